@@ -15,8 +15,9 @@ from benchmarks.samples import SAMPLES
 from benchmarks.scoring import DTYPES, race
 from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
+from benchmarks.text import text
 
-PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill"]
+PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill", "text"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -63,6 +64,8 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
         return pll(arguments.rounds, arguments.cap)
     if name == "fill":
         return fill(arguments.rounds, arguments.cap)
+    if name == "text":
+        return text(arguments.rounds, arguments.cap)
     if name == "lstm" and CORPUS.exists():
         return lstm(arguments.rounds, arguments.cap)
     if not (DATA / name).is_dir():

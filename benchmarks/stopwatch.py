@@ -13,16 +13,22 @@ from typing import Any
 WARM_UP = 64
 
 
-def measure(sentences: Sequence[str], score: Callable[[Sequence[str]], list[float]], model: Any) -> None:
+def measure(
+    sentences: Sequence[str],
+    score: Callable[[Sequence[str]], list[float]],
+    model: Any,
+    warm_up: Sequence[str] | None = None,
+) -> None:
     """Time a function and count the tokens that it sends through the model; print both with the scores.
 
     Arguments:
         sentences: the sentences.
         score: the function, which returns a log-probability in nats per sentence.
         model: the transformers model.
+        warm_up: what to score first, untimed; the first sentences by default.
     """
     counter = Counter(model)
-    score(sentences[:WARM_UP])
+    score(sentences[:WARM_UP] if warm_up is None else warm_up)
     before = counter.tokens
     wall, cpu = time.perf_counter(), time.process_time()
     scores = score(sentences)

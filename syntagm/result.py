@@ -1,5 +1,6 @@
 """Types of results: one row per item and measure, and estimates over groups of rows."""
 
+import math
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -137,5 +138,24 @@ class Estimate:
         return self.value, self.low, self.high, self.n, self.ties, self.undefined
 
     def _repr_html_(self) -> str:
-        number = f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n={self.n}"
+        number = f"{self.value:.3f} {interval(self.low, self.high)}, n={self.n}"
         return f"<p>{escape(repr(self.group))}: <b>{number}</b> <small>{escape(self.method)}</small></p>"
+
+
+def interval(low: float, high: float, form: str = ".3f") -> str:
+    """Format an interval.
+
+    >>> interval(0.25, 0.5), interval(-1, 1, "+.1f"), interval(math.nan, math.nan)
+    ('[0.250, 0.500]', '[-1.0, +1.0]', 'no interval')
+    """
+    return "no interval" if math.isnan(low) else f"[{signless(low, form)}, {signless(high, form)}]"
+
+
+def signless(number: float, form: str) -> str:
+    """Format a number, without a sign if all its digits are 0.
+
+    >>> signless(-1e-9, "+.3f"), signless(0.25, "+.3f")
+    ('0.000', '+0.250')
+    """
+    text = format(number, form)
+    return text.lstrip("+-") if not any(digit in text for digit in "123456789") else text

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from models_for_tests import TEXT
+from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import ModelError, RunError, SyntagmError
 from syntagm.io import seal
 from syntagm.models.names import load
+from syntagm.runs import ledger
 
 SETTINGS = {
     "ngram": ["--order", "3", "--discount-fallback"],
@@ -129,8 +131,10 @@ def test_an_intended_change_is_sealed_and_said(
     assert said.endswith(": training.json")
     [renewed] = json.loads((folder / seal.FILE).read_text())["renewed"]
     assert renewed["changed"] == ["training.json"]
+    before = (folder / seal.FILE).read_bytes()
     assert main(["seal", str(folder)]) == 0
     assert "nothing has changed" in capsys.readouterr().out
+    assert (folder / seal.FILE).read_bytes() == before
     assert main(["seal", str(tmp_path)]) == 2
 
 
@@ -153,3 +157,26 @@ def test_a_model_without_a_folder_has_nothing_to_do_with_the_folder_of_the_user(
     assert "seal renewed" not in load("toy").record
     (tmp_path / seal.FILE).write_text("no JSON")
     load("toy")
+
+
+def test_a_finished_training_without_its_seal_is_refused(
+    trained: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copied(trained["lstm"], tmp_path / "m")
+    (folder / seal.FILE).unlink()
+    text = str(trained["lstm"].parent / "text.txt")
+    line = ["train", "lstm", "--corpus", text, "--valid", text, *SETTINGS["lstm"], "-o", str(folder)]
+    assert main(line) == 2
+    assert f"{folder}: no seal.json" in capsys.readouterr().err
+
+
+def test_a_renewal_that_was_killed_is_completed(tmp_path: Path) -> None:
+    """The process was killed after it had renewed the record of a run, and before it wrote the results again."""
+    toy_run(tmp_path, agreement())
+    record = tmp_path / "run.json"
+    record.write_text(record.read_text().replace("toy:12-sentences", "toy:renamed"))
+    ledger.RECORD.renew(record)
+    (tmp_path / "results.csv").write_text("half")
+    assert main(["seal", str(tmp_path)]) == 0
+    assert main(["integrity", str(tmp_path)]) == 0
+    assert (tmp_path / "results.csv").read_text().startswith("model,")

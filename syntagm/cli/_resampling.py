@@ -1,4 +1,4 @@
-"""Arguments of the commands that print intervals: which units are random, and how bootstraps draw."""
+"""Arguments of the commands that print intervals: which units are random, and how bootstrap samples are drawn."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -12,17 +12,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("intervals")
     group.add_argument(
         "--suites", choices=["random", "fixed"], default="random",
-        help="whether intervals over suites are for other suites, too (random, the default), or for these alone (fixed)",
+        help="whether intervals over suites generalise to other suites (random, the default) or not (fixed)",
     )  # fmt: skip
-    group.add_argument("--draws", metavar="N", help="bootstrap samples, where there is a bootstrap (2,000)")
+    group.add_argument("--draws", metavar="N", help="number of bootstrap samples, if there is a bootstrap (2,000)")
     group.add_argument("--seed", metavar="N", help="seed of the bootstrap (1)")
 
 
 def using(options: argparse.Namespace) -> "AbstractContextManager[None]":
-    """Compute the intervals of a block of code as the options say.
+    """Compute the intervals of a block of code with the settings of the options.
 
     Raises:
-        UsageError: a number that is not allowed.
+        UsageError: a number is not allowed.
     """
     from syntagm.io.number import whole
     from syntagm.stats import bootstrap

@@ -15,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from syntagm.cli._text import interval, plain
+from syntagm.cli._text import plain
 from syntagm.errors import Interrupted
 from syntagm.progress import Progress
-from syntagm.result import Estimate
+from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.suite import Suite, sampled

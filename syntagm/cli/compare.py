@@ -185,7 +185,7 @@ def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
 
 
 def _beside(estimate: "Estimate", form: str) -> str:
-    from syntagm.cli._text import interval, signless
+    from syntagm.result import interval, signless
 
     return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
@@ -210,7 +210,8 @@ def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
     from rich import box
     from rich.table import Table
 
-    from syntagm.cli._text import interval, plain, signless
+    from syntagm.cli._text import plain
+    from syntagm.result import interval, signless
 
     table = Table(
         box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",

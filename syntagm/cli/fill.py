@@ -173,7 +173,7 @@ def _rows(run: "Run", suites: list[str]) -> str:
 
 
 def _shown(estimate: "Estimate") -> str:
-    from syntagm.cli._text import interval
+    from syntagm.result import interval
 
     if math.isnan(estimate.value):
         return "undefined"

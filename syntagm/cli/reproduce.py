@@ -14,7 +14,7 @@ after an interruption, run the same command again to resume. --from-run uses exi
 --from-raw the data that the authors published. Each table is printed and written as DIR/NAME.csv, .md
 and .tex, with the published numbers next to ours; each figure is written as DIR/NAME.svg,
 .png, .pdf and .vl.json, with its numbers in DIR/NAME.csv. Exit code 1: a run is not
-finished.
+finished; with --strict also: the raw data are not all that was published.
 
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
@@ -26,6 +26,7 @@ kill it, run it again to resume. Families, sizes and seeds can be added later.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _files.add_output(parser, "DIR", "the folder for all results", required=True)
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
+    add("--strict", action="store_true", help="exit with 1 if the raw data are incomplete")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
     add("-n", metavar="N", help="generate N items per suite")
     add(
@@ -90,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
     """Make the tables and figures, or run the experiment; return the exit code."""
     paper = papers.find(options.paper)
     way = _way(options, paper)
+    if way != "--from-raw" and options.strict:
+        raise UsageError("--strict", f"given with {way}", "--from-raw", "It concerns only published raw data.")
     if way == "--corpus" and paper.experiment:
         _refuse(options, _OF_MODEL[1:], way)
         return _experiment.run(options, paper.experiment, paper.suites)
@@ -102,7 +106,16 @@ def run(options: argparse.Namespace) -> int:
     write(analysis(runs or options.from_raw, **_choices(analysis, options.set)), options.output, options.force)
     for run in runs:
         print(f"run: {run.place}" + ("" if run.done else ", not finished: items without results are skipped"))
-    return 0 if all(run.done for run in runs) else 1
+    complete = runs or _complete(options, paper)
+    return 0 if all(run.done for run in runs) and (complete or not options.strict) else 1
+
+
+def _complete(options: argparse.Namespace, paper: Paper) -> bool:
+    """Say what the raw data lack; return whether they are complete."""
+    missing = paper.missing(options.from_raw) if paper.missing else []
+    for line in missing:
+        print(f"incomplete raw data: {line}", file=sys.stderr)
+    return not missing
 
 
 def _way(options: argparse.Namespace, paper: Paper) -> str:

@@ -52,6 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     # With nargs="*", argparse takes no text in `score MODEL --json TEXT`.
     texts.required = False
+    parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
     add("--file", metavar="FILE", type=Path, help="score the lines of this file; blank lines are skipped")
     add(
         "--context",
@@ -95,18 +96,20 @@ def run(arguments: argparse.Namespace) -> int:
     # Errors in the texts are reported before the model is loaded. A file of lines is read twice, as a stream.
     streamed = arguments.file and arguments.context == "lines"
     texts = [] if streamed else list(_texts(arguments))
-    characters = sum(len(text.text) for text in (_texts(arguments) if streamed else texts))
+    count = characters = 0
+    for text in _texts(arguments) if streamed else texts:
+        count, characters = count + 1, characters + len(text.text)
     model = _model.load(arguments)
     refuse_options(model, arguments.by, arguments.punctuation)
     if arguments.context == "document" and arguments.line_ends == "space" and (ends := len(texts[0].starts) - 1):
         print(
-            f"note: {ends:,} line ends of the document are read as spaces (--line-ends keep scores them)",
+            f"note: line ends of the document read as spaces: {ends:,} (--line-ends keep scores them)",
             file=sys.stderr,
         )
     parts = _texts(arguments) if streamed else iter(texts)
     if arguments.output is None:
         return _show(arguments, model, parts)
-    return _write(arguments, model, parts, characters, output)
+    return _write(arguments, model, parts, (count, characters), output)
 
 
 def _refuse(arguments: argparse.Namespace) -> None:
@@ -152,7 +155,9 @@ def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
     read = _lines(arguments.texts)
     for text in arguments.texts:
         if text != "-":
-            refuse_file_name(text, "Score a file with --file, and such a text through standard input: TEXT -.")
+            refuse_file_name(
+                text, "A text or a file? Score a file with --file, and such a text through standard input: TEXT -."
+            )
     if arguments.context == "document":
         yield from divide(enumerate(read, 1), arguments.context, arguments.line_ends, "standard input")
     else:
@@ -170,16 +175,25 @@ def _lines(texts: Sequence[str]) -> list[str]:
 
 
 def _write(
-    arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", characters: int, output: Path | None
+    arguments: argparse.Namespace,
+    model: "LanguageModel",
+    texts: "Iterator[Text]",
+    size: tuple[int, int],
+    output: Path | None,
 ) -> int:
-    """Write a table, portion by portion, and print notes about it."""
+    """Write a table, portion by portion, and print notes about it.
+
+    Arguments:
+        size: the number of texts, and of their characters.
+        output: the file; None for standard output.
+    """
     from syntagm.cli._screen import Screen
     from syntagm.io import atomic
     from syntagm.tasks.texts import Count, empty, tables
 
     counts = [Count()]
     with Screen("character") as screen:
-        screen.planned(characters, 0, 1, "file")
+        screen.planned(size[1], 0, size[0], "text")
 
         def frames() -> "Iterator[pl.DataFrame]":
             found = tables(

@@ -41,26 +41,8 @@ def by_model(panel: Spec, values: Values, models: int) -> Spec:
     """
     if models < 2:
         return {"data": {"values": list(values)}, **panel}
-    return {"data": {"values": _numbered(values)}, "facet": {"row": _model({"title": None})}, "spec": panel}
-
-
-def grid_by_model(panel: Spec, values: Values, columns: Spec) -> Spec:
-    """Arrange panels in a grid, each with its own vertical scale: a row for each model as in `by_model`, without headings.
-
-    Arguments:
-        columns: the facet of the columns.
-    """
-    return {
-        "data": {"values": _numbered(values)},
-        "facet": {"row": _model({"labels": False, "title": None}), "column": columns},
-        "spec": panel,
-        "resolve": {"scale": {"y": "independent"}},
-    }
-
-
-def _numbered(values: Values) -> list[dict[str, object]]:
-    return [{**value, "panel": index} for index, value in enumerate(values)]
-
-
-def _model(header: Spec) -> Spec:
-    return {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": header}
+    ordered = [{**value, "panel": index} for index, value in enumerate(values)]
+    # Beside the panel, a long name would reach into the next one.
+    header = {"title": None, "labelOrient": "top", "labelAnchor": "start"}
+    facet = {"field": "model", "type": "nominal", "sort": {"field": "panel", "op": "min"}, "header": header}
+    return {"data": {"values": ordered}, "facet": {"row": facet}, "spec": panel}

@@ -324,4 +324,6 @@ def _refuse_loss(suite: Suite, reread: Suite) -> None:
                 )  # fmt: skip
     if replace(suite, items=items, tags=public_tags(suite.tags)) != reread:
         cure = "Names, ids and tags must not be empty, nor begin or end with a space; ids must not begin with #."
-        raise InputError(f"suite {suite.name}", "names, ids or tags that a table can't store", "different ones", cure)
+        raise InputError(
+            f"suite {suite.name}", "names, ids or tags that a table can't store", "other names, ids or tags", cure
+        )

@@ -19,7 +19,7 @@ from syntagm.errors import RunError, SyntagmError
 
 # `.results.csv.0123456789abcdef.syntagm`. The name alone is unique: two containers may have processes of one number.
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.syntagm", re.DOTALL)
-# The folders that this process has swept.
+# The folders to which this process has written, and which it has swept.
 _swept: set[Path] = set()
 
 
@@ -115,7 +115,7 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def scratch(path: Path) -> Iterator[Path]:
     """Yield a new temporary folder next to `path`, and delete it at the end of the `with` block. May raise OSError."""
-    sweep(path.parent)
+    _sweep_once(path.parent)
     while True:
         folder = _name(path)
         folder.mkdir()
@@ -146,9 +146,15 @@ def make_folder(folder: Path) -> None:
     """
     with _refused(folder):
         new = [path for path in (folder, *folder.parents) if not path.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in new:
-            sync_folder(path.parent)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in new:
+                sync_folder(path.parent)
+        except OSError:
+            for path in new:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+            raise
 
 
 def sweep(folder: Path) -> None:
@@ -156,9 +162,6 @@ def sweep(folder: Path) -> None:
 
     Files of living processes are locked. The writing functions of this module sweep each folder once per process.
     """
-    if (key := Path(os.path.abspath(folder))) in _swept:
-        return
-    _swept.add(key)
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for path in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
             _delete_abandoned(path)
@@ -212,7 +215,7 @@ def _target(path: Path) -> Path:
 @contextlib.contextmanager
 def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """Open a new temporary file next to `target`; delete it at the end of the `with` block if it was not renamed."""
-    sweep(target.parent)
+    _sweep_once(target.parent)
     while True:
         path = _name(target)
         file = open(path, "xb")  # noqa: SIM115, closed below
@@ -227,6 +230,12 @@ def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
             path.unlink()
         with contextlib.suppress(OSError):
             file.close()
+
+
+def _sweep_once(folder: Path) -> None:
+    if (key := Path(os.path.abspath(folder))) not in _swept:
+        _swept.add(key)
+        sweep(folder)
 
 
 def _name(target: Path) -> Path:

@@ -97,7 +97,7 @@ def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = ""
     return value
 
 
-def own(content: str, place: str) -> Any:
+def own(content: bytes, place: str) -> Any:
     """Parse JSON that Syntagm wrote and whose hash has been checked.
 
     Raises:

@@ -42,7 +42,7 @@ def _taken(folder: Path) -> int:
             # The process that held the lock has deleted the file since it was opened: nobody else would see this lock.
             os.close(lock)
         except BlockingIOError:
-            holder = os.read(lock, 200).decode().strip() or "another process"
+            holder = os.read(lock, 200).decode(errors="replace").strip() or "another process"
             os.close(lock)
             cure = "Wait until it has finished, or choose another folder."
             raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None

@@ -90,7 +90,7 @@ class Form:
             raise refuse(str(path), f"can't be read ({error.strerror})", self.name, cure) from error
         whole = is_sealed(text)
         try:
-            content = own(text.decode(), str(path)) if whole else strict_json.record(path, refuse, self.name, cure)
+            content = own(text, str(path)) if whole else strict_json.record(path, refuse, self.name, cure)
             content.pop("seal", None)
             if content.get("format") != self.format:
                 cure = "Another version of Syntagm wrote it: use that version, or make it again in a new folder."
@@ -102,7 +102,7 @@ class Form:
         return content, whole
 
 
-def own(content: str, place: str) -> dict[str, Any]:
+def own(content: bytes, place: str) -> dict[str, Any]:
     """Parse a sealed object, whose seal must already be checked.
 
     Raises:

@@ -56,8 +56,9 @@ def renew(folder: Path) -> list[str]:
         content = FORM.read(folder / FILE)
         before, renewed = content["files"], content["renewed"]
     changed = sorted(name for name in before.keys() | hashes.keys() if before.get(name) != hashes.get(name))
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    FORM.write(folder / FILE, _content(hashes, [*renewed, {"when": when, "changed": changed}]))
+    if changed:
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        FORM.write(folder / FILE, _content(hashes, [*renewed, {"when": when, "changed": changed}]))
     return changed
 
 

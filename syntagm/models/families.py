@@ -34,6 +34,16 @@ def of_model(name: str) -> Family | None:
     return find(family) if family in names() else None
 
 
+def taught(name: str) -> str:
+    """Return the sentence on the training of a bundled model, by its canonical name; empty for other models.
+
+    >>> taught("toy")
+    ''
+    """
+    family = of_model(name)
+    return family.taught.get(name.partition(":")[2], "") if family else ""
+
+
 @cache
 def bundled() -> dict[str, tuple[str, str]]:
     """Return the names of the bundled models, each with its family and path.

@@ -63,6 +63,7 @@ class Family:
         architectures: value of `architecture` in a model's record -> keys of the bibliography.
         programs: programs that compute the numbers.
         bundled: names of bundled models -> their paths.
+        taught: names of bundled models -> a sentence on their training, where scores can't be understood without it.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Family:
     architectures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     programs: tuple[Program, ...] = ()
     bundled: Mapping[str, str] = field(default_factory=dict)
+    taught: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def options(self) -> dict[str, Option]:

@@ -78,7 +78,7 @@ def overlap_of(given: int | None, size: int, positions: int, model: str, least: 
     Raises:
         UsageError: the windows would not advance, or would have too little context to score a token.
     """
-    overlap = min(positions // 2, size - 1) if given is None else given
+    overlap = max(least, min(positions // 2, size - 1)) if given is None else given
     if not least <= overlap < size:
         found = f"{overlap} tokens of context in windows of {max(size, 0)} tokens"
         raise UsageError(f"stride of {model}", found, f"a number from {least} to {max(size - 1, least)}")

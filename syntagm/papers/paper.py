@@ -58,6 +58,7 @@ class Paper:
             options, as text.
         from_raw: a function that makes the tables and figures from a folder with the authors' raw data, with such
             options.
+        missing: a function that lists what a folder of raw data lacks of the publication; empty if it is complete.
         gaps: the words that models predict in the gaps of its suites.
         experiment: the paper's controlled experiment.
     """
@@ -65,6 +66,7 @@ class Paper:
     suites: tuple[str, ...]
     of_runs: "Callable[..., Outputs] | None" = None
     from_raw: "Callable[..., Outputs] | None" = None
+    missing: Callable[[Path], Sequence[str]] | None = None
     gaps: Gaps | None = None
     experiment: Experiment | None = None
 

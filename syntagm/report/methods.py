@@ -111,7 +111,8 @@ def _model(run: Run) -> str:
     others = [f"{key} {code(value)}" for key, value in settings.items() if key not in ("bos", "eos", "dtype")]
     shown = f" ({', '.join(details)})" if details else ""
     sentence = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
-    return sentence + (f"; {', '.join(others)}." if others else ".")
+    sentence += f"; {', '.join(others)}." if others else "."
+    return " ".join(filter(None, (sentence, text(families.taught(str(model["name"]))))))
 
 
 def _measure(runs: Sequence[Run]) -> Iterator[str]:

@@ -2,10 +2,14 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from markupsafe import Markup, escape
+
+from syntagm import result
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance
@@ -13,6 +17,7 @@ from syntagm.tasks.task import SuiteRecord
 from syntagm.views.scores import numbers as estimates
 
 R = TypeVar("R", bound=Run)
+_PUNCTUATION = re.compile(r"(?<=[_:@?&=,/.)-])(?=\w)")
 _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
 
 
@@ -117,6 +122,15 @@ def subjects(columns: Sequence[Column[R]]) -> list[Subject[R]]:
     return result
 
 
+def breakable(text: str) -> Markup:
+    """Let a name break into lines after punctuation, and nowhere else.
+
+    >>> breakable("fgd_object"), breakable("a<b")
+    (Markup('fgd_<wbr>object'), Markup('a&lt;b'))
+    """
+    return Markup("<wbr>").join(map(escape, _PUNCTUATION.split(text)))
+
+
 def number(value: float, digits: int = 3) -> str:
     """Format a number.
 
@@ -126,9 +140,9 @@ def number(value: float, digits: int = 3) -> str:
     return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def interval(estimate: Estimate) -> str:
+def interval(estimate: Estimate, digits: int = 3) -> str:
     """Format an interval, such as "[0.800, 0.824]"; "no interval" if there is none."""
-    return "no interval" if math.isnan(estimate.low) else f"[{estimate.low:.3f}, {estimate.high:.3f}]"
+    return result.interval(estimate.low, estimate.high, f".{digits}f")
 
 
 def citation(column: Column[R], suite: str, measure: str) -> str:

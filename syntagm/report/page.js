@@ -32,12 +32,15 @@ function sort(body, column, numeric, sign) {
   const compare = numeric
     ? (a, b) => (a === "") - (b === "") || sign * (a - b)
     : (a, b) => sign * a.localeCompare(b, undefined, { numeric: true });
+  // Sorted rows are in no group, so each shows the name of its group instead.
+  for (const divider of body.querySelectorAll(".divider")) divider.remove();
+  for (const group of body.querySelectorAll(".unseen")) group.classList.remove("unseen");
   body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b))));
 }
 
 // Long tables: a search field that hides the rows that lack one of its words.
 function filterable(table) {
-  const rows = [...table.tBodies[0].rows];
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("divider"));
   if (rows.length < 2) return;
   const label = element("label", "filter", "Filter rows ");
   const field = element("input");
@@ -51,6 +54,7 @@ function filterable(table) {
       const text = row.textContent.toLowerCase();
       row.hidden = !words.every((word) => text.includes(word));
     }
+    for (const divider of table.querySelectorAll(".divider")) divider.hidden = words.length > 0;
     const shown = rows.filter((row) => !row.hidden).length;
     count.textContent = shown === rows.length ? `${shown} rows` : `${shown} of ${rows.length} rows`;
   });
@@ -167,6 +171,11 @@ function drawToken(token, bits) {
   return drawn;
 }
 
+// Wide tables and figures: a hint where something is out of sight.
+function hint() {
+  for (const box of document.querySelectorAll(".scroll")) box.classList.toggle("more", box.scrollWidth > box.clientWidth + 1);
+}
+
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
 addEventListener("hashchange", reveal);
@@ -175,3 +184,6 @@ reveal();
 addEventListener("beforeprint", () => document.querySelectorAll("details.pair").forEach((fold) => { fold.open = true; }));
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
+document.querySelectorAll("details").forEach((fold) => fold.addEventListener("toggle", hint));
+addEventListener("resize", hint);
+hint();

@@ -25,6 +25,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["breakable"] = numbers.breakable
     environment.globals.update(number=numbers.number, interval=numbers.interval, citation=numbers.citation)
     return environment
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from syntagm.errors import UsageError
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
@@ -93,7 +92,7 @@ def run_suites(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    _refuse_no_model(model)
+    refuse_no_model(model)
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
     task = Measures(tuple(parsed), align) if parsed else Predictions(align)
     sampled_suites = _Sampled(suites, limit, seed)
@@ -140,7 +139,7 @@ def fill(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    _refuse_no_model(model)
+    refuse_no_model(model)
     word_list = read(words) if isinstance(words, str) else words
     task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared)
     return execute(task, model, _Sampled(suites, limit, seed), folder, progress=progress, command=command)
@@ -155,9 +154,3 @@ class _Sampled:
 
     def __iter__(self) -> Iterator[Suite]:
         return (sampled(suite, self.limit, self.seed) for suite in self.suites)
-
-
-def _refuse_no_model(model: object) -> None:
-    if not isinstance(model, LanguageModel):
-        cure = "Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for a model in memory."
-        raise UsageError("model", repr(model)[:80], "a language model of this package", cure)

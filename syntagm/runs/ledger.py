@@ -195,12 +195,12 @@ def renew(folder: Path) -> list[str]:
         RunError: another process has locked the folder, another file is damaged, or the record has no valid shape.
     """
     with locked(folder):
-        if not RECORD.renew(folder / "run.json"):
-            return []
+        changed = RECORD.renew(folder / "run.json")
         run = open_run(folder)
-        if run.done:
+        # The record may have been renewed by a process that was killed before it wrote the results.
+        if run.done and (changed or any(_hash_of(folder / name) != run.record["files"].get(name) for name in _RESULTS)):
             _write_results(folder, run.record)
-        return ["run.json"]
+        return ["run.json"] if changed else []
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
@@ -286,7 +286,7 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
 
 
 def _refuse_other_tags(folder: Path, recorded: dict[str, Any], new: dict[str, Any], cure: str) -> None:
-    """Refuse tags that have changed and affect a suite's questions, but not its hash."""
+    """Refuse changed tags, which may affect a suite's questions although its hash is the same."""
     if all(list(old_suite["shards"]) == list(new_suite["shards"]) for old_suite, new_suite in _pairs(recorded, new)):
         return
     old_tags, new_tags = ({suite["name"]: suite["tags"] for suite in run["suites"]} for run in (recorded, new))

@@ -418,7 +418,7 @@ def ledger_lines(
             faults.append(RunError(place, found, "a line as it was written", _AGAIN))
             continue
         try:
-            entry = records.own(line.decode(), place)
+            entry = records.own(line, place)
             entry.pop("seal")
             shape.check(entry, _LINE_SHAPE, place)
         except InputError as error:

@@ -1,9 +1,10 @@
 """Which units are random, and the bootstrap for numbers whose interval has no formula.
 
-`Resampling` is the one setting of intervals: whether suites are a sample or fixed, and how bootstraps draw. It is set
-for a block of code with `using`, so that every number of a page follows the same design. Intervals of means are
-computed (`stats.interval`). Positions of crossings and areas between curves are bootstrapped: units are resampled with
-replacement, and the interval lies between percentiles that are expanded for few units (Hesterberg 2015, section 5).
+`Resampling` is the only setting of intervals: whether suites are random or fixed, and how bootstrap samples are
+drawn. It is set for a block of code with `using`, so that every number of a page follows the same design. Intervals
+of means are computed (`stats.interval`). Positions of crossings and areas between curves are bootstrapped: units are
+resampled with replacement, and the interval lies between percentiles that are expanded for few units (Hesterberg
+2015, section 5).
 """
 
 import hashlib
@@ -33,12 +34,13 @@ class Resampling:
 
     Arguments:
         suites: "random": suites are a sample of those that could have been written, and numbers over several suites
-            generalise to others. "fixed": numbers are about these suites alone, and only their items are random.
-        draws: the number of bootstrap samples, at least 100; percentiles of fewer mean nothing.
-        seed: of the bootstrap's random numbers.
+            generalise to other suites. "fixed": numbers are about these suites alone, and only their items are
+            random.
+        draws: the number of bootstrap samples, at least 100, because percentiles of fewer are meaningless.
+        seed: the seed of the bootstrap's random numbers.
 
     Raises:
-        UsageError: a value that is not allowed.
+        UsageError: a value is not allowed.
     """
 
     suites: Suites = "random"
@@ -80,7 +82,7 @@ def current() -> Resampling:
 
 @contextmanager
 def using(resampling: Resampling | None) -> Iterator[None]:
-    """Compute the intervals of a block of code with one resampling; None keeps the present one."""
+    """Compute the intervals of a block of code with one resampling; None keeps the current one."""
     token = _CURRENT.set(resampling or current())
     try:
         yield
@@ -93,7 +95,7 @@ def counts(units: int, key: str) -> NDArray[np.int64]:
 
     Arguments:
         units: the number of units.
-        key: what the units are; the random numbers depend only on it, on the seed and on the number of units.
+        key: the name of the units; the random numbers depend only on it, the seed and the number of units.
 
     >>> counts(3, "suites").sum(axis=1).tolist()[:4]
     [3, 3, 3, 3]

@@ -8,15 +8,15 @@
 | number over suites, `suites="fixed"` | items | from the spread of the items of each suite |
 | number whose rows share words, people or models | these clusters | from cluster-robust variances |
 
-Suites are resampled whole: the spread of their accuracies already contains that of their items (Davison & Hinkley 1997,
-section 3.8). As an interval for all suites can't be narrower than one for these suites alone, the wider of the two is
-taken, which matters for two to five suites that agree by chance. Crossed clusters are covered by adding the variances of
-both kinds and subtracting that of their cells (Cameron, Gelbach & Miller 2011).
+For numbers over suites, the spread of the suites' accuracies already contains that of their items (Davison & Hinkley
+1997, section 3.8). An interval for all suites can't be narrower than one for these suites alone, so the wider of the
+two is used; this matters for two to five suites that agree by chance. For crossed clusters, the variances of both
+kinds are added and that of their cells is subtracted (Cameron, Gelbach & Miller 2011).
 
 The variance gives Student's interval for numbers without bounds. For means of numbers from 0 to 1 it gives Wilson's
 interval with the number of independent items that would have this variance (Korn & Graubard 1998; Dean & Pagano 2015),
-which keeps its coverage near 0 and 1. p-values are of the same variance, so that they never contradict the interval.
-`benchmarks/coverage.py` has the coverage of each.
+which keeps its coverage near 0 and 1. p-values are computed from the same variance, so they never contradict the
+interval. `benchmarks/coverage.py` measures the coverage of each interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ class Interval:
 
     Arguments:
         low, high: nan if there is no interval.
-        method: the method, and which units are random.
-        p: two-sided, of the hypothesis that the number is 0; nan if it is no difference.
+        method: the method, and the random units.
+        p: the two-sided p-value of the hypothesis that the number is 0; nan if the number is not a difference.
     """
 
     low: float
@@ -58,8 +58,8 @@ class Spread:
     Arguments:
         variance: the square of the standard error.
         freedom: the degrees of freedom of Student's t; infinite for a normal distribution.
-        units: names and numbers of the random units, for example `(("suites", 31), ("items", 799))`; the first is the
-            one that decides how far the number generalises.
+        units: names and numbers of the random units, for example `(("suites", 31), ("items", 799))`; the first kind
+            decides how far the number generalises.
         fixed: names of units that are not random.
     """
 
@@ -70,12 +70,12 @@ class Spread:
 
     @property
     def reach(self) -> float:
-        """Half the width of Student's interval."""
+        """Half of the width of Student's interval."""
         return critical(self.freedom) * sqrt(self.variance)
 
     @property
     def method(self) -> str:
-        """Which units are random, and a remark if there are few.
+        """The random units, and a remark if there are few.
 
         >>> Spread(0.01, 2.0, (("suites", 3), ("items", 72))).method
         'random: suites, items; only 3 suites'
@@ -86,14 +86,14 @@ class Spread:
 
     @property
     def remark(self) -> str:
-        """Which units are few; empty if none are. Units inside others are not counted."""
+        """A remark if there are few units of the first kind, otherwise empty."""
         name, count = self.units[0]
         return f"; only {count} {name}" if count < FEW else ""
 
 
 @lru_cache(maxsize=1024)
 def critical(freedom: float) -> float:
-    """Return the 97.5th percentile of Student's t; infinite degrees of freedom are the normal distribution.
+    """Return the 97.5th percentile of Student's t; with infinite degrees of freedom, that of the normal distribution.
 
     >>> round(critical(inf), 3), round(critical(4), 3)
     (1.96, 2.776)
@@ -104,7 +104,7 @@ def critical(freedom: float) -> float:
 
 
 def p_value(value: float, spread: Spread) -> float:
-    """Return the two-sided p of the hypothesis that the number is 0; without a variance 1 for 0, otherwise nan.
+    """Return the two-sided p-value of the hypothesis that a number is 0; if the variance is 0, 1 for 0 and otherwise nan.
 
     >>> round(p_value(1.0, Spread(0.25, 4, (("items", 5),))), 4)  # t = 2 with 4 degrees of freedom
     0.1161
@@ -136,7 +136,7 @@ def score(value: float, spread: Spread) -> Interval:
 
     Arguments:
         value: the mean.
-        spread: its variance. If it is 0, the mean counts as that of as many independent items as there are units.
+        spread: its variance. If the variance is 0, the mean counts as the mean of one independent item per unit.
 
     >>> found = score(0.0, Spread(0.0, inf, (("items", 28),)))
     >>> found.low, round(found.high, 3), found.method
@@ -256,10 +256,10 @@ def of_difference(differences: ArrayLike, verdicts: bool, units: str = "items") 
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Compute the two-sided p of McNemar's test (1947), without continuity correction; 1 without discordant items.
+    """Compute the two-sided p-value of McNemar's test (1947), without continuity correction; 1 without discordant items.
 
-    Its true size is at most 0.056 from 10 items on. That of the exact test is often below 0.02 (Fagerland, Lydersen &
-    Laake 2013), and no interval of the difference agrees with it.
+    With 10 or more items, its true size is at most 0.056. The true size of the exact test is often below 0.02
+    (Fagerland, Lydersen & Laake 2013), and no interval of the difference agrees with the exact test.
 
     >>> round(mcnemar(1, 6), 4)  # (6 - 1) / sqrt(7) = 1.89
     0.0588
@@ -274,7 +274,8 @@ def mcnemar(only_a: int, only_b: int) -> float:
 def tango(only_b: int, only_a: int, n: int) -> tuple[float, float]:
     """Compute Tango's score interval (1998) of a difference of paired proportions, (only_b - only_a) / n.
 
-    It contains each difference that the score test doesn't reject; at 0 that test is McNemar's.
+    It contains each difference that the score test doesn't reject; for a difference of 0, the score test is McNemar's
+    test.
 
     >>> [round(end, 3) for end in tango(9, 1, 50)]
     [0.045, 0.293]
@@ -303,11 +304,12 @@ def tango(only_b: int, only_a: int, n: int) -> tuple[float, float]:
 def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, difference: bool = False) -> Interval:
     """Compute the interval of the unweighted mean over suites of the means of their items.
 
-    The suites are random or fixed as `bootstrap.current()` says. For one suite, it is the interval of its items.
+    `bootstrap.current()` determines whether suites are random or fixed. The interval of one suite is that of its
+    items.
 
     Arguments:
-        values: suite -> defined values. If a suite has none, there is no interval.
-        difference: whether the values are paired differences; then there is a test.
+        values: suite -> defined values. If a suite has no defined values, there is no interval.
+        difference: whether the values are paired differences, which are also tested.
         verdicts: whether they are differences of verdicts, see `of_difference`.
 
     >>> values = {"agreement": [1, 1, 1, 0], "licensing": [0, 0, 0, 1], "embedding": [1, 0, 1, 0]}
@@ -346,7 +348,7 @@ def spread_over_suites(samples: Sequence[Numbers], suites: bootstrap.Suites | No
 
     Arguments:
         samples: the values of each suite. Shapes (items,).
-        suites: whether they are random or fixed; by default as `bootstrap.current()` says.
+        suites: whether they are random or fixed; by default as in `bootstrap.current()`.
     """
     count, items = len(samples), sum(map(len, samples))
     with np.errstate(invalid="ignore"):  # infinite margins
@@ -362,9 +364,9 @@ def spread_over_suites(samples: Sequence[Numbers], suites: bootstrap.Suites | No
 
 
 def over_models(values: Mapping[str, NDArray[np.float64]]) -> Interval:
-    """Compute the interval of a mean over suites and over models of a class, for example training runs with other seeds.
+    """Compute the interval of a mean over suites and over models of a class, such as training runs with different seeds.
 
-    All models have the same items, so models are crossed with suites, or with items where suites are fixed.
+    All models have the same items, so models are crossed with suites, or with items if suites are fixed.
 
     Arguments:
         values: suite -> values; nan is undefined. Shapes (items, models).
@@ -396,7 +398,7 @@ def over_models(values: Mapping[str, NDArray[np.float64]]) -> Interval:
 
 
 def means(values: NDArray[np.float64], axis: int) -> Numbers:
-    """Return means without nan; nan where there is no other value."""
+    """Return means that ignore nan; the mean of nothing but nan is nan."""
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         means: Numbers = np.where(defined, values, 0.0).sum(axis=axis) / defined.sum(axis=axis)
@@ -408,7 +410,7 @@ def of_clusters(values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArra
 
     Arguments:
         values: shape (rows,); at least one.
-        clusters: the kind ("lemmas", "people", ...) -> the cluster of each row. Two kinds are crossed. A kind with one
+        clusters: kind ("lemmas", "people", ...) -> the cluster of each row. Two kinds are crossed. A kind with one
             cluster counts as fixed.
 
     >>> values = [1, 1, 0, 0, 1, 0]
@@ -424,10 +426,10 @@ def of_clusters(values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArra
 
 
 def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Spread | None:
-    """Return the variance of an estimate from the influence of each row on it; None without two clusters of any kind.
+    """Return the variance of an estimate from the influence of each row; None if no kind has two clusters.
 
     Arguments:
-        influences: by how much each row moves the estimate; their sum is 0. For a mean, the deviations divided by n.
+        influences: the influence of each row on the estimate; for a mean, its deviation divided by n. Their sum is 0.
         clusters: as in `of_clusters`.
     """
     codes = {kind: np.unique(np.asarray(labels), return_inverse=True)[1] for kind, labels in clusters.items()}
@@ -449,8 +451,9 @@ def spread_of_ratio(parts: Numbers, wholes: Numbers, units: str) -> Spread:
     """Return the variance of a ratio of sums over independent units, by linearisation (Cochran 1977, section 2.11).
 
     Arguments:
-        parts, wholes: of each unit; the ratio is the sum of `parts` divided by that of `wholes`. Shape (units,).
-        units: their name.
+        parts, wholes: two numbers per unit; the ratio is the sum of `parts` divided by the sum of `wholes`. Shape
+            (units,).
+        units: the name of the units.
 
     >>> spread_of_ratio(np.array([1.0, 0, 1, 1]), np.ones(4), "lemmas").variance  # of a mean: 3/16 / (4 - 1)
     0.0625
@@ -463,14 +466,14 @@ def spread_of_ratio(parts: Numbers, wholes: Numbers, units: str) -> Spread:
 
 
 def combined(variances: Sequence[float], units: Sequence[tuple[str, int]], variance: float | None = None) -> Spread:
-    """Combine the variances that come from several kinds of units; the kind with the fewest units is named first.
+    """Combine the variances from several kinds of units; the kind with the fewest units is named first.
 
     The degrees of freedom are those of Satterthwaite (1946).
 
     Arguments:
         variances: one for each kind.
         units: name and number of the units of each kind.
-        variance: that of all together; by default the sum.
+        variance: the combined variance; by default the sum.
     """
     total = sum(variances)
     pieces = sum(part**2 / (count - 1) for part, (_, count) in zip(variances, units, strict=True))

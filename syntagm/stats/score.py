@@ -165,7 +165,7 @@ def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) 
 
 
 def over(suites: int, method: str) -> str:
-    """Name the method of a number over suites: the number of suites, if there are several, stands before it.
+    """Name the method of a number over suites, beginning with the number of suites if there are several.
 
     >>> over(31, "t(30); random: suites, items")
     'mean of 31 suites; t(30); random: suites, items'

@@ -93,7 +93,7 @@ def mean(suites: Sequence[Sample], group: Group) -> Estimate:
 
 
 def mean_difference(suites: Sequence[Sample], group: Group) -> Estimate:
-    """Compute the unweighted mean over suites of differences from `of_differences`."""
+    """Compute the unweighted mean over suites of the differences that `of_differences` returns."""
     return score.estimate(group, suites, difference=True)
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from syntagm.answers import InContext
 from syntagm.errors import InputError, UsageError
 from syntagm.io import lines, utf8
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
 from syntagm.tasks.align import Alignment, Batch, align_all
 
@@ -102,26 +102,28 @@ class Count:
 
     def notes(self, model: LanguageModel, by: By) -> list[str]:
         """Return one sentence for each fact about the table that the user should know."""
-        row = f"{by}s" if self.unscored != 1 else by
         notes = {
             f"{self.long:,} of {self.texts:,} texts longer than the model's window, scored in {self.windows:,} windows; "
             "the column `context` has the number of tokens that the model saw": self.long,
-            f"{self.unscored:,} {row} without bits, since nothing precedes the first token of a text "
+            f"{self.unscored:,} {_plural(by, self.unscored)} without bits, since nothing precedes the first token of a text "
             f"(bos={model.settings.get('bos', 'no')})": self.unscored,
-            f"{self.attached:,} words keep their punctuation, since a token holds parts of both": self.attached,
+            f"{self.attached:,} {_plural('word', self.attached)} with the punctuation attached, since a token holds parts of "
+            "both": self.attached,
         }
         return [note for note, number in notes.items() if number]
 
     def problems(self, by: By) -> list[str]:
         """Return one sentence for each reason why bits are unexpectedly missing."""
+        rows = f"of {self.rows:,} {_plural(by, self.rows)} without bits"
         problems = {
-            f"{self.not_numbers:,} of {self.rows:,} {by}s without bits: the model's answer is not a number": (
-                self.not_numbers
-            ),
-            f"{self.crossing:,} of {self.rows:,} words without bits: a token belongs to several words, for example "
-            f"{self.example!r}": self.crossing,
+            f"{self.not_numbers:,} {rows}: the model's answer is not a number": self.not_numbers,
+            f"{self.crossing:,} {rows}: a token belongs to several words, for example {self.example!r}": self.crossing,
         }
         return [problem for problem, number in problems.items() if number]
+
+
+def _plural(noun: str, number: int) -> str:
+    return noun if number == 1 else f"{noun}s"
 
 
 _NUMBERS = [field.name for field in fields(Count) if field.name != "example"]
@@ -160,14 +162,25 @@ def score_text(
         `bits` is nan for the first token of a text under `bos=no`; a warning is given if other bits are missing.
 
     Raises:
-        UsageError: a `str` is the name of a file, or options don't go together.
+        UsageError: a `str` is the name of a file, an argument has no such value, or options don't go together.
         InputError: the file can't be read, or has no text.
         ModelError: the model can't score a text, or is a recording.
         Interrupted: `progress` requested a stop.
     """
+    refuse_no_model(model)
+    for name, value, values in (
+        ("by", by, get_args(By)),
+        ("context", context, get_args(Context)),
+        ("punctuation", punctuation, get_args(Punctuation)),
+        ("line_ends", line_ends, get_args(LineEnds)),
+    ):
+        if value not in values:
+            raise UsageError(name, repr(value), "one of " + ", ".join(map(repr, values)))
+    if not isinstance(text, str | Path):
+        raise UsageError("text", f"a {type(text).__name__}", "a text as str, or a file as pathlib.Path")
     progress = progress or Progress()
     if isinstance(text, str):
-        refuse_file_name(text, "Pass a pathlib.Path to score the file.")
+        refuse_file_name(text, "A text or a file? Pass a pathlib.Path to score the file.")
     numbered = lines.read(text) if isinstance(text, Path) else utf8.lines(text)
     texts = list(divide(numbered, context, line_ends, str(text) if isinstance(text, Path) else "text"))
     progress.planned(sum(len(part.text) for part in texts), 0, 1)
@@ -348,7 +361,15 @@ def words(model: LanguageModel, answer: InContext, punctuation: Punctuation = "a
     if punctuation == "apart":
         pieces = [_pieces(text, *border) for border in borders]
         crossed = _crossed(answer, _aligned(answer, [piece for parts in pieces for piece in parts]))
-        kept = [[border] if _within(crossed, *border) else parts for border, parts in zip(borders, pieces, strict=True)]
+        # For each character, the number of characters before it that belong to a token that crosses a border.
+        before = np.zeros(len(text) + 1, np.int64)
+        for begin, end in crossed:
+            before[begin + 1 : end + 1] = 1
+        before = before.cumsum()
+        kept = [
+            parts if before[begin] == before[end] else [(begin, end)]
+            for (begin, end), parts in zip(borders, pieces, strict=True)
+        ]
         attached = sum(len(parts) > len(whole) for parts, whole in zip(pieces, kept, strict=True))
         borders = [piece for parts in kept for piece in parts]
         alignment = _aligned(answer, borders)
@@ -362,7 +383,7 @@ def words(model: LanguageModel, answer: InContext, punctuation: Punctuation = "a
     np.minimum.at(first, home, np.flatnonzero(inside))
     crossing = np.full(len(low), "", object)
     for begin, end in _crossed(answer, alignment):
-        crossing[(low < end) & (high > begin)] = text[begin:end]
+        crossing[np.searchsorted(high, begin, "right") : np.searchsorted(low, end)] = text[begin:end]
     bits[crossing != ""] = np.nan
     spans = Spans(low, high, bits, known, answer.context[first].astype(np.int64), crossing, attached)
     return spans if model.eos is None else _with_end(spans, answer)
@@ -394,14 +415,11 @@ def _crossed(answer: InContext, alignment: Alignment) -> list[tuple[int, int]]:
     text, starts = answer.surprisals.text, answer.surprisals.starts
     found = []
     for start in np.unique(starts[alignment.crossing]).tolist():
-        end = int(min(starts[starts > start], default=len(text)))
+        following = int(np.searchsorted(starts, start, "right"))
+        end = int(starts[following]) if following < len(starts) else len(text)
         piece = text[start:end]
         found.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
     return found
-
-
-def _within(crossed: Sequence[tuple[int, int]], begin: int, end: int) -> bool:
-    return any(low < end and high > begin for low, high in crossed)
 
 
 def _pieces(text: str, begin: int, end: int) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ state/                training has started; the same command resumes it
 training.json         a training has finished: its settings, text and history; the same command does nothing, another is refused
 """
 
-import contextlib
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -73,9 +73,9 @@ def refuse_damaged(folder: Path) -> None:
     """Refuse the folder of a finished training if files have changed since.
 
     Raises:
-        RunError: a file is damaged, edited, missing or new.
+        RunError: a file is damaged, edited, missing or new, or the seal is missing.
     """
-    seal.verify(folder, RunError)
+    seal.demand(folder, RunError)
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -113,7 +113,5 @@ def remove_state(folder: Path) -> None:
     """Delete the state of a finished training, if there is one, and what a process left that was killed as it wrote."""
     atomic.sweep(folder)
     # The model is written already. A file that can't be deleted, such as a lock on a network file system, is no error.
-    with contextlib.suppress(OSError):
-        for path in (folder / STATE).iterdir():
-            path.unlink()
-        (folder / STATE).rmdir()
+    for name in (STATE, "unfinished"):
+        shutil.rmtree(folder / name, ignore_errors=True)

@@ -4,20 +4,25 @@ Two runs are compared on the suites that both contain with the same content. Not
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import polars as pl
 
+from syntagm.drawing import axes, dots, panels
+from syntagm.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.drawing.series import COLOURS
 from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
+from syntagm.drawing.text import or_none, spoken
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import interval, paired
 from syntagm.stats.bootstrap import Resampling, using
+from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import verdicts
 from syntagm.views.gaps import comparability
@@ -31,6 +36,11 @@ COLUMNS = (
 )
 # LaTeX leaves out the rest, which would not fit on a page.
 NARROW = ("suite", "n", "score A", "score B", "B - A", "low", "high", "only A", "only B", "p Holm")
+SCHEMA: dict[str, Any] = {
+    "A": pl.String, "B": pl.String, "suite": pl.String, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "n": pl.Int64, "p Holm": pl.Float64, "better": pl.String,
+}  # fmt: skip
+WIDTH = 420
 NOTES = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
     "use it to judge the difference, not the overlap of the intervals of the scores.",
@@ -192,6 +202,69 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *(f"Skipped: {reason}." for reason in skipped))
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
+
+
+BETTER = ("B is better", "A is better", "no significant difference")
+
+
+def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
+    """Draw the differences of each pair of models, one row for each suite, the largest difference first.
+
+    Raises:
+        UsageError: fewer than two runs, or a measure whose values are not verdicts.
+        RunError: two runs have no suite in common.
+    """
+    if len(runs) < 2:
+        raise UsageError("comparison", "one run", "two or more")
+    pairings: list[tuple[str, str, list[tuple[str, Comparison]]]] = []
+    for (a, first), (b, second) in combinations(named(runs), 2):
+        pairs, _ = pairs_of(first, second, measure)
+        paired.refuse_others_than_verdicts(pairs, "comparison")
+        compared = paired.by_suite(pairs, (first.tolerance, second.tolerance))
+        pairings.append((a, b, [(comparison.group.suite, comparison) for comparison in compared]))
+    return draw(pairings, "Differences in accuracy")
+
+
+def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], title: str = "") -> Figure:
+    """Draw the differences of pairs of models, one panel for each pair.
+
+    Arguments:
+        pairings: the names of A and B, and the comparison on each suite with the name of the suite.
+    """
+    rows = [
+        (a, b, suite, *comparison.difference.numbers[:4], comparison.holm, _better(comparison))
+        for a, b, comparisons in pairings
+        for suite, comparison in comparisons
+    ]
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    axis = axes.difference(
+        "accuracy of B - accuracy of A", [*table["difference"], *table["low"], *table["high"]], WIDTH
+    )
+    plots: list[Spec] = []
+    for a, b, _ in pairings:
+        of_pair = table.filter((pl.col("A") == a) & (pl.col("B") == b) & pl.col("difference").is_not_nan())
+        ordered = of_pair.sort("difference", descending=True, maintain_order=True)
+        values = [_value(row) for row in ordered.iter_rows(named=True)]
+        heading = f"A: {a}, B: {b}" if len(pairings) > 1 else ""
+        plots.append(dots.panel(values, axis, heading, 0.0, BETTER, WIDTH, key=not plots, colours=(*COLOURS[:2], GREY)))
+    subtitle = ["right of 0, B is better; 95% interval; colour: significance after Holm's adjustment over the suites"]
+    subtitle += [f"A: {a}, B: {b}" for a, b, _ in pairings] if len(pairings) == 1 else []
+    return Figure(finish(panels.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
+
+
+def _better(comparison: Comparison) -> str:
+    if comparison.verdicts is None or not comparison.holm <= LEVEL:
+        return BETTER[2]
+    return BETTER[0] if comparison.verdicts.only_b > comparison.verdicts.only_a else BETTER[1]
+
+
+def _value(row: Mapping[str, Any]) -> dict[str, object]:
+    ends = [float(row[key]) for key in ("difference", "low", "high")]
+    return {
+        **{"name": row["suite"], "series": row["better"], "note": ""},
+        **dict(zip(("value", "low", "high"), ends, strict=True)),
+        "said": f"{row['suite']}: {spoken(*ends)}, n={row['n']}, {row['better']}",
+    }
 
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:

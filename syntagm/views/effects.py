@@ -250,7 +250,7 @@ def make_table(
 
 def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
     if len(runs) < 2:
-        raise UsageError("paired=", "one run", "two or more")
+        raise UsageError("paired=", "one run", "two or more runs")
     rows: list[tuple[Cell, ...]] = []
     skipped: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):
@@ -328,19 +328,27 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "firs
 
 
 def draw(estimated: Sequence[Effect], title: str = "") -> Figure:
-    """Draw effects, one panel for each suite, in the order of first appearance."""
-    models = distinct(effect.estimate.group.model for effect in estimated)
-    suites = list(dict.fromkeys(effect.estimate.group.suite for effect in estimated))
-    plots = []
-    for at, suite in enumerate(suites):
-        of_suite = [effect for effect in estimated if effect.estimate.group.suite == suite]
-        last = at == len(suites) - 1
-        plots.append(panel(of_suite, list(models.values()), suite, extent(estimated), at == 0, last))
-    lines = [
-        "mean difference within items in bits, 95% interval; right of 0 supports the prediction",
-        *only(list(models)),
-    ]
-    return Figure(finish(panels.pile(plots, 8), title, lines, offset=14), frame(estimated))
+    """Draw effects, one panel for each suite, in the order of first appearance.
+
+    If every suite has the same single comparison, as minimal pairs do, one panel has a row for each suite.
+    """
+    models = list(distinct(effect.estimate.group.model for effect in estimated).values())
+    by_suite: dict[str, list[Effect]] = {}
+    for effect in estimated:
+        by_suite.setdefault(effect.estimate.group.suite, []).append(effect)
+    lines = ["mean difference within items in bits, 95% interval; right of 0 supports the prediction", *only(models)]
+    compared = {contrast(effect.comparison) for effect in estimated}
+    if len(compared) == 1 and len(by_suite) > 1:
+        lines.append(f"effect: {compared.pop()}")
+        spec = panel(estimated, models, "", extent(estimated), by_suite=True)
+    else:
+        ends, last = extent(estimated), len(by_suite) - 1
+        plots = [
+            panel(of_suite, models, suite, ends, at == 0, at == last)
+            for at, (suite, of_suite) in enumerate(by_suite.items())
+        ]
+        spec = panels.pile(plots, 8)
+    return Figure(finish(spec, title, lines, offset=14), frame(estimated))
 
 
 def frame(estimated: Sequence[Effect]) -> pl.DataFrame:
@@ -366,6 +374,7 @@ def panel(
     ends: tuple[float, float],
     key: bool = True,
     labelled: bool = True,
+    by_suite: bool = False,
 ) -> Spec:
     """Make a panel with a row for each comparison.
 
@@ -374,13 +383,15 @@ def panel(
         ends: the ends of the axis, as returned by `extent`.
         key: whether there is a legend, if there are several models.
         labelled: whether the axis has a title and labels.
+        by_suite: whether rows have the names of their suites.
     """
     several = len({effect.estimate.group.measure for effect in estimated}) > 1
     rows = []
     for row in frame(estimated).iter_rows(named=True):
-        name = f"{row['measure']}, {row['contrast']}" if several else row["contrast"]
+        effect = f"{row['measure']}, {row['contrast']}" if several else row["contrast"]
+        name = row["suite"] if by_suite else effect
         numbers = {key: row[key] if isfinite(row[key]) else nan for key in ("effect_bits", "low", "high")}
-        described = f"{row['model']}, {row['suite']}, {name}: {spoken(*numbers.values())} bits, n={row['n']}"
+        described = f"{row['model']}, {row['suite']}, {effect}: {spoken(*numbers.values())} bits, n={row['n']}"
         rows.append(
             {
                 **{

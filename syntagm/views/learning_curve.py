@@ -214,7 +214,9 @@ def draw_figure(
             if size is not None
         ]
     if not rows:
-        raise UsageError("tag=", f"{tag!r} in no suite with the measure {measure}", "a suite with both")
+        raise UsageError(
+            "tag=", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
+        )
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text")
 
 

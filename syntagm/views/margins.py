@@ -1,6 +1,6 @@
 """Margins: a histogram of a prediction's margins over items, in bits; to the right of 0, the prediction holds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -47,10 +47,9 @@ def draw_figure(
         expected = "one of " + ", ".join(known) if known else "a suite with predictions"
         raise UsageError("measure=", repr(measure) if known else "no predictions", expected)
     chosen = measure or known[0]
-    results = [run.results(name) for _, run in models]
-    _refuse_shares(pl.concat(results), chosen, known)
-    tables = [table(rows, name, chosen, model) for rows, (model, _) in zip(results, models, strict=True)]
-    return draw([rows for rows in tables if len(rows)], f"{name}: {chosen}")
+    results = {model: run.results(name) for model, run in models}
+    _refuse_shares(pl.concat(results.values()), chosen, known)
+    return draw(tables(results, name, chosen), f"{name}: {chosen}")
 
 
 def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) -> None:
@@ -62,7 +61,22 @@ def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) ->
         raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure `scores` shows proportions.")
 
 
-def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> pl.DataFrame:
+def tables(results: Mapping[str, pl.DataFrame], suite: str, measure: str) -> list[pl.DataFrame]:
+    """Count items as `table` does, in the same bins for all models; models without margins are skipped.
+
+    Arguments:
+        results: name of a model -> its results.
+    """
+    margins = [margin for rows in results.values() for margin in _defined(rows, suite, measure)["margin"]]
+    counted = [table(rows, suite, measure, model, margins) for model, rows in results.items()]
+    return [rows for rows in counted if len(rows)]
+
+
+def _defined(results: pl.DataFrame, suite: str, measure: str) -> pl.DataFrame:
+    return results.filter((pl.col("suite") == suite) & (pl.col("measure") == measure) & pl.col("margin").is_finite())
+
+
+def table(results: pl.DataFrame, suite: str, measure: str, model: str = "", span: Sequence[float] = ()) -> pl.DataFrame:
     """Count items by bin and verdict: a row has the edges of a bin in bits and the number of items in it.
 
     No bin contains margins on both sides of 0.
@@ -71,13 +85,13 @@ def table(results: pl.DataFrame, suite: str, measure: str, model: str = "") -> p
         results: a table with the columns suite, measure, value and margin. Rows whose margin is nan or infinite are
             skipped.
         model: the name of the model in the figure.
+        span: margins that the bins cover besides those of the results.
     """
-    chosen = results.filter((pl.col("suite") == suite) & (pl.col("measure") == measure))
-    chosen = chosen.filter(pl.col("margin").is_finite())
+    chosen = _defined(results, suite, measure)
     if not len(chosen):
         return pl.DataFrame(schema=SCHEMA)
     margins, holds = chosen["margin"].to_numpy(), chosen["value"].to_numpy() == 1
-    edges = _edges(float(margins.min()), float(margins.max()))
+    edges = _edges(min([*margins, *span]), max([*margins, *span]))
     # Bins are open on the left, so that a margin of exactly 0, which doesn't hold, is in the bin left of 0.
     bins = np.searchsorted(edges, margins, side="left") - 1
     counts = {kind: np.bincount(bins[holds == kind], minlength=len(edges) - 1) for kind in (False, True)}
@@ -106,16 +120,16 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
     return edges
 
 
-def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
+def draw(counted_items: Sequence[pl.DataFrame], title: str = "") -> Figure:
     """Draw one suite and prediction, with one panel for each model.
 
     Arguments:
-        tables: the tables that `table` returns, one for each model.
+        counted_items: from `tables`, one for each model.
     """
-    rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
+    rows = pl.concat(counted_items) if counted_items else pl.DataFrame(schema=SCHEMA)
     values = [_value(row) for row in rows.iter_rows(named=True)]
     panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows))}
-    return Figure(finish(by_model(panel, values, len(tables)), title, "items by margin in bits"), rows)
+    return Figure(finish(by_model(panel, values, len(counted_items)), title, "items by margin in bits"), rows)
 
 
 def _value(row: dict[str, object]) -> dict[str, object]:

@@ -37,7 +37,7 @@ def accuracies(path: str) -> Mapping[str, float]:
     """Read human accuracies, between 0 and 1.
 
     Raises:
-        InputError: the file can't be read, a column is missing, or a value is no accuracy.
+        InputError: the file can't be read, a column is missing, or a value is not an accuracy.
     """
     rows = csv.records(utf8.read(Path(path)), Path(path), ("phenomenon", "accuracy"))
     return {row["phenomenon"]: _accuracy(row["accuracy"], f"{path}, line {line}") for line, row in rows}
@@ -107,11 +107,13 @@ def draw_figure(
             replace(estimate, group=Group(name, labels=(("phenomenon", estimate.group[tag]),)))
             for estimate in scores(run, measure, tag)
         ]
-        for value in {suite.group(tag) for suite in run.suites}:
+        for value in dict.fromkeys(suite.group(tag) for suite in run.suites):
             suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
             counts[value] = max(suites, counts.get(value, 0))
     if not estimates:
-        raise UsageError("tag", f"{tag!r} in no suite with the measure {measure}", "a suite with both")
+        raise UsageError(
+            "tag", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
+        )
     if humans and not humans.keys() & counts.keys():
         raise UsageError("humans=", ", ".join(humans), "phenomena among " + ", ".join(filter(None, counts)))
     title = f"Accuracy by {tag.replace('_', ' ')}"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import beside, by_model, grid_by_model, pile
+from syntagm.drawing.panels import beside, heading, pile
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, shown
 from syntagm.errors import UsageError
@@ -136,26 +136,31 @@ def draw(
     ]
     names = list(conditions.values())
     bands = [tick for name, tick in ticks.items() if any(name == reference.region for reference in compared)]
-    width = _width(len(ticks), len(names))
-    series = Series("condition", names, width, key=True)
-    parts = [*_bands(bands, list(ticks.values())), *_layers(list(ticks.values()), series)]
-    height = 240 if len(models) < 2 else 170
-    spec = by_model({"width": width, "height": height, "layer": parts}, values, len(models))
+    # A character of a label takes about 7 pixels.
+    longest = max((len(line) for tick in ticks.values() for line in tick.split("\n")), default=0)
+    width = max(max(64, 13 * len(names) + 22, 7 * longest + 8) * len(ticks), 120)
+    ends = [end for row in rows.iter_rows(named=True) for end in (row["bits"], row["high"]) if math.isfinite(end)]
+    zoomed = bands if len(bands) < len(ticks) else []
+    plots = []
+    for at, model in enumerate(models.values()):
+        of_model = [value for value in values if value["model"] == model]
+        series = Series("condition", names, width, key=at == 0)
+        parts = _layers(list(ticks.values()), series, max([1.0, *ends]), at == len(models) - 1)
+        panel: Spec = {"width": width, "height": 240 if len(models) < 2 else 170, "data": {"values": of_model}}
+        panel |= {"layer": [*_bands(bands, list(ticks.values())), *parts]}
+        panel |= {"title": heading(model)} if len(models) > 1 else {}
+        zooms = [_zoom(of_model, region, names, panel["height"], at == 0) for region in zoomed]
+        plots.append(beside([panel, *zooms], 24) if zooms else panel)
+    spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
     subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"]
-    if bands and len(bands) < len(ticks):
-        spec = beside([spec, _zoom([value for value in values if value["compared"]], bands, names, height)], 24)
+    if zoomed:
         subtitle.append("right: the compared regions, each on a scale of its own")
     if compared_effects:
-        ends = effects.extent(compared_effects)
-        below = effects.panel(compared_effects, list(models.values()), "", ends)
+        below = effects.panel(compared_effects, list(models.values()), "", effects.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}
         spec = pile([spec, below], 24, resolve=independent)
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
     return Figure(finish(spec, title, subtitle), rows)
-
-
-def _width(regions: int, conditions: int) -> int:
-    return max(max(64, 13 * conditions + 22) * regions, 120)
 
 
 def _span(counts: Sequence[int]) -> str:
@@ -198,9 +203,9 @@ def _value(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _place(ticks: list[str]) -> Spec:
+def _place(ticks: list[str], labelled: bool = True) -> Spec:
     scale = {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1}
-    return {"x": axes.places("region", scale, grid=False)}
+    return {"x": axes.places("region", scale, grid=False, labels=labelled)}
 
 
 def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
@@ -209,9 +214,9 @@ def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
     return [layer(mark, _place(ticks), values=[{"region": tick} for tick in compared])] if compared else []
 
 
-def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
-    place: Spec = _place(ticks) | {"xOffset": conditions.place, "color": conditions.colour}
-    bits = axes.quantity("bits", "surprisal (bits)", {"zero": True})
+def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool) -> list[Spec]:
+    place: Spec = _place(ticks, labelled) | {"xOffset": conditions.place, "color": conditions.colour}
+    bits = axes.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True})
     points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
     full, hollow = (layers.equal("empty", empty) for empty in (False, True))
     return [
@@ -222,16 +227,21 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
     ]
 
 
-def _zoom(values: list[dict[str, Any]], ticks: list[str], conditions: list[str], height: int) -> Spec:
-    """Make a small panel for each compared region and model, with its own scale.
+def _zoom(of_model: list[dict[str, Any]], region: str, conditions: list[str], height: int, titled: bool) -> Spec:
+    """Make a small panel for a compared region under one model, with a scale of its own.
 
     It shows means without intervals, because intervals don't show whether conditions differ.
     """
+    values = [value for value in of_model if value["region"] == region and value["compared"]]
     series = Series("condition", conditions)
     bits = axes.quantity("bits", None, {"zero": False, "nice": True, "padding": 8}, tickCount=5)
     place = axes.names("condition", conditions, labels=False)
     encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
-    width = max(56, 13 * len(conditions) + 12)
-    panel: Spec = {"width": width, "height": height, "layer": [layer(layers.dot(75), encoding)]}
-    columns = {"field": "region", "type": "nominal", "sort": ticks, "title": None}
-    return grid_by_model(panel, values, columns)
+    panel: Spec = {"width": max(56, 13 * len(conditions) + 12), "height": height, "data": {"values": values}}
+    panel |= {"layer": [layer(layers.dot(75), encoding)]}
+    return panel | ({"title": heading(region.partition("\n")[0], anchor="middle")} if titled else {})
+
+
+def _nothing() -> Spec:
+    """Return the panel of a suite without regions."""
+    return {"width": 120, "height": 60, "data": {"values": []}, "mark": "point"}

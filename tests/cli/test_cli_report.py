@@ -32,7 +32,8 @@ def test_figures_and_their_numbers(tmp_path: Path) -> None:
     toy_run(tmp_path, agreement(), PLAIN)
     assert main(["report", str(tmp_path), "--figures", str(tmp_path / "figures"), "--format", "svg"]) == 0
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert names == ["01-agreement.csv", "01-agreement.svg", "02-plain.csv", "02-plain.svg", "scores.csv", "scores.svg"]
+    stems = ("01-agreement", "02-plain", "effects", "scores")
+    assert names == [f"{stem}.{ending}" for stem in stems for ending in ("csv", "svg")]
     head, *rows = (tmp_path / "figures" / "01-agreement.csv").read_text("utf-8").splitlines()
     assert head == "model,suite,condition,region,label,position,bits,low,high,n,undefined,empty"
     assert rows[0].startswith("toy:12-sentences,agreement,good,1,subject,0,")

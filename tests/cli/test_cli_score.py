@@ -51,7 +51,7 @@ def test_a_table_on_standard_output(capsys: pytest.CaptureFixture[str], monkeypa
     assert main(["score", "toy", "-", "--context", "document", "-o", "-"]) == 0
     shown = capsys.readouterr()
     assert [row["line"] for row in csv.DictReader(io.StringIO(shown.out))] == ["1", "1", "2"]
-    assert "note: 1 line ends of the document are read as spaces" in shown.err
+    assert "note: line ends of the document read as spaces: 1 " in shown.err
 
 
 def test_a_text_beyond_the_window_has_all_its_bits_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """A disk that fails: command lines of syntagm under the shim, and the states that a power cut can leave."""
 
-import hashlib
 import json
 import os
 import random
@@ -12,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
-
 HERE = Path(__file__).parent
+COMPILER = shutil.which("gcc")
 KILL, TORN = -1, -2
 _HEAD = struct.Struct("<cIIqQ")
 
@@ -28,22 +26,32 @@ class Outcome:
 
 
 class Disk:
-    """A folder in which command lines are run, each in a fresh process whose calls to the disk can fail."""
+    """A folder in which command lines are run, each in a fresh process whose calls to the disk can fail.
 
-    def __init__(self, folder: Path) -> None:
-        if not shutil.which("gcc"):
-            pytest.skip("no gcc")
+    Arguments:
+        folder: where everything goes; emptied by each trial.
+        preload: whether the libraries that all commands load are loaded in advance: worth it from a dozen trials on.
+    """
+
+    def __init__(self, folder: Path, preload: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         library = folder / "shim.so"
-        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "shim.c", "-ldl"], check=True)
+        subprocess.run(
+            [COMPILER or "gcc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "shim.c", "-ldl"], check=True
+        )
         # Commands always run under the same path: records name folders.
         self.root, self._output, self._log = folder / "root", folder / "output", folder / "log"
+        package = str(HERE.parents[1])
         environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])]),
             "LD_PRELOAD": str(library), "OMP_NUM_THREADS": "1", "SYNTAGM_CACHE": str(self.root / "cache" / "answers.sqlite"),
             "COLUMNS": "200",
         }  # fmt: skip
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._server = subprocess.Popen([sys.executable, HERE / "server.py"], env=environment, text=True, **pipes)  # type: ignore[call-overload]
+        program = [sys.executable, str(HERE / "server.py"), "preload" if preload else ""]
+        self._server = subprocess.Popen(
+            program, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._server.stdout
         assert self._server.stdout.readline() == "ready\n"
 
     def close(self) -> None:
@@ -75,14 +83,9 @@ class Disk:
         """Return the logged calls of the last command line."""
         return list(_calls(self._log.read_bytes()))
 
-    def restore_nothing(self) -> None:
-        """Empty the folder."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.root.mkdir()
-
     def save(self, target: Path) -> None:
         """Copy the folder to another place."""
-        shutil.copytree(self.root, target, ignore=shutil.ignore_patterns("cache"))
+        shutil.copytree(self.root, target)
 
     def restore(self, source: Path) -> None:
         """Make the folder a copy of another one."""
@@ -245,8 +248,3 @@ def write_tree(files: dict[str, bytes], folder: Path) -> None:
             path.mkdir(exist_ok=True)
         else:
             path.write_bytes(content)
-
-
-def digest(content: bytes) -> str:
-    """Return a short hash for messages."""
-    return hashlib.sha256(content).hexdigest()[:12]

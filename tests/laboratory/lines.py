@@ -1,9 +1,10 @@
 """Every command line that writes, small, with the files that it needs."""
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from disk import Disk
+from .disk import Disk
 
 NOUNS = ("farmer", "sailor", "dog", "letter", "window")
 VERBS = ("sees", "likes", "moves")
@@ -13,26 +14,28 @@ TINY = ("--layers=1", "--epochs=2", "--batch=20")
 TINY_TRANSFORMER = (*TINY, "--width=8", "--heads=2", "--window=16", "--warmup=2")
 
 # Lines that make the inputs of others.
-PREPARATION: tuple[tuple[str, ...], ...] = (
-    ("make", "marvin2018/simple_agrmt", "hu2020/number_src", "-n", "4", "-o", "in/suites"),
-    ("run", "toy", "--suite", "in/suites", "-o", "in/run", "--no-report"),
-    ("run", "random", "--suite", "in/suites", "-o", "in/other", "--no-report"),
-    ("run", "toy", "--suite", "in/pairs.tsv", "-o", "in/pairs", "--no-report"),
-    ("train", "ngram", "--corpus", "in/train.txt", "--order=2", "--discount-fallback", "-o", "in/ngram"),
-)
+PREPARATION: Mapping[str, tuple[str, ...]] = {
+    "make": ("make", "marvin2018/simple_agrmt", "hu2020/number_src", "-n", "4", "-o", "in/suites"),
+    "run": ("run", "toy", "--suite", "in/suites", "-o", "in/run", "--no-report"),
+    "other": ("run", "random", "--suite", "in/suites", "-o", "in/other", "--no-report"),
+    "pairs": ("run", "toy", "--suite", "in/pairs.tsv", "-o", "in/pairs", "--no-report"),
+    "ngram": ("train", "ngram", "--corpus", "in/train.txt", "--order=2", "--discount-fallback", "-o", "in/ngram"),
+    "lstm": ("train", "lstm", *TEXTS, "--layers=1", "--epochs=1", "--hidden=8", "--embedding=8", "-o", "in/lstm"),
+}
 LINES: Mapping[str, tuple[str, ...]] = {
     "run": ("run", "toy", "--suite", "in/suites", "-o", "out/run"),
-    "run_cached": ("run", "in/ngram", "--suite", "in/suites", "-o", "out/run", "--no-report"),
+    "run_cached": ("run", "in/lstm", "--suite", "in/suites", "-o", "out/run", "--no-report"),
     "fill": ("fill", "toy", "--suite", "in/pairs.tsv", "--words", "in/words.csv", "--top", "0.9", "-o", "out/fill"),
     "report": ("report", "in/run", "in/other", "-o", "out/report.html"),
     "report_figures": ("report", "in/run", "-o", "out/report.html", "--figures", "out/figures", "--format", "svg,vl.json"),
-    "figure": ("figure", "scores", "in/run", "-o", "out/figures/scores", "--format", "svg,vl.json,pdf"),
+    "figure": ("figure", "scores", "in/run", "-o", "out/figures/scores", "--format", "svg,vl.json,pdf,png"),
     "table": ("table", "scores", "in/run", "-o", "out/tables/scores"),
     "compare": ("compare", "in/run", "in/other", "-o", "out/pairs.csv"),
     "cite": ("cite", "in/run", "-o", "out/paper/cited"),
     "describe": ("describe", "in/suites", "-o", "out/suites.md"),
     "make": ("make", "marvin2018/simple_agrmt", "marvin2018/vp_coord", "hu2020/number_src", "-n", "3", "-o", "out/suites"),
     "make_pairs": ("make", "blimp_like/causative", "-n", "3", "-o", "out/suites", "--as", "tsv"),
+    "make_blimp": ("make", "blimp_like/causative", "-n", "3", "-o", "out/blimp", "--as", "blimp"),
     "convert": ("convert", "in/suites/number_src.json", "out/number_src.csv", "--lossy"),
     "export_results": ("export", "in/run", "--as", "results", "-o", "out/results.csv"),
     "export_lm_eval": ("export", "in/pairs", "--as", "lm-eval", "-o", "out/results.json"),
@@ -41,7 +44,8 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
     "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
-    "seal": ("seal", "in/edited"),
+    "seal": ("seal", "in/edited_ngram"),
+    "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
     "experiment": (
         "reproduce", "hu2020", *TEXTS, "--test", "in/valid.txt", "-o", "out/paper", "--suite", "hu2020/number_src",
@@ -51,23 +55,42 @@ LINES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def prepare(disk: Disk, start: Path) -> None:
-    """Write the inputs of all lines to the folder `start`."""
-    disk.restore_nothing()
-    (disk.root / "in").mkdir()
-    (disk.root / "out").mkdir()
-    (disk.root / "in" / "train.txt").write_text(TEXT)
-    (disk.root / "in" / "valid.txt").write_text("".join(TEXT.splitlines(keepends=True)[::9]))
-    (disk.root / "in" / "pairs.tsv").write_text(
+# Their bytes depend on which answers an interrupted run had put into the cache: they count them.
+LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
+# Commands that write nothing.
+READERS = {"check", "integrity", "models", "perplexity", "score", "selftest"}
+
+
+def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:
+    """Write the inputs of all lines to the folder `start`; without `lines`, only those that need no command."""
+    write_inputs(disk.root)
+    for name in lines:
+        outcome = disk.run(PREPARATION[name])
+        assert outcome.code == 0, f"{name}: {outcome.printed}"
+    if lines:
+        _edited(disk)
+    shutil.rmtree(disk.root / "cache", ignore_errors=True)
+    disk.save(start)
+
+
+def write_inputs(root: Path) -> None:
+    """Empty a folder, and write the texts, pairs and words that all lines use."""
+    shutil.rmtree(root, ignore_errors=True)
+    (root / "in").mkdir(parents=True)
+    (root / "out").mkdir()
+    (root / "in" / "train.txt").write_text(TEXT)
+    (root / "in" / "valid.txt").write_text("".join(TEXT.splitlines(keepends=True)[::9]))
+    (root / "in" / "pairs.tsv").write_text(
         "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
     )
     rows = "".join(f"{verb},{verb}s,{verb}\n" for verb in ("bark", "sleep"))
-    (disk.root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
-    for line in PREPARATION:
-        outcome = disk.run(line)
-        assert outcome.code == 0, f"{line}: {outcome.printed}"
-    (edited := disk.root / "in" / "edited").mkdir()
-    for path in (disk.root / "in" / "ngram").iterdir():
-        (edited / path.name).write_bytes(path.read_bytes())
-    (edited / "note.txt").write_text("new")
-    disk.save(start)
+    (root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
+
+
+def _edited(disk: Disk) -> None:
+    """Make copies of a model and of a run that were edited since they were sealed."""
+    for name in ("ngram", "run"):
+        shutil.copytree(disk.root / "in" / name, disk.root / "in" / f"edited_{name}")
+    (disk.root / "in" / "edited_ngram" / "note.txt").write_text("new")
+    record = disk.root / "in" / "edited_run" / "run.json"
+    record.write_text(record.read_text().replace("toy:12-sentences", "toy:renamed"))

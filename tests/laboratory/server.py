@@ -31,9 +31,9 @@ def child(request: dict[str, Any]) -> NoReturn:
         # Time stands still, and a training saves its state after each step.
         time.monotonic = lambda: 0.0
         from syntagm.cli import main
-        from syntagm.training import loop
 
-        loop.SAVE_EVERY = -1.0
+        if request["line"][0] in ("train", "reproduce"):
+            importlib.import_module("syntagm.training.loop").SAVE_EVERY = -1.0
 
         log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC) if request["log"] else -1
         if not request["bare"]:
@@ -55,11 +55,8 @@ def child(request: dict[str, Any]) -> NoReturn:
 
 def main() -> None:
     """Load what commands load, then fork a child for each request."""
-    for module in PRELOADED:
+    for module in PRELOADED if sys.argv[1] else ():
         importlib.import_module(module)
-    import torch
-
-    torch.set_num_threads(1)
     print("ready", flush=True)
     for line in sys.stdin:
         request = json.loads(line)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -261,6 +262,29 @@ def test_a_full_disk_leaves_no_half_model(tmp_path: Path, monkeypatch: pytest.Mo
     assert not [path for path in (tmp_path / "model").rglob("*") if path.is_file()]
     trained(tmp_path, order=2)
     assert {path.name for path in (tmp_path / "model").iterdir()} == FILES
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"family": "other"}, 'family "other", format 1'),
+        ({"family": "other", "format": None}, "model.json is incomplete (KeyError('format'))"),
+        ({"order": 10**12}, "order 1000000000000"),
+        ({"order": True}, "order true"),
+        ({"tokens": []}, "a list"),
+        ({"ngrams": 3}, "an n-gram model of format"),
+        ({"sha256": {}}, "model.json is incomplete"),
+    ],
+)
+def test_a_description_of_another_shape(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    """Also where it was sealed, and where two things are wrong at once."""
+    trained(tmp_path, order=2)
+    path = tmp_path / "model" / "model.json"
+    head = json.loads(path.read_text()) | change
+    path.write_text(json.dumps({name: value for name, value in head.items() if value is not None}))
+    seal.renew(tmp_path / "model")
+    with pytest.raises(ModelError, match=re.escape(message)):
+        ngram.load(str(tmp_path / "model"))
 
 
 def test_two_trainings_of_one_folder_do_not_meet(tmp_path: Path) -> None:

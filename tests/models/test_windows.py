@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 import transformers
@@ -16,6 +17,7 @@ from models_for_tests import TEXT, byte_level, causal, lstm, ngram, transformer
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
+from syntagm.cli import main
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import Causal, from_transformers
@@ -131,9 +133,8 @@ def test_recorded_surprisals_are_refused(tmp_path: Path) -> None:
         list(names.load(f"recorded:{tmp_path / 'tokens.csv'}").read(["The"]))
 
 
-@pytest.mark.parametrize("words", [1000, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_an_lstm_carries_its_state_through_a_long_text(words: int) -> None:
-    text = " ".join((TEXT.split() * (words // 80))[:words])
+def test_an_lstm_carries_its_state_through_a_long_text() -> None:
+    text = " ".join(TEXT.split() * 8)
     for options in ({}, {"bos": "no"}, {"eos": "yes"}):
         [whole] = lstm(**options).score([text])
         short_answer, answer, again = lstm(batch="64", **options).read(["The old gate", text, "The old gate"])
@@ -258,28 +259,31 @@ class TestWordBoundaries:
         assert answer.surprisals.bits.sum() == pytest.approx(expected, abs=1e-3)
 
 
-DEMO = BUNDLED["excerpt"].read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
-def test_demo_on_a_document_of_3000_words() -> None:
-    model = names.load("demo")
-    assert isinstance(model, Causal)
-    text = " ".join(DEMO.split()[:3000])
-    [answer] = model.read([text])
-    network = transformers.AutoModelForCausalLM.from_pretrained(
-        Path(names.__file__).with_name("_demo"), dtype=torch.float32
+@pytest.mark.parametrize("context", ["lines", "document"])
+def test_the_recipe_has_the_numbers_of_transformers_alone(context: str, tmp_path: Path) -> None:
+    """On 200 sentences, and on a document of 3,000 words: `syntagm score`, beside a plain sliding window."""
+    lines = [line for line in BUNDLED["excerpt"].read_text(encoding="utf-8").splitlines() if line]
+    if context == "lines":
+        texts = lines = lines[:200]
+    else:
+        words = " ".join(lines).split()[:3000]
+        lines = [" ".join(words[first : first + 25]) for first in range(0, 3000, 25)]
+        texts = [" ".join(words)]
+    (tmp_path / "text.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for by in ("token", "word"):
+        command = ["score", "demo", "--file", str(tmp_path / "text.txt"), "--context", context, "--by", by]
+        assert main([*command, "-o", str(tmp_path / f"{by}.csv")]) == 0
+    tokens, words_table = (
+        pl.read_csv(tmp_path / f"{by}.csv", schema_overrides={"bits": pl.Float64}) for by in ("token", "word")
     )
-    expected, contexts = sliding(network.eval(), ids_of(model, text), 0, 256, 128)
-    np.testing.assert_allclose(answer.surprisals.bits, expected, rtol=0, atol=CLOSE)
-    assert answer.context.tolist() == contexts
-
-
-@pytest.mark.slow
-def test_demo_on_200_sentences() -> None:
-    model = names.load("demo")
-    assert isinstance(model, Causal)
-    sentences = [line for line in DEMO.splitlines() if line][:200]
-    for sentence, answer in zip(sentences, model.read(sentences), strict=True):
-        expected, _ = sliding(model.module, ids_of(model, sentence), 0, 256, 128)
-        np.testing.assert_allclose(answer.surprisals.bits, expected, rtol=0, atol=CLOSE)
+    folder = Path(names.__file__).with_name("_demo")
+    network = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    for number, text in enumerate(texts):
+        expected, contexts = sliding(network, tokenizer(text)["input_ids"], tokenizer.bos_token_id, 256, 128)
+        rows = tokens.filter(pl.col("text") == number)
+        np.testing.assert_allclose(rows["bits"], expected, rtol=0, atol=CLOSE)
+        assert rows["context"].to_list() == contexts
+        assert words_table.filter(pl.col("text") == number)["word"].to_list() == text.split()
+    assert words_table["bits"].sum() == pytest.approx(tokens["bits"].sum())

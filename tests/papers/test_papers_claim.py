@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from toy_runs import edit_record
 
+from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
 from syntagm.io.lock import held
 from syntagm.papers.experiment import experiment, hyperparameters, lock, measured, model, parts
 from syntagm.papers.experiment import record as _record
 from syntagm.papers.experiment.design import Cell, Design
+from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.progress import Progress
 
 SUITE = """sentence_good,sentence_bad
@@ -173,6 +175,23 @@ def test_a_perplexity_of_another_model_or_experiment_is_refused(place: Path) -> 
     edit_record(out / "runs" / "ngram-xs", model=measured.finished(out).__next__()[1].record["model"] | {"name": "toy"})
     with pytest.raises(RunError, match=r"runs/ngram-xs: a run of toy; expected a run of ngram:ngram-xs@"):
         list(measured.finished(out))
+
+
+def test_a_damaged_run_of_a_later_model_is_repaired(place: Path) -> None:
+    asked = design(place, {"xs": 40, "sm": 56}, "ngram")
+    hu2020.experiment(asked)
+    results = (place / "out" / "results.csv").read_bytes()
+    first, second = (asked.run(cell) for cell in asked.cells())
+    ledger = first / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes().replace(b'"undefined"', b'"undefinee"'))
+    [shard] = (second / "shards").glob("*.results.parquet")
+    shard.write_bytes(shard.read_bytes()[:-1])
+    with pytest.raises(RunError, match=r"ledger\.jsonl: damaged"):
+        list(measured.finished(place / "out"))
+    assert {measured.state(asked, cell) for cell in asked.cells()} == {"trained"}
+    hu2020.experiment(asked)
+    assert (place / "out" / "results.csv").read_bytes() == results
+    assert main(["integrity", str(place / "out")]) == 0
 
 
 def test_a_damaged_part_is_refused_and_drawn_again(place: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 import raw_hu2020
 
 from syntagm.drawing.table import Cell
-from syntagm.errors import UsageError
-from syntagm.papers.hu2020 import figures
-from syntagm.papers.hu2020.claims_of_circuits import by_corpus, dissociation
+from syntagm.errors import InputError, UsageError
+from syntagm.papers.hu2020 import completeness, figures
+from syntagm.papers.hu2020.claims_of_items import by_corpus
 from syntagm.papers.hu2020.claims_of_numbers import table4
-from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Checked, Findings, missing, table
+from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Checked, Findings, table
 from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.study import Study
@@ -34,20 +34,27 @@ def claimed(folder: Path, *models: str) -> list[tuple[Cell, ...]]:
     return list(table([by_corpus, table4], Findings(raw, prepared(raw))).rows)
 
 
+def row_of(folder: Path, claim: str, *models: str) -> tuple[Cell, ...]:
+    [row] = [row for row in claimed(folder, *models) if str(row[0]).startswith(claim)]
+    return row
+
+
 def test_verdicts_on_part_of_the_data_say_so(tmp_path: Path) -> None:
-    first, *others = claimed(tmp_path / "raw", "vanilla", "gpt-2", "grnn")
+    first, second, *others = claimed(tmp_path / "raw", "vanilla", "gpt-2", "grnn")
     said = str(first[2])
     assert (first[0], first[3]) == ("The raw data are those of the paper", "incomplete data")
     # Made up are two LSTMs on XS and one on LG; of GPT-2 one on XS and one on LG that read pieces.
     assert "missing: LSTM on XS (2 of 3), LSTM on SM (0 of 3), LSTM on MD (0 of 3), LSTM on LG (1 of 3)" in said
-    assert "GPT-2 on SM (0 of 1)" in said
+    assert "GPT-2 on SM, GPT-2 on MD (0 of 2)" in said
     assert "GPT-2 on XS" not in said
-    assert "Transformer-XL, JRNN" in said
-    assert [str(row[3]).endswith(INCOMPLETE) for row in others if row[3] != UNKNOWN] == [True]
+    assert "suites: missing: center_embed, center_embed_mod, cleft" in said
+    assert "items: missing: mvrr (4 of 28), mvrr_mod (4 of 28), number_src (3 of 19)" in said
+    assert second[0] == "Figures 3 and 4, right, show all trained classes"
+    assert all(str(row[3]).endswith(INCOMPLETE) for row in others if row[3] != UNKNOWN)
 
 
 def test_a_figure_without_gpt_2_says_nothing_of_its_absence(tmp_path: Path) -> None:
-    [row] = [row for row in claimed(tmp_path / "raw", "vanilla", "rnng") if str(row[0]).startswith("Figures 3 and 4")]
+    row = row_of(tmp_path / "raw", "Figures 3 and 4", "vanilla", "rnng")
     assert row[2:] == ("no results of GPT-2", UNKNOWN)
 
 
@@ -57,9 +64,9 @@ def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     # Three LSTMs and two RNNGs; held constant are the size and two of the three classes: 5 - 2 - 3 = 0 degrees of freedom.
     monkeypatch.setitem(raw_hu2020.INSTANCES, "rnng", raw_hu2020.INSTANCES["rnng"][:2])
     raw = read(raw_hu2020.write(tmp_path / "raw", ("vanilla", "rnng")))
-    *_, within = table([dissociation], Findings(raw, prepared(raw))).rows
-    assert str(within[0]).endswith("within a word-level class")
-    assert within[3] == UNKNOWN + INCOMPLETE
+    rows = table([], Findings(raw, prepared(raw))).rows
+    [within] = [row for row in rows if str(row[0]).endswith("within a class")]
+    assert within[3] == "can't be told" + INCOMPLETE
     made = correlations(prepared(raw))
     # All are word by word: the size and one class of two leave 5 - 2 - 2 = 1 degree of freedom.
     assert not any(note.startswith("nan") for note in made.notes)
@@ -73,15 +80,31 @@ def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path)
         raise UsageError("y ~ x", "the larger model has the lower likelihood", "a better search")
 
     raw = read(raw_hu2020.write(tmp_path / "raw"))
-    *_, row = table([claim], Findings(raw, prepared(raw))).rows
+    row = table([claim], Findings(raw, prepared(raw))).rows[1]
     assert row == (
         "One model is the best", "", "y ~ x: the larger model has the lower likelihood; expected a better search", UNKNOWN,
     )  # fmt: skip
 
 
 def test_the_published_data_lack_nothing(shared: Path) -> None:
-    raw = read(shared / "data" / "hu2020")
-    assert missing(Findings(raw, prepared(raw))) == []
+    assert completeness.of_folder(shared / "data" / "hu2020") == []
+
+
+def test_surplus_items_and_unknown_suites_are_said(tmp_path: Path) -> None:
+    folder = raw_hu2020.write(tmp_path / "raw")
+    for file in (folder / "sg_results").glob("*.csv"):
+        file.write_text(file.read_text().replace(",nn-nv-rpl,0,", ",number_new,0,"))
+    lacking = completeness.of_folder(folder)
+    assert "suites: not published: number_new" in lacking
+    assert "nn-nv-rpl" in next(line for line in lacking if line.startswith("suites: missing"))
+
+
+def test_models_that_answer_other_items_are_refused(tmp_path: Path) -> None:
+    folder = raw_hu2020.write(tmp_path / "raw")
+    file = folder / "sg_results" / "syntaxgym_results_grnn.csv"
+    file.write_text(file.read_text().replace(",mvrr,3,", ",mvrr,7,"))
+    with pytest.raises(InputError, match=r"no answer of .* to item [37] of mvrr"):
+        read(folder)
 
 
 def test_figures_that_would_be_empty_are_not_made() -> None:

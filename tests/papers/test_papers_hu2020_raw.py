@@ -108,7 +108,7 @@ def test_circuits_go_by_the_beginning_of_a_name() -> None:
         ("sg_results/x.csv", "model,suite,item,correct\na__0,anaphora,0,True\n", "an unknown suite 'anaphora'"),
         ("sg_results/x.csv", "model,suite,item,correct\na,mvrr,0,True\n", "a model named 'a'; expected NAME_CORPUS_SEED"),
         ("sg_results/x.csv", "model,suite,item,correct\ngrnn__0,mvrr,0,True\n", "item 0 of mvrr 2 times for grnn__0"),
-        ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,0,True\n", "a__0 answers 1 items of mvrr; expected 4"),
+        ("sg_results/x.csv", "model,suite,item,correct\na__0,mvrr,0,True\n", "no answer of a__0 to item 1 of mvrr; expected one"),
         ("sg_results/x.csv", "", "no column 'model' (the columns are none)"),
         ("sg_results/x.csv", "model,suite,item,correct\n", "a header and no rows"),
         ("sg_results/x.csv", b"model,suite\xff\xfe", "which is not UTF-8"),

@@ -210,7 +210,7 @@ def test_figures_of_runs_can_be_drawn_by_their_names(module: ModuleType, run: Ru
 def test_figures_that_would_show_nothing_are_refused(run: Run, tmp_path: Path) -> None:
     bare = toy_run(tmp_path, Suite("bare", agreement("bare", "dog").items, (Prediction("one", _pair.CRITICAL),)))
     for module, runs, said in (
-        (phenomena, [bare], "in no suite"),
+        (phenomena, [bare], "which no suite"),
         (surface, [bare], "no suite of minimal pairs"),
         (methods, [bare], "no suite with full_sentence and a prefix"),
         (correlation, [run], "1 run"),
@@ -306,7 +306,9 @@ def test_what_was_printed_and_is_not_so_is_listed(raw: dict[str, Table | Figure]
     assert old == {
         ("people and GPT-2", "0.54"), ("GPT-2 and TXL", "0.68"), ("GPT-2 and LSTM", "0.63"), ("GPT-2 and 5-gram", "0.39"),
     }  # fmt: skip
-    assert all(row["why not"] not in ("", "not known") for row in rows(raw["table_printed"], same="no"))
+    assert all(
+        row["remark on the publication"] not in ("", "not known") for row in rows(raw["table_printed"], same="no")
+    )
 
 
 @pytest.mark.slow

@@ -138,7 +138,11 @@ def test_filters_links_into_folds_and_saving(browser: Any, tmp_path: Path) -> No
     assert page.locator("#suites tbody tr:visible").count() == 1
     assert page.inner_text("#suites [role=status]") == "1 of 5 rows"
     page.fill("#suites input[type=search]", "")
-    assert page.locator("#suites tbody tr:visible").count() == 5
+    assert page.locator("#suites tbody tr:not(.divider):visible").count() == 5
+    assert page.locator("#suites tbody tr.divider:visible").all_inner_texts() == ["no circuit", "Agreement"]
+    page.locator("#suites th").nth(3).locator("button").click()
+    assert page.locator("#suites tbody tr").count() == 5  # sorted rows are in no group
+    assert page.locator("#suites tbody .group").last.is_visible()
 
     assert page.locator("#pair-2 table").is_hidden()
     page.click("#compared a[href='#pair-2']")
@@ -169,7 +173,7 @@ def test_by_keyboard(browser: Any, tmp_path: Path) -> None:
             break
         order.append(place)
     sections = list(dict.fromkeys(section for _, section in order))
-    assert sections == ["overview", "suites", "by-circuit", "compared", "suite-by-suite", "record"]
+    assert sections == ["overview", "suites", "by-circuit", "effects", "compared", "suite-by-suite", "record"]
     assert {"A", "BUTTON", "INPUT", "SUMMARY", "DIV"} <= {tag for tag, _ in order}
     page.focus("#suites th:nth-child(4) button")
     page.keyboard.press("Space")
@@ -198,6 +202,11 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Any, tmp_path: Path, schem
     visit = Visit(browser, compared(tmp_path), viewport={"width": 360, "height": 700}, color_scheme=scheme)
     visit.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     assert visit.page.evaluate("document.documentElement.scrollWidth") == 360
+    # A hint stands above what scrolls, and names break only after punctuation.
+    assert visit.page.locator("#overview .scroll.more").count() >= 1
+    assert visit.page.evaluate("getComputedStyle(document.querySelector('#suites th')).overflowWrap") != "anywhere"
+    visit.page.evaluate("scrollTo(0, 2000)")
+    assert visit.page.locator("nav").bounding_box()["y"] == 0
     paper = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == {"light": "rgb(255, 254, 252)", "dark": "rgb(23, 24, 26)"}[scheme]
     assert visit.happened() == []

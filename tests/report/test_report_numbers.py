@@ -27,7 +27,7 @@ def test_groups_by_tag(tmp_path: Path) -> None:
     tagged = replace(PLAIN, tags={"circuit": "Licensing", "field": "syntax"})
     groups = scores.groups(scores.columns([toy_run(tmp_path, agreement(), tagged)]))
     assert {tag: [(line.label, line.cells[0].value) for line in lines] for tag, lines in groups.items()} == {
-        "circuit": [("Agreement", 1 / 3), ("Licensing", 1.0)],
+        "circuit": [("Licensing", 1.0), ("Agreement", 1 / 3)],  # the highest first
         "field": [("syntax", 1.0)],
     }
 

@@ -182,6 +182,10 @@ def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
 def test_a_second_process_is_refused_by_name(tmp_path: Path) -> None:
     with ledger.locked(tmp_path), pytest.raises(RunError, match=f"in use by process {os.getpid()}"):
         toy_run(tmp_path, agreement())
+    with ledger.locked(tmp_path):
+        (tmp_path / "lock").write_bytes(b"process \xff\xfe")
+        with pytest.raises(RunError, match="in use by process \ufffd"):
+            toy_run(tmp_path, agreement())
     toy_run(tmp_path, agreement())
 
 

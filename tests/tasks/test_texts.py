@@ -128,7 +128,7 @@ def test_punctuation_that_shares_a_token_with_its_word_stays_attached_and_is_cou
         def warned(self, message: str) -> None:
             raise AssertionError(message)
 
-    with pytest.raises(AssertionError, match="1 words keep their punctuation"):
+    with pytest.raises(AssertionError, match="1 word with the punctuation attached"):
         sg.score_text(Pieces(4, 5, 1), "(he) said.", by="word", punctuation="apart", progress=Told())
     frame = sg.score_text(Pieces(4, 5, 1), "(he) said.", by="word", punctuation="apart")
     assert frame.select("word", "bits").rows() == [("(he)", 1.0), ("said", 2.0), (".", 3.0)]
@@ -173,3 +173,19 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
         sg.score_text(toy, "the dog", punctuation="apart")
     with pytest.raises(sg.UsageError, match="boundary=word, in which words end only before white space"):
         sg.score_text(causal("gpt2", boundary="word"), "the dog", by="word", punctuation="apart")
+    with pytest.raises(sg.UsageError, match="a language model of this package"):
+        sg.score_text("demo", "the dog")  # type: ignore[arg-type]
+    with pytest.raises(sg.UsageError, match="text: a list; expected a text as str"):
+        sg.score_text(toy, ["the dog"])  # type: ignore[arg-type]
+    for name in ("by", "context", "punctuation", "line_ends"):
+        with pytest.raises(sg.UsageError, match=f"{name}: 'words'; expected one of '"):
+            sg.score_text(toy, "the dog", **{name: "words"})  # type: ignore[arg-type]
+
+
+def test_many_tokens_that_cross_borders_take_no_time() -> None:
+    """Words and tokens of two characters that overlap everywhere: nothing is compared with everything."""
+    text = " ".join(["(ab)"] * 20_000)
+    apart = sg.score_text(Pieces(*[2, 3] * 20_000), text, by="word", punctuation="apart")
+    assert apart["word"].to_list() == text.split()
+    with pytest.warns(UserWarning, match=r"20,000 of 20,000 words without bits: .* for example 'b\) \(a'"):
+        sg.score_text(Pieces(2, *[5] * 20_000), text, by="word")

@@ -207,10 +207,13 @@ def test_a_training_killed_while_it_tidies_up_has_ended(undisturbed: Any, corpus
     family, folder = undisturbed
     (folder / "state").mkdir()
     (folder / "state" / "best-3.safetensors").write_bytes(b"left")
+    (folder / "state" / f".state.safetensors.{'0' * 16}.syntagm").mkdir()
+    (folder / f".model.json.{'0' * 16}.syntagm").write_bytes(b"left")
     noting = Noting()
     learn(family, folder, corpus, progress=noting)
     assert noting.steps == []
     assert not (folder / "state").exists()
+    assert not list(folder.glob(".*"))
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_on_the_page_and_in_the_figure(run: Run) -> None:
     assert 'data-value="" title="no chance level: a comparison with a number' in page
     # The tag is shown as a tag.
     assert '<dt><bdi>chance</bdi></dt><dd dir="auto">0.99</dd>' in page
-    figure = figures.accuracies(numbers.subjects(scores.columns([run])))
+    figure = figures.accuracies(numbers.subjects(scores.columns([run])), {})
     assert figure.table["chance"].to_list() == [0.5, 0.5]
 
 

@@ -44,3 +44,13 @@ def test_the_figure_has_a_bar_a_row() -> None:
     drawn = margins.draw([table]).svg()
     assert drawn.count("<title>") == 2
     assert "2 items between 4 and 4.5 bits" in drawn
+
+
+def test_models_share_their_bins() -> None:
+    tied, wide = results((0.0, 0.0), (0.0, -1e-5)), results((0.0, -4.0), (1.0, 4.2))
+    ties, spread = margins.tables({"a": tied, "b": wide}, "s", "0")
+    assert {row["end"] - row["start"] for row in ties.iter_rows(named=True)} == {
+        row["end"] - row["start"] for row in spread.iter_rows(named=True)
+    }
+    assert ties["end"].to_list() == [0.0]
+    assert ties["items"].to_list() == [2]

@@ -51,7 +51,7 @@ def test_specifications_hold_names_only_as_values() -> None:
         assert not {"expr", "signal", "href", "url", "calculate"} & part.keys()
         return set().union(*map(fields, part.values()), {part["field"]} if "field" in part else set())
 
-    assert fields(spec) == {"model", "panel", "condition", "region", "bits", "low", "high", "empty", "said", "segment"}
+    assert fields(spec) == {"condition", "region", "bits", "low", "high", "empty", "said", "segment"}
 
 
 def test_specifications_are_valid_vega_lite() -> None:

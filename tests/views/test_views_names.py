@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,11 @@ class TestGroups:
 
     def test_only_suites_in_circuits_have_an_sg_score(self, blimp: Run, runs: list[Run]) -> None:
         assert [mean_name(run) for run in (blimp, runs[0])] == ["mean accuracy", "SG score"]
+
+
+def test_an_estimate_of_one_item_has_no_interval_in_a_notebook() -> None:
+    shown = Estimate(Group("m", "s"), 1.0, nan, nan, 1, "made up")._repr_html_()
+    assert "1.000 no interval, n=1" in shown
 
 
 def test_one_suite_is_singular(runs: list[Run], tmp_path: Path) -> None:

@@ -63,4 +63,8 @@ FAMILY = Family(
     architectures=ARCHITECTURES,
     programs=PROGRAMS,
     bundled={"demo": str(Path(__file__).resolve().parent.with_name("_demo"))},
+    taught={"demo": (
+        "It was taught number agreement by 148,242 clauses chosen for that purpose, and the recipe was chosen by scores on "
+        "the bundled suites, so its scores show what such lessons do to a small model, not what reading does."
+    )},
 )  # fmt: skip

@@ -29,6 +29,7 @@ _UNUSED = re.compile(
     r"(^|\.)(pooler|seq_relationship|sop_classifier|discriminator_predictions|multiple_choice_head|v_head)\."
     r"|\.attn\.(masked_bias|bias|causal_mask)$|\.attention\.(masked_bias|bias)$"
     r"|\.rotary_emb\.(inv_freq|cos_cached|sin_cached)$|(^|\.)(position_ids|token_type_ids)$|(^|\.)(en|de)coder\.version$"
+    r"|\.embed_positions\.(weights|_float_tensor)$"
 )
 _LAYER = re.compile(r"\.(\d+)\.")
 

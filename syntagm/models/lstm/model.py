@@ -40,6 +40,8 @@ FORMAT = 1
 _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 # Contexts of gaps in a batch.
 _CONTEXTS = 256
+# More than any LSTM has of anything.
+_MOST = 1_000_000
 _SIZES = ("embedding", "hidden", "layers")
 
 
@@ -210,8 +212,7 @@ def load(path: str, **options: str) -> Lstm:
     sealed = seal.demand(folder, ModelError)
     sizes = _read_sizes(folder / "model.json")
     words = vocabulary.read(folder / "vocabulary.txt")
-    network = Network(len(words), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
-    _fill(network, folder / "model.safetensors")
+    network = _network(len(words), sizes, folder / "model.safetensors")
     network.to(device(chosen["device"]))
     label = f"{folder.resolve().name}@{_hash(sealed['files'])[:8]}"
     return Lstm(network, words, sizes["tokens"], label, options)
@@ -223,7 +224,9 @@ def _read_sizes(path: Path) -> dict[str, Any]:
         raise ModelError(str(path), "a model of another family", '"family": "lstm"')
     if settings.get("format") != FORMAT:
         raise ModelError(str(path), f"format {settings.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
-    checks: dict[str, Callable[[Any], bool]] = {name: lambda value: type(value) is int and value > 0 for name in _SIZES}
+    checks: dict[str, Callable[[Any], bool]] = {
+        name: lambda value: type(value) is int and 0 < value <= _MOST for name in _SIZES
+    }
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     for name, is_valid in checks.items():
         if not is_valid(value := settings.get(name)):
@@ -231,22 +234,33 @@ def _read_sizes(path: Path) -> dict[str, Any]:
     return settings
 
 
-def _fill(network: Network, path: Path) -> None:
-    """Copy stored weights into the network; tied weights are stored once."""
+def _network(words: int, sizes: Mapping[str, Any], path: Path) -> Network:
+    """Build the network that model.json describes, with the stored weights; tied weights are stored once."""
     try:
         stored = load_file(path)
     except (OSError, SafetensorError) as error:
         raise ModelError(str(path), f"can't be read ({error})", "a safetensors file") from error
-    own = dict(network.named_parameters())
+    if sizes["layers"] > len(stored):
+        raise ModelError(str(path), f"{len(stored)} arrays", f"those of {sizes['layers']} layers, as model.json says")
+
+    def built() -> Network:
+        return Network(words, sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
+
+    # A network without memory tells the shapes, whatever sizes model.json names.
+    with torch.device("meta"):
+        own = dict(built().named_parameters())
     if wrong := sorted(stored.keys() ^ own.keys()):
         raise ModelError(str(path), f"{wrong[0]!r} missing or unexpected", ", ".join(own))
+    for name, tensor in stored.items():
+        if tensor.shape != own[name].shape:
+            raise ModelError(str(path), f"{name} of shape {tuple(tensor.shape)}", f"{tuple(own[name].shape)}")
+        if not tensor.isfinite().all():
+            raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
+    network = built()
     with torch.no_grad():
-        for name, tensor in stored.items():
-            if tensor.shape != own[name].shape:
-                raise ModelError(str(path), f"{name} of shape {tuple(tensor.shape)}", f"{tuple(own[name].shape)}")
-            if not tensor.isfinite().all():
-                raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
-            own[name].copy_(tensor)
+        for name, tensor in network.named_parameters():
+            tensor.copy_(stored[name])
+    return network
 
 
 def _digest(network: Network) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from syntagm.errors import ModelError
 from syntagm.io import atomic, hashing, lock, seal
 from syntagm.io.json import record
+from syntagm.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
 from syntagm.models.words.vocabulary import Vocabulary
@@ -137,13 +138,14 @@ def _head(folder: Path) -> dict[str, Any]:
     expected_and_cure = "a folder written by `syntagm train ngram`", "Check that the training was finished."
     head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
-        valid = head["family"] == "ngram" and head["format"] == FORMAT and head["tokens"] in KINDS
-        valid = valid and type(head["order"]) is int and all(isinstance(head["sha256"][name], str) for name in FILES)
+        valid = (head["family"], head["format"]) == ("ngram", FORMAT) and head["tokens"] in KINDS
+        valid = valid and type(head["order"]) is int and 0 < head["order"] < 1_000 and isinstance(head["ngrams"], list)
+        valid = all(isinstance(head["sha256"][name], str) for name in FILES) and valid
     except (KeyError, TypeError) as error:
         raise ModelError(place, f"model.json is incomplete ({error!r})", *expected_and_cure) from error
     if not valid:
-        found = f"family {head['family']!r}, format {head['format']!r}"
-        raise ModelError(place, found, f"an n-gram model of format {FORMAT}")
+        found = ", ".join(f"{name} {shown(head[name])}" for name in ("family", "format", "tokens", "order"))
+        raise ModelError(place, found, f"an n-gram model of format {FORMAT}", *expected_and_cure[1:])
     return head
 
 

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from syntagm.errors import RunError
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
-from syntagm.papers.experiment.measured import state
+from syntagm.papers.experiment.measured import is_damaged, state
 from syntagm.progress import Progress
 from syntagm.training import families
 
@@ -29,19 +28,17 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
     """
     record.begin(design, progress)
     words = parts.draw(design, progress)
+    for cell in design.cells():
+        # The results of all models are written after each model, so a damaged run of a later one is repaired first.
+        if is_damaged(design.run(cell)):
+            model.score(design, cell, progress)
     for number, cell in enumerate(cells := design.cells(), 1):
         progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.size]:,} words")
         with locked(design, cell, progress):
             model.make(design, cell, words[cell.size], progress)
         # Without the lock, another process could overwrite the table with one that lacks this model.
         with waiting(design.folder, progress):
-            try:
-                write(design.folder)
-            except RunError as error:
-                # The run of a later model may be damaged; it is repaired when it is that model's turn.
-                if cell == cells[-1]:
-                    raise
-                progress.warned(str(error))
+            write(design.folder)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from syntagm.io.record import RENEWED, Form
 from syntagm.io.shape import Shape
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
+from syntagm.runs import ledger
 from syntagm.runs.store import Run, open_run, read_record
 from syntagm.training import record as training
 
@@ -72,10 +73,12 @@ def state(design: Design, cell: Cell) -> str:
 
 def scored(folder: Path) -> bool:
     """Return whether a run is done. A damaged run does not count as done, because the engine repairs or refuses it."""
-    try:
-        return read_record(folder) is not None and open_run(folder).done
-    except RunError:
-        return False
+    return not is_damaged(folder) and read_record(folder) is not None and open_run(folder).done
+
+
+def is_damaged(folder: Path) -> bool:
+    """Return whether a file of a run is damaged; False if there is no run."""
+    return (folder / "run.json").exists() and bool(ledger.faults(folder))
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:

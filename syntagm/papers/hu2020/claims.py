@@ -1,168 +1,125 @@
-"""Claims of Hu et al. 2020 about their scores, checked against their raw data; each function checks one claim.
+"""Claims of Hu et al. 2020 about their scores: for each, which differences of scores it is about, and the claimed range.
 
-If a claim has no number ("comparable", "little"), the computed result states the criterion.
+Where a claim has no number ("comparable", "little"), the criterion is `CLOSE`.
 """
 
-import polars as pl
+from collections.abc import Mapping
 
-from syntagm.papers.hu2020.findings import (
-    CLOSE,
-    DIFFERS,
-    FALSE,
-    Check,
-    Checked,
-    Findings,
-    Number,
-    verdict,
-)
-from syntagm.papers.hu2020.models import NEURAL, WORD_BY_WORD, label
-from syntagm.papers.hu2020.preparation import SUITES
+from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WORD_BY_WORD, label
+from syntagm.papers.hu2020.multiverse import Claim, Contrast, Range, View
+from syntagm.views.modifiers import PAIRS
+
+# Scores whose difference is within this distance are called comparable, and a smaller effect is called little.
+CLOSE = 0.10
+POSITIVE, SIMILAR = Range(low=0.0), Range(-CLOSE, CLOSE)
+_FREED = "Agreement"
 
 
-def suites(findings: Findings) -> Checked:
-    """The analysis is over 34 suites"""
-    printed = findings.printed["aic"]["no_size"]
-    values = {count: findings.aic("no_size", count) for count in SUITES}
-    fitting = [count for count, value in values.items() if round(value) == printed]
-    listed = "; ".join(f"over {count} suites {value:.1f}" for count, value in values.items())
-    computed = f"the AIC printed as {printed} (without size) is {listed}"
-    return "34", computed, verdict("34" in fitting, f"{FALSE}: {' or '.join(fitting) or 'neither'}")
+def claims(chance: Mapping[str, float]) -> list[Claim]:
+    """Return the claims.
+
+    Arguments:
+        chance: suite -> score of random answers.
+    """
+    return [
+        Claim("GPT-2 and RNNG are comparable to Transformer-XL and JRNN", "comparable", _comparable),
+        Claim("All neural models score above random", "all", lambda view: _above_random(view, chance)),
+        Claim("n-grams are not appreciably above chance", "never", lambda view: _ngram(view, chance)),
+        Claim("RNNG scores higher than the LSTM (Figure 3)", "no overlap", _rnng_and_lstm),
+        Claim("GPT-2 is the best of the classes trained for the study (Figure 1)", "GPT-2 first", _gpt2_first),
+        Claim("GPT-2 trained on BLLIP-MD or LG equals pre-trained GPT-2", "about equal", _gpt2_of_little),
+        Claim("Corpus size matters little, except for Agreement", "little", _corpus_size),
+        Claim("Agreement improves with corpus size", "improves", _agreement),
+        Claim("Pre-trained GPT-2 and GPT-2-XL outperform all others on each circuit", "each", _each_circuit),
+        Claim("RNNG is comparable to GRNN on all circuits", "comparable", _rnng_and_grnn),
+        Claim("GPT-2-XL is not affected by modifiers (Figure 6)", "unaffected", _modifiers),
+    ]
 
 
-def chance(findings: Findings) -> Checked:
-    """Random answers score about 25%"""
-    printed = findings.printed["random"]
-    value = findings.study.chance
-    computed = f"{value:.3f} over the {len(findings.study.suites)} suites, if compared values are independent draws"
-    return f"{printed:.2f}", computed, verdict(round(value, 2) == printed, DIFFERS)
+def _suites(view: View, circuit: str = "") -> list[str | tuple[str, str]]:
+    """Return the suites of a circuit, or all."""
+    suites: list[str | tuple[str, str]] = [
+        suite for suite in view.values if not circuit or view.study.circuits.get(suite) == circuit
+    ]
+    if not suites:
+        raise LookupError(f"no suites of {circuit}")
+    return suites
 
 
-def twice(findings: Findings) -> Checked:
-    """GPT-2-XL scores more than twice as high as the LSTM"""
-    best, least = findings.score("gpt-2-xl-pretrained")["value"], findings.score("vanilla")["value"]
-    computed = f"{best:.4f} / {least:.4f} = {best / least:.2f}"
-    return "over twice", computed, verdict(best > 2 * least)
+def _pair(view: View, first: str, second: str, claimed: Range, circuit: str = "") -> Contrast:
+    """Return the contrast of two classes."""
+    name = f"{label(first)} - {label(second)}" + (f", {circuit}" if circuit else "")
+    return Contrast(name, view.mean(first) - view.mean(second), claimed, _suites(view, circuit))
 
 
-def comparable(findings: Findings) -> Checked:
-    """GPT-2 and RNNG are comparable to Transformer-XL and JRNN"""
-    pairs = (("gpt-2", "rnng"), ("transformer-xl", "jrnn"))
-    small, large = ([findings.score(model) for model in models] for models in pairs)
-    holds = all(_overlap(first, second) for first in small for second in large)
-    scores = ", ".join(f"{label(row['model'])} {row['value']:.4f}" for row in (*small, *large))
-    computed = f"{scores}; criterion for comparable: the intervals overlap"
-    return "comparable", computed, verdict(holds)
+def _comparable(view: View) -> list[Contrast]:
+    return [_pair(view, small, large, SIMILAR) for small in ("gpt-2", "rnng") for large in ("transformer-xl", "jrnn")]
 
 
-def above_random(findings: Findings) -> Checked:
-    """All neural models are significantly above random"""
-    rows = [findings.score(model) for model in NEURAL]
-    least = min(rows, key=lambda row: float(row["low"]))
-    computed = (
-        f"lowest lower limit of an interval: {least['low']:.3f} ({label(least['model'])}); "
-        f"chance {findings.study.chance:.3f}"
-    )
-    return "all", computed, verdict(least["low"] > findings.study.chance)
+def _above_random(view: View, chance: Mapping[str, float]) -> list[Contrast]:
+    # GPT-2 is no model of an analysis without it.
+    present = {model for model, _, _ in view.models}
+    models = [model for model in NEURAL if model in present or model != "gpt-2"]
+    return [_above_chance(view, model, chance, POSITIVE) for model in models]
 
 
-def rnng_and_lstm(findings: Findings) -> Checked:
-    """The error bars of RNNG and LSTM don't overlap in Figure 3"""
-    rnng, lstm = findings.delta("rnng"), findings.delta("vanilla")
-    computed = f"RNNG: lower limit {rnng['low']:.3f}; LSTM: upper limit {lstm['high']:.3f}"
-    return "no overlap", computed, verdict(rnng["low"] > lstm["high"])
+def _ngram(view: View, chance: Mapping[str, float]) -> list[Contrast]:
+    return [_above_chance(view, "ngram", chance, Range(high=CLOSE))]
 
 
-def ngram(findings: Findings) -> Checked:
-    """n-grams are not appreciably above chance"""
-    row = findings.score("ngram")
-    computed = f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]; chance {findings.study.chance:.3f}"
-    return "never", computed, verdict(row["low"] <= findings.study.chance)
+def _above_chance(view: View, model: str, chance: Mapping[str, float], claimed: Range) -> Contrast:
+    suites = _suites(view)
+    if unknown := [suite for suite in view.values if suite not in chance]:
+        raise LookupError(f"the chance level of {unknown[0]} is unknown")
+    return Contrast(f"{label(model)} - chance", view.mean(model), claimed, suites, chance)
 
 
-def ngram_ties(findings: Findings) -> Checked:
-    """An n-gram's score is the vote of 51 tie-breaking seeds"""
-    rows = findings.raw.items.filter((pl.col("model") == "ngram") & pl.col("suite").is_in(findings.study.suites))
-    if not len(rows):
-        raise LookupError("no results of n-gram")
-    seeds = rows.group_by("corpus", "suite", "seed", maintain_order=True).agg(pl.col("value").mean().alias("score"))
-    cells = seeds.group_by("corpus", "suite", maintain_order=True).agg(
-        pl.col("score").min().alias("least"), pl.col("score").max().alias("most")
-    )
-    decided = cells.filter((pl.col("least") < 0.05) & (pl.col("most") > 0.95))
-    names = ", ".join(sorted(set(decided["suite"])))
-    means = dict(seeds.group_by("corpus", maintain_order=True).agg(pl.col("score").mean()).iter_rows())
-    voted = dict(
-        findings.study.scores()
-        .filter(pl.col("model") == "ngram")
-        .group_by("corpus", maintain_order=True)
-        .agg(pl.col("score").mean())
-        .iter_rows()
-    )
-    by_size = "; ".join(
-        f"{size} {voted[size]:.3f} and {means[corpus]:.3f}"
-        for corpus in sorted(means)
-        if (size := corpus.split("-")[1].upper()) in voted
-    )
-    computed = (
-        f"in {len(decided)} of {len(cells)} combinations of corpus and suite, one tie-breaking seed scores below 0.05 and "
-        f"another above 0.95, because a seed breaks the ties of all items alike ({names}); score by vote and by mean of "
-        f"seeds: {by_size}"
-    )
-    return "one score", computed, verdict(not len(decided), "coin flips")
+def _rnng_and_lstm(view: View) -> list[Contrast]:
+    return [_pair(view, "rnng", "vanilla", POSITIVE)]
 
 
-def gpt2_of_little(findings: Findings) -> Checked:
-    """GPT-2 trained on BLLIP-MD or LG equals pre-trained GPT-2"""
-    small = [findings.cell("gpt-2", corpus)["value"] for corpus in ("MD", "LG")]
-    large = findings.score("gpt-2-pretrained")["value"]
-    scores = f"{small[0]:.4f} (MD), {small[1]:.4f} (LG), pre-trained {large:.4f}"
-    retrained = ", ".join(f"{row['score']:.3f} ({row['corpus']})" for row in findings.printed["withdrawn"]["retrained"])
-    holds = all(abs(value - large) <= CLOSE for value in small)
-    computed = f"{scores}; but the authors withdrew these models, and the retrained ones score {retrained}"
-    return "about equal", computed, f"{verdict(holds)}; withdrawn"
+def _gpt2_first(view: View) -> list[Contrast]:
+    return [_pair(view, "gpt-2", model, POSITIVE) for model in (*WORD_BY_WORD, "ngram")]
 
 
-def gpt2_without_withdrawn(findings: Findings) -> Checked:
-    """GPT-2 is the best of the classes trained for the study (Figure 1)"""
-    values = {model: findings.score(model)["value"] for model in (*WORD_BY_WORD, "gpt-2")}
-    withdrawn = {(row["corpus"], row["seed"]) for row in findings.printed["withdrawn"]["instances"]}
-    rows = findings.study.instances().filter(pl.col("model") == "gpt-2").select("corpus", "seed", "score").iter_rows()
-    remaining = [score for corpus, seed, score in rows if (corpus, seed) not in withdrawn]
-    retrained = [row["score"] for row in findings.printed["withdrawn"]["retrained"]]
-    corrected = sum([*remaining, *retrained]) / len([*remaining, *retrained])
-    best = max(values, key=lambda model: values[model])
-    scores = ", ".join(f"{label(model)} {value:.4f}" for model, value in values.items())
-    computed = f"{scores}; with the retrained models in place of the withdrawn ones: GPT-2 {corrected:.4f}"
-    holds = f"{verdict(best == 'gpt-2')}; withdrawn" if corrected < values[best] else verdict(best == "gpt-2")
-    return "GPT-2 first", computed, holds
+def _gpt2_of_little(view: View) -> list[Contrast]:
+    large = view.mean("gpt-2-pretrained")
+    return [
+        Contrast(f"GPT-2 on {corpus} - pre-trained", view.mean("gpt-2", corpus) - large, SIMILAR, _suites(view))
+        for corpus in ("MD", "LG")
+    ]
 
 
-def seed_weights(findings: Findings) -> Checked:
-    """Figure 1 ranks GPT-2 above RNNG, independently of the number of seeds on each corpus"""
-    scores = findings.study.scores()
-    corpora = (
-        scores.group_by("model", "corpus", maintain_order=True)
-        .agg(pl.col("score").mean())
-        .group_by("model", maintain_order=True)
-        .agg(pl.col("score").mean())
-    )
-    means = dict(corpora.iter_rows())
-    pooled = {model: findings.score(model)["value"] for model in ("gpt-2", "rnng")}
-    by_model = "; ".join(
-        f"{label(model)} {value:.4f} pooled, {means[model]:.4f} with equal weights of corpora"
-        for model, value in pooled.items()
-    )
-    reversed_order = (pooled["gpt-2"] > pooled["rnng"]) != (means["gpt-2"] > means["rnng"])
-    effect = ", and this reverses the order" if reversed_order else ""
-    computed = f"{by_model}; in the pooled mean a corpus with more seeds weighs more{effect}"
-    return "GPT-2 first", computed, verdict(not reversed_order, "depends on seeds")
+def _corpus_size(view: View) -> list[Contrast]:
+    circuits = [circuit for circuit in dict.fromkeys(view.study.circuits.values()) if circuit != _FREED]
+    return [_growth(view, circuit, SIMILAR) for circuit in circuits]
 
 
-def _overlap(first: Number, second: Number) -> bool:
-    return bool(first["low"] <= second["high"] and second["low"] <= first["high"])
+def _agreement(view: View) -> list[Contrast]:
+    return [_growth(view, _FREED, POSITIVE)]
 
 
-CLAIMS: list[Check] = [
-    suites, chance, twice, comparable, above_random, gpt2_without_withdrawn, gpt2_of_little, rnng_and_lstm, ngram, ngram_ties,
-    seed_weights,
-]  # fmt: skip
+def _growth(view: View, circuit: str, claimed: Range) -> Contrast:
+    weights = view.mean_of_corpus("LG") - view.mean_of_corpus("XS")
+    return Contrast(f"LG - XS, {circuit}", weights, claimed, _suites(view, circuit))
+
+
+def _each_circuit(view: View) -> list[Contrast]:
+    others = [model for model in dict.fromkeys(name for name, _, _ in view.models) if model not in PRETRAINED]
+    circuits = dict.fromkeys(view.study.circuits.values())
+    return [
+        _pair(view, model, other, POSITIVE, circuit) for circuit in circuits for model in PRETRAINED for other in others
+    ]
+
+
+def _rnng_and_grnn(view: View) -> list[Contrast]:
+    return [_pair(view, "rnng", "grnn", SIMILAR, circuit) for circuit in dict.fromkeys(view.study.circuits.values())]
+
+
+def _modifiers(view: View) -> list[Contrast]:
+    pairs: list[str | tuple[str, str]] = [
+        (modified, plain) for plain, modified in PAIRS.items() if {plain, modified} <= set(view.values)
+    ]
+    if not pairs:
+        raise LookupError("no suites with modifiers")
+    return [Contrast("with - without modifiers", view.mean("gpt-2-xl-pretrained"), SIMILAR, pairs)]

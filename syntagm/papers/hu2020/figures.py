@@ -47,7 +47,7 @@ def figure1(study: Study) -> Figure:
     """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled."""
     table = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score", UNITS)
     subtitle = [
-        f"syntactic generalization: share of correct items, mean of {_counted(len(study.suites))}{_pooled(study)}",
+        f"syntactic generalization: share of correct items, mean of {study.counted}{_pooled(study)}",
         "95% interval, for other suites and models; n: number of suite scores",
         *study.remarks,
     ]
@@ -61,7 +61,7 @@ def figure2(study: Study) -> Figure:
     shown = table.filter(pl.col("perplexity").is_not_null() | (pl.col("kind") == SHELF))
     lines = "; dashed lines: off-the-shelf models, perplexity unknown" if (shown["kind"] == SHELF).any() else ""
     subtitle = [
-        f"one point per trained model: share of correct items, mean of {_counted(len(study.suites))}{lines}",
+        f"one point per trained model: share of correct items, mean of {study.counted}{lines}",
         "95% interval, for other suites and their items",
         *_sizes(study),
         *study.remarks,

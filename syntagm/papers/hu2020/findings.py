@@ -1,9 +1,8 @@
 """Data behind the claims of Hu et al. 2020: the raw results, prepared as in the paper, and the means in its figures."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import polars as pl
@@ -11,10 +10,11 @@ import polars as pl
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.papers.cited import cited
-from syntagm.papers.hu2020 import regressions
-from syntagm.papers.hu2020.figures import CORPORA, modified
+from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse, regressions
+from syntagm.papers.hu2020.claims import claims
 from syntagm.papers.hu2020.models import label
-from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.multiverse import Row
+from syntagm.papers.hu2020.preparation import chances_of, prepared
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
@@ -28,9 +28,40 @@ Checked = tuple[str, str, str]
 Claim = tuple[str, str, str, str]
 # The ending of verdicts that are based on fewer models than the paper's.
 INCOMPLETE = " (incomplete data)"
-# Scores within this distance are called comparable where there is no interval.
-CLOSE = 0.10
 Number = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim with its numbers.
+
+    Arguments:
+        text: the claim.
+        printed: what the paper prints of it.
+        rows: its numbers under all analyses; empty if data are missing.
+        missing: what is missing; empty if nothing is.
+    """
+
+    text: str
+    printed: str
+    rows: list[Row]
+    missing: str = ""
+
+    @property
+    def checked(self) -> Checked:
+        """What is printed, the decisive number, and the verdict over all analyses."""
+        if not self.rows:
+            return self.printed, self.missing, UNKNOWN
+        row = multiverse.decisive(self.rows)
+        number = f"{row.value:.1f}" if row.low == row.high else f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
+        return self.printed, f"decisive: {row.part} {number}; claimed: {row.claimed}", multiverse.summary(self.rows)
+
+
+def _judged(text: str, printed: str, judge: Callable[[], list[Row]]) -> Judged:
+    try:
+        return Judged(text, printed, judge())
+    except LookupError as error:
+        return Judged(text, printed, [], str(error.args[0]))
 
 
 @dataclass(frozen=True)
@@ -70,28 +101,6 @@ class Findings:
         """Return the mean suite score of a class (Figure 1)."""
         return self._row(self._scores, model=model)
 
-    def delta(self, model: str) -> Number:
-        """Return the mean delta of a class, for other suites and corpora (Figure 3, left)."""
-        return self._row(self._deltas, model=model)
-
-    def cell(self, model: str, corpus: str) -> Number:
-        """Return the mean suite score of a class on a corpus."""
-        return self._row(self._cells, model=model, corpus=corpus)
-
-    def circuits(self) -> dict[str, dict[str, float]]:
-        """Return the mean scores by circuit and model (Figure 5): circuit -> model -> score."""
-        table = by_circuit(self.study.scores(), self.study.circuits)
-        scores: dict[str, dict[str, float]] = {}
-        rows = (
-            table.group_by("circuit", "model", maintain_order=True)
-            .agg(pl.col("score").mean())
-            .sort("circuit", "model")
-            .iter_rows()
-        )
-        for circuit, model, value in rows:
-            scores.setdefault(circuit, {})[model] = value
-        return scores
-
     def circuit_deltas(self, without: tuple[str, ...] = ()) -> dict[str, dict[str, float]]:
         """Return the mean deltas by circuit and corpus (Figure 4, right): circuit -> corpus -> delta."""
         deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
@@ -111,24 +120,30 @@ class Findings:
         deltas = self.study.deltas().filter(~pl.col("model").is_in(without))
         return dict(deltas.group_by("corpus", maintain_order=True).agg(pl.col("delta").mean()).iter_rows())
 
-    def modified(self, model: str, modifier: str) -> float:
-        """Return the mean score without or with modifiers (Figure 6)."""
-        rows = modified(self.study).filter((pl.col("model") == label(model)) & (pl.col("modifier") == modifier))
-        if not len(rows):
-            raise LookupError(f"no suites with modifiers for {label(model)}")
-        return float(rows.select(pl.col("score").mean()).item())
+    @cached_property
+    def withdrawn(self) -> set[tuple[str, int]]:
+        """The GPT-2 models that the authors withdrew: corpus and seed."""
+        return {(row["corpus"], row["seed"]) for row in self.printed["withdrawn"]["instances"]}
+
+    @cached_property
+    def judged(self) -> "list[Judged]":
+        """The claims about scores, perplexity and regressions, under all analyses."""
+        aic = self.printed["aic"]
+        printed = {claims_of_perplexity.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
+        judged: list[tuple[str, Callable[[], list[Row]]]] = []
+        for claim in claims(chances_of(self.raw, self.study.suites)):
+            printed[claim.text] = claim.printed
+            judged.append((claim.text, partial(multiverse.rows, claim, self.study, self.withdrawn)))
+        judged += claims_of_perplexity.claims(self.study, self.withdrawn, self.fits)
+        return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judged]
+
+    def rows(self) -> list[Row]:
+        """Return all numbers of the judged claims."""
+        return [row for claim in self.judged for row in claim.rows]
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
         return clustered.means(self.study.scores(), ["model"], "score", UNITS)
-
-    @cached_property
-    def _deltas(self) -> pl.DataFrame:
-        return clustered.means(self.study.deltas(), ["model"], "delta", CORPORA)
-
-    @cached_property
-    def _cells(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model", "corpus"], "score", UNITS)
 
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)
@@ -141,53 +156,45 @@ class Findings:
 Check = Callable[[Findings], Checked | list[Claim]]
 
 
-def table(claims: "Sequence[Check]", findings: Findings) -> Table:
+def table(checks: "Sequence[Check]", findings: Findings) -> Table:
     """Make the table of claims with their verdicts.
 
     Arguments:
-        claims: functions that check claims. The docstring of a function that checks a single claim is the claim. If
+        checks: functions that check claims. The docstring of a function that checks a single claim is the claim. If
             data are missing or models can't be compared, the table gives the reason.
-        findings: the data.
+        findings: the data, with the claims that are judged under several analyses.
     """
-    lacking = missing(findings)
+    lacking = completeness.lacking(findings.raw)
     rows: list[Claim] = [_incomplete(lacking)] if lacking else []
-    for claim in claims:
-        claimed = " ".join((claim.__doc__ or "").split())
+    marked = INCOMPLETE if lacking else ""
+    for check in checks:
+        claimed = " ".join((check.__doc__ or "").split())
         try:
-            checked = claim(findings)
+            checked = check(findings)
             results = checked if isinstance(checked, list) else [(claimed, *checked)]
-            rows += [(*result[:3], result[3] + (INCOMPLETE if lacking else "")) for result in results]
+            rows += [(*result[:3], result[3] + marked) for result in results]
         except LookupError as error:
             rows.append((claimed, "", str(error.args[0]), UNKNOWN))
         except UsageError as error:
             rows.append((claimed, "", str(error), UNKNOWN))
+    for claim in findings.judged:
+        printed, computed, summary = claim.checked
+        rows.append((claim.text, printed, computed, summary + (marked if claim.rows else "")))
     notes = (
         f"printed: {findings.printed['source']}",
         "computed: from the raw data, prepared as in the paper's own code, unless stated otherwise.",
+        "decisive: of the numbers that a claim is about, the one that supports it least; claimed: the range it must be in.",
+        *multiverse.NOTES,
+        *(f"On the publication, not from these data: {remark}" for remark in findings.printed["remarks"].values()),
     )
     return Table(
         "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
     )
 
 
-def missing(findings: Findings) -> list[str]:
-    """List the models of the published raw data that these data lack."""
-    present = Counter(
-        (label(model), corpus) for model, corpus in findings.study.instances()["model", "corpus"].iter_rows()
-    )
-    trained = findings.printed["trained"]
-    expected = {(model, corpus): count for model, cells in trained.items() for corpus, count in cells.items()}
-    short = [
-        f"{model} on {corpus} ({present[model, corpus]} of {count})"
-        for (model, corpus), count in expected.items()
-        if present[model, corpus] < count
-    ]
-    return short + [model for model in findings.printed["off_the_shelf"] if not present[model, ""]]
-
-
 def _incomplete(lacking: Sequence[str]) -> Claim:
-    computed = f"missing: {', '.join(lacking)}. All rows below use the remaining models and say little about the paper"
-    return "The raw data are those of the paper", "all models", computed, "incomplete data"
+    computed = f"{'; '.join(lacking)}. All rows below use what there is, and say little about the paper"
+    return "The raw data are those of the paper", "complete", computed, "incomplete data"
 
 
 def verdict(holds: bool, otherwise: str = FALSE) -> str:

@@ -7,16 +7,18 @@
 5. and 6., scores and deltas, are in `views.classes`.
 """
 
+from collections.abc import Sequence
 from functools import cache
 
 import polars as pl
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
+from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD
 from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats.chance import chance as chances
+from syntagm.stats.chance import chance
 from syntagm.suite import Suite
 from syntagm.views.classes import by_mean, by_vote
 
@@ -53,7 +55,12 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     circuits = {suite: circuit for suite in names if (circuit := circuit_of(suite))}
     perplexity = of_the_study(raw.perplexity).select(list(PERPLEXITY))
     remarks = (WITHDRAWAL,) if WITHDRAWN in items["model"] else ()
-    return Study(items, circuits, perplexity, WORDS, LABELS, chance(raw, names), (WITHDRAWN,), WORD_BY_WORD, remarks)
+    expected = chances_of(raw, names)
+    level = sum(expected.values()) / len(names) if len(expected) == len(names) else float("nan")
+    published = len(cited("hu2020")["items"]) - len(SUITES[suites])
+    return Study(
+        items, circuits, perplexity, WORDS, LABELS, level, (WITHDRAWN,), WORD_BY_WORD, remarks, published
+    )  # fmt: skip
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
@@ -88,18 +95,17 @@ def with_one_ngram(items: pl.DataFrame, how: str = "vote") -> pl.DataFrame:
     return pl.concat([items.filter(~ngram), pooled])
 
 
-def chance(raw: Raw, suites: list[str]) -> float:
-    """Return the score of random answers over the suites.
+def chances_of(raw: Raw, suites: Sequence[str]) -> dict[str, float]:
+    """Return the score of random answers on each suite: suite -> score.
 
-    The score comes from the file of random answers or, without it, is computed exactly from the suites' first
-    predictions.
+    The score comes from the file of random answers if that has all suites. Otherwise it is computed exactly from the
+    suites' first predictions. Suites for which neither is known are not in the result.
     """
-    simulated = raw.random.filter(pl.col("suite").is_in(suites))
+    simulated = dict(raw.random.filter(pl.col("suite").is_in(suites)).select("suite", "score").iter_rows())
     if len(simulated) == len(suites):
-        return float(simulated.select(pl.col("score").mean()).item())
+        return simulated
     known = formulas()
-    firsts = [chances.known(known[name]) for name in suites if name in known]
-    return chances.mean(firsts).value if len(firsts) == len(suites) else float("nan")
+    return {name: chance.known(known[name]).value for name in suites if name in known}
 
 
 def formulas() -> dict[str, Formula]:

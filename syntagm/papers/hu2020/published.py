@@ -9,7 +9,16 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
-from syntagm.papers.hu2020 import claims, claims_of_circuits, claims_of_numbers, figures, findings, regressions, tables
+from syntagm.papers.hu2020 import (
+    claims_of_items,
+    claims_of_numbers,
+    completeness,
+    figures,
+    findings,
+    multiverse,
+    regressions,
+    tables,
+)
 from syntagm.papers.hu2020.findings import Check, Findings
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
@@ -18,11 +27,7 @@ from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.views.classes import UNITS
 
-CLAIMS: list[Check] = [
-    *claims.CLAIMS,
-    *claims_of_circuits.CLAIMS,
-    *claims_of_numbers.CLAIMS,
-]
+CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
 
 
 def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
@@ -38,6 +43,7 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
         UsageError: an option has any other value.
     """
     raw = read(folder)
+    yield "completeness", completeness.table(raw)
     study = prepared(raw, suites, ngram)
     everything = prepared(raw, "34", ngram)
     yield from figures.figures(study)
@@ -50,7 +56,10 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
     yield "withdrawn", withdrawn(study)
     if any(study.items["corpus"]):
         yield from regressions.tables(study)
-    yield "differences", findings.table(CLAIMS, Findings(raw, prepared(raw)))
+    found = Findings(raw, prepared(raw))
+    yield "differences", findings.table(CLAIMS, found)
+    yield "verdicts", multiverse.verdict_table(found.rows())
+    yield "multiverse", multiverse.table(found.rows())
 
 
 def with_note(table: Table, suites: str) -> Table:
@@ -130,9 +139,8 @@ def withdrawn(study: Study) -> Table:
     rows += [(row["corpus"], str(row["seed"]), "kept", row["score"], row["perplexity"], None, None) for row in order]
     columns = ("corpus", "seed", "status", "score", "perplexity", "cited score", "cited perplexity")
     notes = (
-        f"score: mean of {len(study.suites)} suites, one model per row. Cited, over 31 suites: {quoted['source']}",
-        "The paper's claims about GPT-2 trained on BLLIP (comparable to Transformer-XL, equal to pre-trained GPT-2, the best "
-        "perplexity on MD and LG) depend on the withdrawn models; its claims about class and size do not.",
+        f"score: mean of {study.counted}, one model per row. Cited, over 31 suites: {quoted['source']}",
+        "The table of verdicts shows which claims depend on the withdrawn models.",
     )
     published = ("cited score", "cited perplexity")
     return Table(f"{label('gpt-2')} models that the authors withdrew", columns, tuple(rows), published, notes)

@@ -127,21 +127,14 @@ def _refuse_twice(items: pl.DataFrame, place: Path) -> None:
 
 
 def _refuse_unequal(items: pl.DataFrame, place: Path) -> None:
-    """Refuse models that lack items, because their means would not be comparable."""
-    counts = items.group_by(*INSTANCE, "suite", maintain_order=True).len()
-    most = counts.group_by("suite", maintain_order=True).agg(pl.col("len").max().alias("most"))
-    instances = items.select(INSTANCE).unique(maintain_order=True)
-    expected = instances.join(most, how="cross").join(
-        counts, on=[*INSTANCE, "suite"], how="left", maintain_order="left"
-    )
-    short = expected.filter(pl.col("len").fill_null(0) < pl.col("most"))
-    if len(short):
-        row = short.row(0, named=True)
-        name = "{model}_{corpus}_{seed}".format(**row)
-        found = f"{name} answers {row['len'] or 0} items of {row['suite']}"
-        raise InputError(
-            str(place), found, f"{row['most']}, as for other models", "Download the file again, or remove the model."
-        )
+    """Refuse models that answer different items, because their means would not be comparable."""
+    models = items.select(INSTANCE).unique(maintain_order=True)
+    everything = items.select("suite", "item").unique(maintain_order=True)
+    lacking = models.join(everything, how="cross").join(items, on=[*INSTANCE, "suite", "item"], how="anti")
+    if len(lacking):
+        row = lacking.sort(*INSTANCE, "suite", "item").row(0, named=True)
+        found = "no answer of {model}_{corpus}_{seed} to item {item} of {suite}".format(**row)
+        raise InputError(str(place), found, "one, as for other models", "Download the file again, or remove the model.")
 
 
 def _perplexities(file: Path) -> pl.DataFrame:

@@ -22,7 +22,7 @@ from syntagm.io import atomic
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import figures, published, regressions, tables
+from syntagm.papers.hu2020 import completeness, figures, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
 from syntagm.papers.paper import Experiment, Paper
@@ -171,4 +171,6 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-PAPER = Paper(SUITES, of_runs, from_raw, experiment=Experiment(SIZES, SEEDS, experiment, of_experiment))
+PAPER = Paper(
+    SUITES, of_runs, from_raw, completeness.of_folder, experiment=Experiment(SIZES, SEEDS, experiment, of_experiment)
+)

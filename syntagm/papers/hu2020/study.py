@@ -35,6 +35,7 @@ class Study:
         absent: the models that the published figures by corpus exclude.
         words_alike: the neural models over whole words, whose perplexities can be compared.
         remarks: lines below the title of every figure by model.
+        published: the number of suites in the publication; 0 if the study is of other data.
     """
 
     items: pl.DataFrame
@@ -46,6 +47,7 @@ class Study:
     absent: tuple[str, ...] = ()
     words_alike: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    published: int = 0
 
     def label(self, model: str) -> str:
         """Return the label of a model."""
@@ -55,6 +57,14 @@ class Study:
     def suites(self) -> list[str]:
         """The suites, in the order of first appearance."""
         return [str(name) for name in self.items["suite"].unique(maintain_order=True)]
+
+    @property
+    def counted(self) -> str:
+        """The number of suites as text: "31 suites", or "30 of 31 suites" if some of the publication's are missing."""
+        count = len(self.suites)
+        if count < self.published:
+            return f"{count} of {self.published} suites"
+        return "1 suite" if count == 1 else f"{count} suites"
 
     def scores(self) -> pl.DataFrame:
         """Return the suite scores, one row per instance and suite; see `views.classes.suite_scores`."""

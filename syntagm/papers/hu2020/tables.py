@@ -57,7 +57,7 @@ def classes(study: Study) -> Table:
     columns = ("model", "score", *_INTERVAL, "mean of items", *extra)
     undefined = int(rows["undefined"].sum())
     notes = (
-        f"score: mean over {len(study.suites)} suites{', corpora and seeds pooled' if extra else ''}.",
+        f"score: mean over {study.counted}{', corpora and seeds pooled' if extra else ''}.",
         "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
         *(
             ["mean of corpus means: each corpus has the same weight, independently of its number of seeds."]
@@ -83,16 +83,20 @@ def cells(study: Study) -> Table:
     means = clustered.means(labelled(study, study.deltas()), keys, "delta").select(*keys, delta="value")
     ppl = pl.col("perplexity")
     perplexity = instances.group_by(keys, maintain_order=True).agg(
-        pl.len().alias("seeds"), ppl.mean(), ppl.min().alias("least"), ppl.max().alias("most")
+        pl.len().alias("seeds"),
+        pl.col("score").std().alias("sd over seeds"),
+        ppl.mean(),
+        ppl.min().alias("least"),
+        ppl.max().alias("most"),
     )
     joined = in_order(study, scores.join(means, on=keys, how="left").join(perplexity, on=keys, how="left"))
     rank = {name: index for index, name in enumerate(dict.fromkeys(scores["model"]))}
     ordered = joined.sort(pl.col("model").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
-    columns = ("model", "corpus", "seeds", "value", *_INTERVAL, "delta", "perplexity", "least", "most")
+    columns = ("model", "corpus", "seeds", "value", *_INTERVAL, "sd over seeds", "delta", "perplexity", "least", "most")
     header = tuple("score" if name == "value" else name for name in columns)
     notes = (
-        "n: suite scores; intervals: for other suites and seeds. perplexity: mean over seeds; least, most: lowest and "
-        "highest seed.",
+        "n: suite scores; intervals: for other suites and seeds. sd over seeds: standard deviation of the models' scores. "
+        "perplexity: mean over seeds; least, most: lowest and highest seed.",
     )
     return Table(
         "Score and perplexity by model class and corpus", header, tuple(ordered.select(columns).iter_rows()), (), notes

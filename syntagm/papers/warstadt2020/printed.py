@@ -40,10 +40,11 @@ def printed(
         f"{differing} of {len(rows)} printed numbers differ from those computed from the published data.",
         "n and intervals: see table3, table_correlations, table_contrasts and table_people.",
         "Printed: transcribed from " + cited("warstadt2020")["source"],
+        "Remarks on the publication are not computed: they say what its authors and readers reported about a printed number.",
         "first version: arXiv, December 2019; corrected: the paper in the data repository. Readers reported the differences "
         "(alexwarstadt/blimp, issues 2, 4 and 5).",
     )
-    columns = ("what", "system", "computed", "printed", "where", "same", "why not")
+    columns = ("what", "system", "computed", "printed", "where", "same", "remark on the publication")
     return Table("Printed numbers, and what the data give", columns, tuple(rows), (), notes)
 
 

@@ -109,14 +109,18 @@ def from_raw(folder: Path) -> Outputs:
         "one judgement: "
         + ", ".join(differing_paradigms) + ".",
     )  # fmt: skip
+    contrasted = {
+        name: tables.without_counts(output) if isinstance(output, Table) else output
+        for name, output in _contrasts(contrast_estimates).items()
+    }
     return {
-        "table3": tables.table3(samples, known, means, notes, published=False),
-        "table_paradigms": tables.by_paradigm(samples, known, notes, published=False),
+        "table3": tables.without_counts(tables.table3(samples, known, means, notes, published=False)),
+        "table_paradigms": tables.without_counts(tables.by_paradigm(samples, known, notes, published=False)),
         "table_printed": printed(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
         **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
         **_correlations(tables.accuracies(samples), notes[:2]),
-        **_contrasts(contrast_estimates),
+        **contrasted,
     }
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isinf, isnan, nan
 
 import numpy as np
@@ -256,6 +257,13 @@ def accuracies(samples: Samples) -> dict[str, dict[str, float]]:
 def numbers(estimate: Estimate) -> tuple[Cell, ...]:
     """Return value, interval and counts as cells."""
     return estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
+
+
+def without_counts(table: Table) -> Table:
+    """Drop the columns `ties` and `undefined`, for published numbers, of which neither is known."""
+    kept = [index for index, name in enumerate(table.columns) if name not in NUMBERS[-2:]]
+    rows = tuple(tuple(row[index] for index in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[index] for index in kept), rows=rows)
 
 
 def methods(estimates: Sequence[Estimate]) -> list[str]:

@@ -13,13 +13,17 @@ from syntagm.report.chapter import Chapter, Render
 from syntagm.report.numbers import Subject
 from syntagm.report.policy import embedded
 from syntagm.report.predictions import downloads as of_predictions
-from syntagm.report.predictions import example, figures, items, model_pairs, scores
+from syntagm.report.predictions import example, figures, headline, items, model_pairs, scores
 from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.items import Shown
+from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs.store import Run
 from syntagm.views import regions
+from syntagm.views.effects import Effect, contrast
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
+# With more models than this, the page has no figure of all effects, and no figures of pairs without the first model.
+_FEW = 4
 # Nearly every page has room for this many items.
 _AT_ONCE = 12
 # A row of verdicts takes about this many bytes.
@@ -37,6 +41,7 @@ class Section:
     Arguments:
         svg: the figure; "" if there is no room for it.
         kind: what the figure shows, "regions" or "margins".
+        effects: the effects of all predictions under all models.
         shown: the items that are shown token by token.
         item, example: the first item, as `example.example` returns it.
         figure_data, items_data: links that save tables as CSV; the second is "" if its table is too large for the page.
@@ -47,6 +52,7 @@ class Section:
     svg: Markup
     figure: Figure
     kind: str
+    effects: tuple[Effect, ...]
     shown: Shown
     item: str
     example: tuple[ExampleSentence, ...]
@@ -69,6 +75,16 @@ class Section:
         return bool(regions_compared & set(self.figure.table["region"]))
 
     @property
+    def effect_rows(self) -> list[tuple[str, str, list[Effect | None]]]:
+        """The rows of the table of effects: prediction, contrast, and the effect under each model."""
+        rows: dict[tuple[str, str], dict[str, Effect]] = {}
+        for effect in self.effects:
+            key = (effect.estimate.group.measure, contrast(effect.comparison))
+            rows.setdefault(key, {})[effect.estimate.group.model] = effect
+        names = [column.name for column in self.subject.columns]
+        return [(*key, [by_model.get(name) for name in names]) for key, by_model in rows.items()]
+
+    @property
     def empty(self) -> bool:
         """Whether the figure shows empty regions."""
         return self.kind == "regions" and bool(self.figure.table["empty"].any())
@@ -88,14 +104,33 @@ class Predictions(Chapter):
     def page(self, room: int) -> dict[str, Any]:
         """Return the variables of the templates, except for the items; see `Chapter.page`."""
         columns, subjects = self.columns, self.subjects
-        sections = list(_sections(subjects, room))
         overall, groups, pairs = scores.overall(columns), scores.groups(columns), model_pairs.compare(columns, subjects)
+        differences = {pair.number: Markup(figures.differences([pair]).svg()) for pair in self._drawn(pairs)}
+        sections = list(_sections(subjects, room - sum(map(len, differences.values()))))
+        tag, by_group = scores.grouped(columns, subjects)
+        numbered = {section.subject.number: section for section in sections}
+        curves = figures.trajectories(columns, tag)
+        ordered = [numbered[subject.number] for members in by_group.values() for subject in members]
+        forest = None
+        if len(columns) <= _FEW:
+            forest = figures.forest([(section.subject, section.effects) for section in ordered])
         lines = [*overall, *(line for group in groups.values() for line in group)]
         scored = [estimate for line in overall for estimate in line.cells if estimate]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
         judged = scores.judged(columns)
+        shown_on_page = {"effects": forest, "trajectories": curves}
+        anchors += [(anchor, anchor.capitalize()) for anchor, figure in shown_on_page.items() if figure]
         return {
             "sections": sections,
+            "headlines": headline.headlines(columns, subjects, pairs) if judged else [],
+            "group_tag": tag,
+            "by_group": {
+                group: [numbered[subject.number] for subject in members] for group, members in by_group.items()
+            },
+            "meanings": _meanings(subjects),
+            "forest": Markup(forest.svg()) if forest else "",
+            "curves": Markup(curves.svg()) if curves else "",
+            "differences": differences,
             "judged": judged,
             "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
             "above": ("suites", "table of suites"),
@@ -112,7 +147,9 @@ class Predictions(Chapter):
                 "scores": of_predictions.scores(columns, lines),
                 "compared": of_predictions.compared(pairs) if pairs else "",
             },
-            "picture": Markup(figures.accuracies(subjects).svg()) if judged and len(sections) > 1 else "",
+            "picture": Markup(figures.accuracies(subjects, _groups(by_group)).svg())
+            if judged and len(sections) > 1
+            else "",
             "figure_method": regions.METHOD,
             "seed": items.SEED,
             "in_words": example.prediction_in_words,
@@ -137,19 +174,43 @@ class Predictions(Chapter):
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the figure of accuracies, and the figure of each suite that has one."""
+        tag, by_group = scores.grouped(self.columns, self.subjects)
         if scores.judged(self.columns):
-            yield "scores", figures.accuracies(self.subjects, "Accuracy by suite")
+            yield "scores", figures.accuracies(self.subjects, _groups(by_group), "Accuracy by suite")
+        found = []
         for subject in self.subjects:
-            _, figure = figures.suite(subject, subject.title)
+            sentences = [column.run.sentences(subject.name) for column in subject.columns]
+            found.append(figures.effects_of(subject, sentences))
+            _, figure = figures.suite(subject, subject.title, sentences, found[-1])
             if len(figure.table):
                 yield downloads.file_name(subject.number, subject.name), figure
+        if forest := figures.forest(list(zip(self.subjects, found, strict=True)), "Effects"):
+            yield "effects", forest
+        if pairs := model_pairs.compare(self.columns, self.subjects):
+            yield "comparison", figures.differences(self._drawn(pairs), "Differences in accuracy")
+        if curves := figures.trajectories(self.columns, tag):
+            yield "trajectories", curves
+
+    def _drawn(self, pairs: Sequence[ModelPair]) -> list[ModelPair]:
+        """Return the pairs of models that have a figure: with many models, only those with the first."""
+        return [pair for pair in pairs if len(self.columns) <= _FEW or pair.a is self.columns[0]]
+
+
+def _groups(by_group: Mapping[str, Sequence[Subject[Run]]]) -> dict[str, str]:
+    return {subject.title: group for group, subjects in by_group.items() for subject in subjects}
+
+
+def _meanings(subjects: Sequence[Subject[Run]]) -> dict[str, str]:
+    names = dict.fromkeys(name for subject in subjects for name in subject.record.predictions)
+    return {name: scores.MEANINGS[name] for name in names if name in scores.MEANINGS}
 
 
 def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
     data = shell.DATA
     for subject in subjects:
         sentences = [column.run.sentences(subject.name) for column in subject.columns]
-        kind, drawn = figures.suite(subject, "", sentences)
+        found = figures.effects_of(subject, sentences)
+        kind, drawn = figures.suite(subject, "", sentences, found)
         picture = drawn.svg() if len(drawn.table) else ""
         room -= len(picture.encode())
         stem = downloads.file_name(subject.number, subject.name)
@@ -158,7 +219,7 @@ def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
         data -= len(items_data)
         shown = items.shown(subject, items.LIMIT, sentences)
         yield Section(
-            *(subject, Markup(picture if room > 0 else ""), drawn, kind, shown),
+            *(subject, Markup(picture if room > 0 else ""), drawn, kind, tuple(found), shown),
             *example.example(subject.record, sentences[0]),
             *(downloads.figure(drawn.table, stem), items_data),
             {},

@@ -1,19 +1,25 @@
 """The figures of runs of predictions: one per suite, and one of the accuracies of all suites."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from syntagm.drawing.chart import Figure
-from syntagm.errors import FormulaError
-from syntagm.report.numbers import Subject
+from syntagm.errors import FormulaError, RunError, UsageError
+from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.example import compared
+from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.result import Group
 from syntagm.runs.store import Run
-from syntagm.views import margins, regions
-from syntagm.views.effects import Effect, effects
+from syntagm.views import comparison, margins, regions, trajectory
+from syntagm.views.effects import Effect, draw, effects
 from syntagm.views.scores import chart as scores
+from syntagm.views.trajectory.numbers import Scale
+from syntagm.views.trajectory.places import places
+
+# Fewer checkpoints make no curve.
+CHECKPOINTS = 3
 
 
 def suite(
@@ -50,11 +56,8 @@ def suite(
 
 
 def _margins(subject: Subject[Run], title: str) -> Figure:
-    tables = [
-        margins.table(column.run.results(subject.name), subject.name, subject.first, column.name)
-        for column in subject.columns
-    ]
-    return margins.draw([table for table in tables if len(table)], title)
+    results = {column.name: column.run.results(subject.name) for column in subject.columns}
+    return margins.draw(margins.tables(results, subject.name, subject.first), title)
 
 
 def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list[Effect]:
@@ -69,8 +72,12 @@ def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list
         return []
 
 
-def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
-    """Return the figure of every model's accuracy on every suite, by the first prediction of each suite."""
+def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], title: str = "") -> Figure:
+    """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite.
+
+    Arguments:
+        groups: title of a suite -> its group.
+    """
     estimates = [
         replace(estimate, group=Group(column.name, subject.title, subject.first))
         for subject in subjects
@@ -78,4 +85,48 @@ def accuracies(subjects: Sequence[Subject[Run]], title: str = "") -> Figure:
         if (estimate := column.accuracies.get((subject.name, subject.first)))
     ]
     chances = {subject.title: subject.chance("first").value for subject in subjects}
-    return scores.draw(estimates, chances, title)
+    return scores.draw(estimates, chances, title, groups=groups)
+
+
+def forest(found: Sequence[tuple[Subject[Run], Sequence[Effect]]], title: str = "") -> Figure | None:
+    """Return the figure of the effects of the first prediction of every suite; None if there are none.
+
+    Arguments:
+        found: the suites with their effects, from `effects_of`.
+    """
+    named = [
+        replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=subject.title)))
+        for subject, of_suite in found
+        for effect in of_suite
+        if effect.estimate.group.measure == subject.first
+    ]
+    return draw(named, title) if named else None
+
+
+def differences(pairs: Sequence[ModelPair], title: str = "") -> Figure:
+    """Return the figure of the differences between models on each suite, one panel for each pair."""
+    pairings = [
+        (pair.a.name, pair.b.name, [(subject.title, comparison) for subject, comparison in pair.suites])
+        for pair in pairs
+    ]
+    return comparison.draw(pairings, title)
+
+
+def trajectories(columns: Sequence[Column[Run]], tag: str) -> Figure | None:
+    """Return the figure of scores along checkpoints; None if fewer than three runs are checkpoints of one series.
+
+    Arguments:
+        tag: the tag of the suites that has a panel for each value; "" for one panel.
+    """
+    runs = [column.run for column in columns]
+    try:
+        points = places(runs).points
+        counts = [
+            len({point.at for point in points if point.series == name}) for name in {point.series for point in points}
+        ]
+        if max(counts) < CHECKPOINTS:
+            return None
+        scale: Scale = "log" if all(point.at > 0 for point in points) else "linear"
+        return trajectory.draw_figure(runs, by=tag, scale=scale)
+    except (UsageError, RunError):  # the positions are not known, or the runs share no suite
+        return None

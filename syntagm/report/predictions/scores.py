@@ -3,13 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntagm.report.numbers import Column
+from syntagm.report.numbers import Column, Subject
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import Chance, unknown
 from syntagm.views.scores import numbers as estimates
 
+# What the names of predictions of the bundled collections mean, and those of BLiMP.
+MEANINGS = {
+    "paper": "the criterion as the paper describes it",
+    "released": "the formula of the released suites, where it differs from the paper",
+    "released_2": "a second formula of the released suites",
+    "full_sentence": "the good sentence is more probable than the bad one",
+    "one_prefix": "the good word is more probable than the bad one after the same beginning",
+    "two_prefix": "the same word is more probable after the good beginning than after the bad one",
+}
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
 Suites = frozenset[tuple[str, str]]
 
@@ -70,6 +79,28 @@ def judged(columns: Sequence[Column[Run]]) -> bool:
     return kinds <= {Kind.VERDICT}
 
 
+def grouped(
+    columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]
+) -> tuple[str, dict[str, list[Subject[Run]]]]:
+    """Return the tag that groups the suites of the page ("" if none), and the suites of each group.
+
+    Groups and suites are sorted by the mean over models of the accuracy by the first prediction, the highest first.
+    """
+    tag = estimates.panel_tag([column.run for column in columns])
+    by_title = {subject.title: subject for subject in subjects}
+    groups = {title: (subject.record.group(tag) or f"no {tag}") if tag else "" for title, subject in by_title.items()}
+    firsts = {
+        title: [
+            estimate.value
+            for column in subject.columns
+            if (estimate := column.accuracies.get((subject.name, subject.first)))
+        ]
+        for title, subject in by_title.items()
+    }
+    ordered = estimates.by_group(firsts, groups)
+    return tag, {group: [by_title[title] for title in titles] for group, titles in ordered.items()}
+
+
 def overall(columns: Sequence[Column[Run]]) -> list[ScoreRow]:
     """Return the scores over all suites: by first prediction, by all predictions, and by each measure of several suites."""
     records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
@@ -103,7 +134,10 @@ def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Sui
 
 
 def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
-    """Return the scores by first prediction over the suites with each value of each tag."""
+    """Return, for each tag that suites have, the scores by first prediction over the suites of each of its values.
+
+    The value with the highest mean over models comes first.
+    """
     by_tag = {}
     for tag in estimates.grouping([column.run for column in columns]):
         cells: dict[str, dict[int, Estimate]] = {}
@@ -112,6 +146,8 @@ def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
             for estimate in estimates.scores(column.run, "first", tag) if tagged else []:
                 cells.setdefault(estimate.group[tag], {})[index] = estimate
         if cells:
+            values = {label: [estimate.value for estimate in row.values()] for label, row in cells.items()}
+            ordered = estimates.by_group(values, dict.fromkeys(values, ""))[""]
             by_tag[tag] = [
                 _line(
                     label,
@@ -119,7 +155,7 @@ def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
                     columns,
                     [row.get(index) for index in range(len(columns))],
                 )
-                for label, row in cells.items()
+                for label, row in ((label, cells[label]) for label in ordered)
             ]
     return by_tag
 

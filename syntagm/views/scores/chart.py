@@ -17,7 +17,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats.paired import kind_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import accuracies, chance_of_suite, panel_tag, verdicts
+from syntagm.views.scores.numbers import accuracies, by_group, chance_of_suite, panel_tag, verdicts
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
@@ -69,19 +69,19 @@ def draw(
     """
     rows = [_row(estimate, (chance or {}).get(estimate.group.suite, nan)) for estimate in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    ordered = _sorted(table, groups) if groups else list(dict.fromkeys(table["suite"]))
     models, suites = distinct(table["model"]), distinct(table["suite"])
-    by_group: dict[str, list[str]] = {}
-    for suite in ordered:
-        by_group.setdefault((groups or {}).get(suite, ""), []).append(suite)
+    by_suite: dict[str, list[float]] = {suite: [] for suite in suites}
+    for suite, value in table.select("suite", "value").iter_rows():
+        by_suite[suite].append(value)
+    panels = by_group(by_suite, groups) if groups and by_suite else {"": list(suites)}
     values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
     known = any(value["chance"] is not None for value in values)
     plots = []
-    for at, (group, members) in enumerate(by_group.items() or [("", [])]):
+    for at, (group, members) in enumerate(panels.items()):
         of_group = {suites[suite] for suite in members}
         series = Series("model", list(models.values()), WIDTH, at == 0 and len(models) > 1)
         # With many suites, the axis is at the top of the figure, where readers start.
-        labelled = at == (0 if len(suites) > MANY else len(by_group) - 1)
+        labelled = at == (0 if len(suites) > MANY else len(panels) - 1)
         plot: Spec = {
             "width": WIDTH,
             "height": max(16, 9 * len(models) + 6) * max(1, len(members)),
@@ -90,20 +90,11 @@ def draw(
                 series, [suites[suite] for suite in members], of_shares or "accuracy", labelled, len(suites) > MANY
             ),
         }
-        plots.append(plot | ({"title": heading(group, fontWeight="bold")} if len(by_group) > 1 else {}))
+        plots.append(plot | ({"title": heading(group, fontWeight="bold")} if len(panels) > 1 else {}))
     quantity = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
     subtitle = f"{quantity}, 95% interval" + ("; grey tick: chance" if known else "")
     spec = pile(plots, 10) if len(plots) > 1 else plots[0]
     return Figure(finish(spec, title, subtitle), table)
-
-
-def _sorted(table: pl.DataFrame, groups: Mapping[str, str]) -> list[str]:
-    """Sort the suites by the mean of their group, then by their own mean; undefined means come last."""
-    means = table.group_by("suite", maintain_order=True).agg(pl.col("value").fill_nan(None).mean().fill_null(-1.0))
-    means = means.with_columns(group=pl.col("suite").replace_strict(groups, default=""))
-    means = means.with_columns(of_group=pl.col("value").mean().over("group"))
-    ordered = means.sort("of_group", "group", "value", descending=[True, False, True], maintain_order=True)
-    return ordered["suite"].to_list()
 
 
 def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """Estimates of a run: the accuracy of each suite and measure, scores over suites, and chance levels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -166,6 +166,29 @@ def panel_tag(runs: Sequence[Run]) -> str:
         if 1 < len({record.group(tag) for record in records}) < len(records):
             return tag
     return ""
+
+
+def by_group(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str]) -> dict[str, list[str]]:
+    """Sort suites into groups, those with the highest mean first: the groups, and the suites of each group.
+
+    Arguments:
+        scores: suite -> its score under each model; nan is ignored, and suites without a score come last.
+        groups: suite -> its group.
+
+    >>> by_group({"a": [0.1], "b": [0.9], "c": [0.6, 0.8], "d": [float("nan")]}, {"a": "x", "b": "x", "c": "y", "d": "x"})
+    {'y': ['c'], 'x': ['b', 'a', 'd']}
+    """
+
+    def mean(values: Iterable[float]) -> float:
+        defined = [value for value in values if value == value]
+        return sum(defined) / len(defined) if defined else -1.0
+
+    members: dict[str, list[str]] = {}
+    for suite in scores:
+        members.setdefault(groups[suite], []).append(suite)
+    means = {group: mean(mean(scores[suite]) for suite in suites) for group, suites in members.items()}
+    ordered = sorted(members, key=lambda group: -means[group])
+    return {group: sorted(members[group], key=lambda suite: -mean(scores[suite])) for group in ordered}
 
 
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:

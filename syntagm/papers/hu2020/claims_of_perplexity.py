@@ -1,0 +1,122 @@
+"""Two claims of Hu et al. 2020 that are no differences of scores: perplexity tells little, and class matters more than size."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isnan
+
+import polars as pl
+
+from syntagm.papers.hu2020 import regressions
+from syntagm.papers.hu2020.models import ALL_GPT2, WORD_BY_WORD
+from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Range, Row
+from syntagm.papers.hu2020.regressions import Fits
+from syntagm.papers.hu2020.study import Study
+from syntagm.stats.association import association
+
+# A correlation this small is called none, and AICs this near can't be told apart (Burnham & Anderson 2002, section 2.6).
+NONE, NEAR = 0.3, 4.0
+DISSOCIATED, CLASS_OVER_SIZE = "Perplexity and SG score are dissociated", "Model class matters more than corpus size"
+WITHIN = "Perplexity and SG score are dissociated within a class"
+_CELL = ["model", "corpus"]
+
+
+def dissociation(study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
+    """Judge the correlation of perplexity and score: over models and over classes on a corpus, as linear and in ranks.
+
+    Raises:
+        LookupError: there are no perplexities.
+    """
+    table = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
+    gpt2 = pl.col("model").is_in(ALL_GPT2)
+    gone = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
+    subsets = {
+        "all": table, "without withdrawn": table.filter(~(gpt2 & gone)), "without GPT-2": table.filter(~gpt2),
+        "word-level neural models": table.filter(pl.col("model").is_in(WORD_BY_WORD)),
+    }  # fmt: skip
+    if len(subsets["word-level neural models"]) < 4:
+        raise LookupError("no perplexities of word-level neural models")
+    return [
+        _row(DISSOCIATED, method, models, weights, rows)
+        for models, subset in subsets.items()
+        for weights, rows in (("pooled", subset), ("cell means", _cells(subset)))
+        for method in ("Pearson", "Spearman")
+    ]
+
+
+def within_a_class(study: Study) -> list[Row]:
+    """Judge the correlation of perplexity and score with class and corpus size held constant.
+
+    Size is the logarithm of the number of words, or a factor; an observation is a model, or the mean of a class on a corpus.
+    Cell means with size as a factor leave few degrees of freedom.
+
+    Raises:
+        LookupError: there are no perplexities.
+    """
+    table = study.instances().filter(pl.col("perplexity").is_not_null() & pl.col("model").is_in(WORD_BY_WORD))
+    if not len(table):
+        raise LookupError("no perplexities of word-level neural models")
+    found = []
+    for weights, rows in (("pooled", table), ("cell means", _cells(table))):
+        classes = _dummies(rows, "model")
+        for size, given in (("log size", [rows["words"].log()]), ("size as a factor", _dummies(rows, "corpus"))):
+            models = f"word-level neural models, {size}"
+            found.append(_row(WITHIN, "Pearson", models, weights, rows, [*given, *classes]))
+    return found
+
+
+def class_over_size(subsets: Iterable[tuple[str, Fits]]) -> list[Row]:
+    """Judge by how much the AIC without the model class exceeds that without corpus size.
+
+    Arguments:
+        subsets: which models count, and the fits.
+
+    Raises:
+        LookupError: a regression could not be fitted.
+    """
+    found = []
+    for models, fits in subsets:
+        if lacking := [name for name in ("no_architecture", "no_size") if name not in fits.fits]:
+            raise LookupError(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
+        gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
+        verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
+        numbers = gap, gap, gap, Range(low=NEAR)
+        found.append(Row(CLASS_OVER_SIZE, "difference of AICs", models, "pooled", "random", *numbers, verdict))
+    return found
+
+
+def subsets(study: Study, withdrawn: set[tuple[str, int]], everything: Fits) -> Iterator[tuple[str, Fits]]:
+    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7."""
+    yield "all", everything
+    table = regressions.observations(study)
+    remaining = table.filter(~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn]))
+    if len(remaining) < len(table):
+        yield "without withdrawn", regressions.fitted(remaining, ("no_size", "no_architecture"))
+    yield from regressions.without_classes(table).items()
+
+
+def _cells(table: pl.DataFrame) -> pl.DataFrame:
+    return table.group_by(_CELL, maintain_order=True).agg(pl.col("perplexity", "score", "words").mean())
+
+
+def _dummies(table: pl.DataFrame, column: str) -> list[pl.Series]:
+    levels = table[column].unique(maintain_order=True).to_list()
+    return [(table[column] == level).cast(pl.Float64) for level in levels[1:]]
+
+
+def _row(
+    claim: str, part: str, models: str, weights: str, table: pl.DataFrame, given: Sequence[pl.Series] = ()
+) -> Row:  # fmt: skip
+    claimed = Range(-NONE, NONE, zero=True)
+    found = association(table["perplexity"], table["score"], part, given)
+    verdict = OPEN if isnan(found.value) else claimed.verdict(found.low, found.high)
+    return Row(claim, part, models, weights, "fixed", found.value, found.low, found.high, claimed, verdict)
+
+
+def claims(
+    study: Study, withdrawn: set[tuple[str, int]], fits: Fits
+) -> list[tuple[str, Callable[[], list[Row]]]]:  # fmt: skip
+    """Return the claims, each with a function that judges it."""
+    return [
+        (DISSOCIATED, lambda: dissociation(study, withdrawn)),
+        (WITHIN, lambda: within_a_class(study)),
+        (CLASS_OVER_SIZE, lambda: class_over_size(subsets(study, withdrawn, fits))),
+    ]

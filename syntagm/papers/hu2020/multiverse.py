@@ -1,0 +1,366 @@
+"""The claims of Hu et al. 2020 about scores, each judged under several analyses that could have been chosen as well.
+
+An analysis says which models count, how the models of a class are weighted, and whether the suites are a sample of the
+suites that could have been written (random) or all that matters (fixed). A claim consists of contrasts: differences
+between means of scores, each with a claimed range. A contrast holds if its whole 95% interval is in the range, it does
+not hold if the whole interval is outside, and otherwise the data can't tell. A claim holds if all its contrasts do, and
+does not hold if one of them does not.
+
+Models that a class consists of are random: the interval covers other training runs, as far as there are several.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import inf, isnan, nan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.drawing.table import Cell, Table
+from syntagm.papers.hu2020.models import ALL_GPT2, label
+from syntagm.papers.hu2020.study import Study
+from syntagm.stats import interval
+from syntagm.stats.bootstrap import Suites
+from syntagm.views.classes import INSTANCE
+
+HOLDS, FALSE, OPEN = "holds", "does not hold", "can't be told"
+# Models that an analysis excludes, by its name.
+MODELS = ("all", "without withdrawn", "without GPT-2")
+WEIGHTS = ("pooled", "alike")
+SUITES: tuple[Suites, ...] = ("random", "fixed")
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One way to compute a number.
+
+    Arguments:
+        models: one of `MODELS`. The authors withdrew the GPT-2 models trained on MD and LG.
+        weights: "pooled" if all trained models have the same weight, as in the paper; "alike" if all corpora of a class
+            have the same weight, and all classes.
+        suites: whether the suites are random or fixed.
+    """
+
+    models: str = MODELS[0]
+    weights: str = WEIGHTS[0]
+    suites: Suites = SUITES[0]
+
+
+ANALYSES = tuple(Analysis(*choices) for choices in product(MODELS, WEIGHTS, SUITES))
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A claimed range of a number, without its limits.
+
+    Arguments:
+        low, high: the limits.
+        zero: whether the claim is that there is nothing. An interval that excludes 0 then refutes it, unless the interval
+            is in the range.
+
+    >>> str(Range(low=0.0)), str(Range(-0.1, 0.1)), str(Range(high=0.1))
+    ('> 0', 'within ±0.1', '< 0.1')
+    """
+
+    low: float = -inf
+    high: float = inf
+    zero: bool = False
+
+    def __str__(self) -> str:
+        if self.high == inf:
+            return f"> {self.low:g}"
+        within = f"within ±{self.high:g}"
+        return f"< {self.high:g}" if self.low == -inf else f"0 ({within})" if self.zero else within
+
+    def verdict(self, low: float, high: float) -> str:
+        """Judge an interval; nan is no interval.
+
+        >>> Range(low=0.0).verdict(0.1, 0.2), Range(low=0.0).verdict(-0.2, -0.1), Range(low=0.0).verdict(-0.1, 0.1)
+        ('holds', 'does not hold', "can't be told")
+        """
+        if isnan(low) or isnan(high):
+            return OPEN
+        if self.low < low and high < self.high:
+            return HOLDS
+        least, most = (0.0, 0.0) if self.zero else (self.low, self.high)
+        return FALSE if high < least or low > most else OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A difference between means of scores, and the claimed range.
+
+    Arguments:
+        name: what is compared.
+        weights: the weight of each model. Shape (models,).
+        claimed: the range.
+        suites: the suites of the mean. A pair of suites stands for their difference, item by item.
+        minus: suite -> a score that is subtracted, for example that of chance.
+    """
+
+    name: str
+    weights: _Array
+    claimed: Range
+    suites: Sequence[str | tuple[str, str]]
+    minus: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict."""
+
+    claim: str
+    part: str
+    models: str
+    weights: str
+    suites: str
+    value: float
+    low: float
+    high: float
+    claimed: Range
+    verdict: str
+
+    @property
+    def analysis(self) -> tuple[str, str, str]:
+        """The choices of the analysis: models, weights, suites."""
+        return self.models, self.weights, self.suites
+
+    @property
+    def room(self) -> float:
+        """How far the number is inside the claimed range; negative if it is outside."""
+        return min(self.value - self.claimed.low, self.claimed.high - self.value)
+
+
+class View:
+    """The data of a study as one analysis sees them."""
+
+    def __init__(self, study: Study, analysis: Analysis, withdrawn: set[tuple[str, int]]) -> None:
+        self.study, self.analysis = study, analysis
+        gpt2 = pl.col("model").is_in(ALL_GPT2) & (pl.col("corpus") != "")
+        dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
+        excluded = {MODELS[0]: pl.lit(False), MODELS[1]: gpt2 & dropped, MODELS[2]: gpt2}[analysis.models]
+        self.items = study.items.filter(~excluded)
+
+    @cached_property
+    def models(self) -> list[tuple[str, str, int]]:
+        """The models: class, corpus, seed."""
+        return list(self.items.select(INSTANCE).unique(maintain_order=True).iter_rows())
+
+    @cached_property
+    def values(self) -> dict[str, _Array]:
+        """The verdicts: suite -> shape (items, models)."""
+        order = {model: index for index, model in enumerate(self.models)}
+        values = {}
+        for (suite,), rows in self.items.group_by(["suite"], maintain_order=True):
+            items = {item: index for index, item in enumerate(rows["item"].unique(maintain_order=True))}
+            array = np.full((len(items), len(order)), np.nan)
+            for model, corpus, seed, item, value in rows.select(*INSTANCE, "item", "value").iter_rows():
+                array[items[item], order[model, corpus, seed]] = value
+            values[str(suite)] = array
+        return values
+
+    def mean(self, model: str, corpus: str | None = None) -> _Array:
+        """Return the weights of models in the mean of a class, on one corpus or on all. Shape (models,).
+
+        Raises:
+            LookupError: there is no such model.
+        """
+        chosen = [(name == model and corpus in (None, on), on) for name, on, _ in self.models]
+        return self._weights([on if fits else None for fits, on in chosen], model, corpus)
+
+    def mean_of_corpus(self, corpus: str) -> _Array:
+        """Return the weights of models in the mean over all classes on a corpus. Shape (models,)."""
+        return self._weights([name if on == corpus else None for name, on, _ in self.models], corpus)
+
+    def _weights(self, cells: Sequence[str | None], *names: str | None) -> _Array:
+        """Weigh models that are in a cell (not None): all alike, or all cells alike."""
+        counts = Counter(cell for cell in cells if cell is not None)
+        if not counts:
+            raise LookupError("no results of " + " on ".join(label(name) for name in names if name))
+        pooled = self.analysis.weights == WEIGHTS[0]
+        size = counts.total()
+        return np.array(
+            [0.0 if cell is None else 1 / size if pooled else 1 / (len(counts) * counts[cell]) for cell in cells]
+        )
+
+    def judge(self, claim: str, contrast: Contrast) -> Row:
+        """Compute a contrast with its interval, and judge it."""
+        samples = [self._differences(suite, contrast) for suite in contrast.suites]
+        value = float(np.mean([sample.mean() for sample in samples]))
+        found = interval.student(value, self._spread(samples, contrast))
+        analysis = self.analysis
+        return Row(
+            claim, contrast.name, analysis.models, analysis.weights, analysis.suites, value, found.low, found.high,
+            contrast.claimed, contrast.claimed.verdict(found.low, found.high),
+        )  # fmt: skip
+
+    def _differences(self, suite: str | tuple[str, str], contrast: Contrast) -> _Array:
+        """Return the contrast in each item of a suite. Shape (items,)."""
+        if isinstance(suite, tuple):
+            first, second = self.values[suite[0]], self.values[suite[1]]
+            if len(first) != len(second):
+                raise LookupError(f"{suite[0]} and {suite[1]} have different numbers of items")
+            return np.asarray((first - second) @ contrast.weights)
+        minus = (contrast.minus or {}).get(suite, 0.0)
+        return np.asarray(self.values[suite] @ contrast.weights - minus)
+
+    def _spread(self, samples: Sequence[_Array], contrast: Contrast) -> interval.Spread:
+        """Return the variance of a contrast: of suites or items, and of the models of each class."""
+        if len(samples) == 1 and self.analysis.suites == "random":
+            # One suite can't show how suites differ.
+            return interval.Spread(nan, inf, (("suites", 1),))
+        suites = interval.spread_over_suites(samples, self.analysis.suites)
+        models = self._variance_of_models(contrast)
+        if models is None:
+            return suites
+        variance, units = models
+        return interval.combined([suites.variance, variance], [suites.units[0], ("models", units)])
+
+    def _variance_of_models(self, contrast: Contrast) -> tuple[float, int] | None:
+        """Return the variance from training models again, and the number of models; None if no cell has several.
+
+        Models of a class with one corpus and other seeds differ by chance, with a variance that the corpora share.
+        """
+        means = np.mean([self._means_of_models(suite) for suite in contrast.suites], axis=0)
+        variance, freedom = 0.0, 0
+        for model in dict.fromkeys(name for name, _, _ in self.models):
+            squares, degrees = 0.0, 0
+            of_class = np.array([name == model for name, _, _ in self.models])
+            for corpus in {on for name, on, _ in self.models if name == model}:
+                cell = means[of_class & np.array([on == corpus for _, on, _ in self.models])]
+                squares += float(((cell - cell.mean()) ** 2).sum())
+                degrees += len(cell) - 1
+            if degrees and contrast.weights[of_class].any():
+                variance += squares / degrees * float((contrast.weights[of_class] ** 2).sum())
+                freedom += degrees
+        return (variance, freedom + 1) if freedom else None
+
+    def _means_of_models(self, suite: str | tuple[str, str]) -> _Array:
+        if isinstance(suite, tuple):
+            means = self.values[suite[0]].mean(axis=0) - self.values[suite[1]].mean(axis=0)
+        else:
+            means = self.values[suite].mean(axis=0)
+        return np.asarray(means)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim of the paper that consists of contrasts.
+
+    Arguments:
+        text: the claim.
+        printed: what the paper prints of it.
+        contrasts: a function that returns them; it raises LookupError if models are missing.
+    """
+
+    text: str
+    printed: str
+    contrasts: Callable[[View], list[Contrast]]
+
+
+def rows(claim: Claim, study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
+    """Judge a claim under all analyses that have its models.
+
+    Raises:
+        LookupError: no analysis has them; the message says what is missing.
+    """
+    judged: list[Row] = []
+    missing = LookupError()
+    for analysis in ANALYSES:
+        view = View(study, analysis, withdrawn)
+        try:
+            judged += [view.judge(claim.text, contrast) for contrast in claim.contrasts(view)]
+        except LookupError as error:
+            missing = error
+    if not judged:
+        raise missing
+    return judged
+
+
+def verdicts(judged: Sequence[Row]) -> dict[tuple[str, str, str], str]:
+    """Combine the numbers of a claim under each analysis: models, weights, suites -> verdict."""
+    parts: dict[tuple[str, str, str], list[str]] = {}
+    for row in judged:
+        parts.setdefault(row.analysis, []).append(row.verdict)
+    return {
+        key: next(verdict for verdict in (FALSE, OPEN, HOLDS) if verdict in of_key) for key, of_key in parts.items()
+    }
+
+
+def summary(judged: Sequence[Row]) -> str:
+    """Summarise the verdicts on a claim over all analyses.
+
+    >>> from dataclasses import replace
+    >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
+    >>> summary([row])
+    'holds'
+    >>> summary([row, replace(row, suites="fixed", verdict=OPEN)])
+    "holds in 1, can't be told in 1 of 2 analyses"
+    """
+    counts = Counter(verdicts(judged).values())
+    if len(counts) == 1:
+        return next(iter(counts))
+    listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in (HOLDS, FALSE, OPEN) if counts[verdict])
+    return f"{listed} of {counts.total()} analyses"
+
+
+def decisive(judged: Sequence[Row]) -> Row:
+    """Return the number that decides a claim under the first analysis: the one with the worst verdict.
+
+    Of several, it is the one nearest to the limit of the claimed range, or farthest beyond it.
+    """
+    order = {FALSE: 0, OPEN: 1, HOLDS: 2}
+    first = [row for row in judged if row.analysis == judged[0].analysis]
+    return min(first, key=lambda row: (order[row.verdict], row.room))
+
+
+def table(judged: Sequence[Row]) -> Table:
+    """Make the table of all numbers: a row per claim, contrast and analysis."""
+    columns = ("claim", "part", "models", "weights", "suites", "value", "low", "high", "claimed", "verdict")
+    lines: Iterator[tuple[Cell, ...]] = (
+        (
+            row.claim,
+            row.part,
+            row.models,
+            row.weights,
+            row.suites,
+            row.value,
+            row.low,
+            row.high,
+            str(row.claimed),
+            row.verdict,
+        )
+        for row in judged
+    )
+    return Table("The claims under all analyses", columns, tuple(lines), (), NOTES)
+
+
+def verdict_table(judged: Sequence[Row]) -> Table:
+    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict."""
+    lines: list[tuple[Cell, ...]] = []
+    for claim in dict.fromkeys(row.claim for row in judged):
+        of_claim = [row for row in judged if row.claim == claim]
+        counts = Counter(verdicts(of_claim).values())
+        worst = decisive(of_claim)
+        numbers = (worst.part, worst.value, worst.low, worst.high, str(worst.claimed))
+        lines.append((claim, *(counts[verdict] for verdict in (HOLDS, FALSE, OPEN)), *numbers))
+    columns = ("claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed")
+    notes = (
+        "holds, does not hold, can't be told: the number of analyses. An analysis without the models of a claim doesn't count.",
+        "decisive: the number with the worst verdict under the first analysis: all models, pooled, other suites of the kind.",
+        *NOTES,
+    )
+    return Table("The claims: do they depend on the analysis?", columns, tuple(lines), (), notes)
+
+
+NOTES = (
+    "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
+    "wholly outside; otherwise the data can't tell.",
+    "models: the authors withdrew GPT-2 on MD and LG. weights: pooled, every trained model alike; alike, every corpus of a "
+    "class alike, and every class. suites: random, a sample of such suites; fixed, these suites only.",
+)

@@ -1,0 +1,44 @@
+"""Try thousands of faults and of damaged files: `python -m tests.laboratory [NUMBER [SEED]]`. Wrong outcomes are printed."""
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from .damage import ARTEFACTS, Damages
+from .disk import Disk
+from .lines import LINES, prepare
+from .trials import KINDS, Laboratory, faults
+
+
+def main(number: int = 5000, seed: int = 1) -> int:
+    """Try faults of all command lines, and damaged files of all artefacts; return 1 if an outcome was wrong."""
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="laboratory-") as folder:
+        disk, start = Disk(Path(folder, "disk")), Path(folder, "start")
+        prepare(disk, start)
+        laboratory = Laboratory(disk, start)
+        for place, (name, line) in enumerate(LINES.items()):
+            share = (number + place) // len(LINES)
+            undisturbed, draw = laboratory.undisturbed(line), random.Random(f"{seed} {name}")
+            before = wrong
+            for fault in faults(undisturbed, share, draw, KINDS):
+                if faulty := laboratory.trial(undisturbed, fault):
+                    wrong += 1
+                    print(f"{name}: {undisturbed.described(fault)}: " + "; ".join(faulty), flush=True)
+            print(f"{name}: {wrong - before} of {share} wrong", flush=True)
+        for place, (name, artefact) in enumerate(ARTEFACTS.items()):
+            share = (number + place) // len(ARTEFACTS)
+            damages = Damages(disk, start, artefact, Path(folder, name))
+            problems = 0
+            for problem in damages.trials(share, random.Random(f"{seed} {name}")):
+                problems += 1
+                print(f"{name}: {problem}", flush=True)
+            wrong += problems
+            print(f"damaged files of {name}: {share} tried, {problems} problems", flush=True)
+        disk.close()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
