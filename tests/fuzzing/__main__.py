@@ -91,6 +91,9 @@ def _alone(options: argparse.Namespace) -> int:
         if options.again:
             print("read" if reader.survives(path, options.again.read_bytes()) else "refused")
             return 0
+        # What is imported on first use takes seconds of its own.
+        for content in seeds:
+            reader.survives(path, content)
         options.failures.mkdir(parents=True, exist_ok=True)
         kept = f"{options.failures}/{name.replace(' ', '_')}-"
         if options.blind:

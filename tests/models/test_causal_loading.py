@@ -246,6 +246,14 @@ def test_a_missing_tokenizer(folder: Path) -> None:
     refused(folder, "a tokenizer with an empty vocabulary")
 
 
+def test_a_token_with_a_number_beyond_any_vocabulary(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text())
+    content["model"]["vocab"]["m"] = 2**31
+    path.write_text(json.dumps(content))
+    refused(folder, "a token with the number 2147483648")
+
+
 def test_another_head(tmp_path: Path) -> None:
     config = transformers.GPT2Config(
         vocab_size=len(byte_level()), n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0

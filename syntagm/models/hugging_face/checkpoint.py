@@ -31,6 +31,8 @@ _UNUSED = re.compile(
     r"|\.rotary_emb\.(inv_freq|cos_cached|sin_cached)$|(^|\.)(position_ids|token_type_ids)$|(^|\.)(en|de)coder\.version$"
     r"|\.embed_positions\.(weights|_float_tensor)$"
 )
+# No published vocabulary has a tenth of it.
+_HIGHEST = 10_000_000
 _LAYER = re.compile(r"\.(\d+)\.")
 
 
@@ -165,7 +167,13 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> 
         )  # fmt: skip
     if not tokenizer.is_fast:
         raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
-    if set(tokenizer.get_vocab().values()) <= set(tokenizer.added_tokens_decoder):
+    vocabulary = tokenizer.get_vocab()
+    if (highest := max(vocabulary.values(), default=0)) > _HIGHEST:
+        # The tokenizers library would count up to that number each time it describes the tokenizer.
+        raise ModelError(
+            place, f"a token with the number {highest}", f"numbers up to {_HIGHEST:,}", "Was tokenizer.json edited?"
+        )
+    if set(vocabulary.values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
         raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights")
 
