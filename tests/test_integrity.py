@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, toy_run
+from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.io import integrity
+from syntagm.runs.cache import AnswerCache
 
 
 @pytest.fixture
@@ -61,6 +62,33 @@ def test_a_place_where_nothing_was_written_is_refused(
     (tmp_path / "notes.txt").write_text("mine")
     assert main(["integrity", str(tmp_path / name)]) == 2
     assert "expected a run, a model, an experiment or a cache" in capsys.readouterr().err
+
+
+def test_odd_names_and_links_are_no_traceback(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = (folder / "toy").rename(folder / "toy, line 2")
+    (run / "round").symlink_to(folder)
+    interrupt(run)
+    ledger = run / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().replace("undefined", "undefinee"))
+    assert main(["integrity", str(folder)]) == 1
+    shown = capsys.readouterr().out
+    assert f"foreign    {run / 'round'}\n" in shown
+    assert f"damaged    {ledger}, line 1: damaged or edited" in shown
+    path = run / "run.json"
+    path.write_text(path.read_text().replace("interrupted", "perfect"))
+    assert main(["integrity", str(folder)]) == 1
+    assert f'damaged    {path}, status: "perfect"; expected one of done' in capsys.readouterr().out
+
+
+def test_a_cache_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "answers.sqlite"
+    AnswerCache(path, pytest.fail)
+    assert main(["integrity", str(path)]) == 0
+    path.write_bytes(b"no database, though it is long enough to be taken for one" * 99)
+    assert main(["integrity", str(tmp_path)]) == 1
+    assert f"{path}: file is not a database; expected a cache of answers" in capsys.readouterr().out
+    path.rename(tmp_path / "other.sqlite")
+    assert main(["integrity", str(tmp_path)]) == 2
 
 
 def test_every_room_declares_what_it_writes() -> None:

@@ -144,7 +144,7 @@ def _findings(kind: Folder, folder: Path, kinds: tuple[Folder, ...]) -> Iterator
 def _files(folder: Path, kinds: tuple[Folder, ...]) -> Iterator[Path]:
     """Yield the files of a folder, excluding those in hidden folders and in folders of a declared kind."""
     for path in folder.iterdir():
-        if not path.is_dir():
+        if path.is_symlink() or not path.is_dir():
             yield path
         elif not path.name.startswith(".") and not any(kind.fits(path) for kind in kinds):
             yield from _files(path, kinds)

@@ -34,12 +34,14 @@ class Form:
         format: the number of its format, which is the entry `format` of the record.
         shape: the shape of the record (see `io.shape`), or a function from a record to its shape.
         cure: the remedy if the file is damaged; `{folder}` stands for its folder.
+        other_format: the remedy if the file has another format.
     """
 
     name: str
     format: int
     shape: Shape | Callable[[Mapping[str, Any]], Shape]
     cure: str
+    other_format: str = "Another version of Syntagm wrote it: use that version, or make it again in a new folder."
 
     def write(self, path: Path, content: Mapping[str, Any]) -> None:
         """Write a record with its seal atomically.
@@ -66,20 +68,18 @@ class Form:
             raise refuse(str(path), found, self.name, self.cure.format(folder=path.parent))
         return content
 
-    def renew(self, path: Path) -> bool:
-        """Renew the seal of a record after an intended change. The entry `renewed` gives the time.
+    def renewed(self, path: Path) -> dict[str, Any] | None:
+        """Read a record to be sealed again after an intended change. Its entry `renewed` gives the time.
 
         Returns:
-            Whether the record had changed.
+            The record; None if its seal matches.
 
         Raises:
-            RunError: the record can't be read or written, or has another format or shape.
+            RunError: the record can't be read, or has another format or shape.
         """
         content, whole = self._parsed(path, RunError)
-        if not whole:
-            renewed = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "changed": [path.name]}
-            self.write(path, content | {"renewed": [*content.get("renewed", []), renewed]})
-        return not whole
+        note = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "changed": [path.name]}
+        return None if whole else content | {"renewed": [*content.get("renewed", []), note]}
 
     def _parsed(self, path: Path, refuse: type[SyntagmError]) -> tuple[dict[str, Any], bool]:
         """Parse a record and check its format and shape. Return it without its seal, and whether the seal matches."""
@@ -93,7 +93,7 @@ class Form:
             content = own(text, str(path)) if whole else strict_json.record(path, refuse, self.name, cure)
             content.pop("seal", None)
             if content.get("format") != self.format:
-                cure = "Another version of Syntagm wrote it: use that version, or make it again in a new folder."
+                cure = self.other_format.format(folder=path.parent)
                 found = f"format {shape.shown(content.get('format'))}"
                 raise InputError(str(path), found, f"format {self.format}")
             shape.check(content, self.shape(content) if callable(self.shape) else self.shape, str(path))

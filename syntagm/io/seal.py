@@ -22,7 +22,13 @@ _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
 # Suffixes of the files that programs read. Notes and pictures are not sealed.
 _READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
 _CURE = "Restore the file. If the change was intended, run `syntagm seal {folder}` to renew the seal."
-FORM = Form("the seal of a folder", 2, {"format": int, "files": {str: str}, "renewed": RENEWED}, _CURE)
+FORM = Form(
+    "the seal of a folder",
+    2,
+    {"format": int, "files": {str: str}, "renewed": RENEWED},
+    _CURE,
+    "Another version of Syntagm sealed the folder. If its files are right, `syntagm seal {folder}` seals it again.",
+)
 
 
 def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:

@@ -28,17 +28,18 @@ RUN = Folder(
 
 
 def _cache_faults(folder: Path) -> dict[Path, SyntagmError]:
-    return {path: error for path in folder.glob("*.sqlite") if (error := cache.fault(path))}
+    error = cache.fault(folder / cache.NAME)
+    return {folder / cache.NAME: error} if error else {}
 
 
 CACHE = Folder(
     "cache",
-    ("*.sqlite",),
+    (cache.NAME,),
     (
-        Kind("answers of models", "*.sqlite"),
-        Kind("the log of answers.sqlite", "*.sqlite-wal", checked=False),
-        Kind("the index of that log", "*.sqlite-shm", checked=False),
-        Kind("a damaged file that was set aside", "*.sqlite.damaged-*", checked=False),
+        Kind("answers of models", cache.NAME),
+        Kind("the log of answers.sqlite", f"{cache.NAME}-wal", checked=False),
+        Kind("the index of that log", f"{cache.NAME}-shm", checked=False),
+        Kind("a damaged file that was set aside", f"{cache.NAME}.damaged-*", checked=False),
     ),
     _cache_faults,
 )

@@ -22,6 +22,7 @@ from syntagm.answers import Surprisals
 from syntagm.errors import RunError
 from syntagm.models.contract import LanguageModel
 
+NAME = "answers.sqlite"
 _HEADER = struct.Struct("<16sI")
 _CHUNK = 500
 # Seconds to wait for other processes.
@@ -33,7 +34,7 @@ def default_path() -> Path:
     """Return the default path of the cache: `$SYNTAGM_CACHE`, else a file in the user's cache folder."""
     if path := os.environ.get("SYNTAGM_CACHE"):
         return Path(path)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syntagm" / "answers.sqlite"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syntagm" / NAME
 
 
 class AnswerCache:

@@ -195,12 +195,14 @@ def renew(folder: Path) -> list[str]:
         RunError: another process has locked the folder, another file is damaged, or the record has no valid shape.
     """
     with locked(folder):
-        changed = RECORD.renew(folder / "run.json")
-        run = open_run(folder)
-        # The record may have been renewed by a process that was killed before it wrote the results.
-        if run.done and (changed or any(_hash_of(folder / name) != run.record["files"].get(name) for name in _RESULTS)):
-            _write_results(folder, run.record)
-        return ["run.json"] if changed else []
+        if (renewed := RECORD.renewed(folder / "run.json")) is None:
+            return []
+        # The record comes last: if the process is killed before, the same command renews it.
+        if Run(folder, renewed, read_ledger(folder, renewed)).done:
+            _write_results(folder, renewed)
+        else:
+            RECORD.write(folder / "run.json", renewed)
+        return ["run.json"]
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
@@ -209,7 +211,7 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
         recorded = open_run(folder).record
         entries = read_ledger(folder, recorded)
     except SyntagmError as error:
-        return {Path(error.place.partition(", ")[0]): error}
+        return {folder / (LEDGER if error.place.startswith(str(folder / LEDGER)) else "run.json"): error}
     faults: dict[Path, SyntagmError] = {}
     for name, entry in entries.items():
         for ending in entry["files"]:

@@ -268,7 +268,9 @@ def test_a_seal_is_not_renewed_over_damaged_tables(made: Path, tmp_path: Path) -
     path.write_text(path.read_text().replace('"command": ""', '"command": "syntagm run"'))
     [shard, *_] = (folder / "shards").glob("*.results.parquet")
     shard.write_bytes(shard.read_bytes()[:-1])
+    before = path.read_bytes()
     assert main(["seal", str(folder)]) == 2
+    assert path.read_bytes() == before
     assert main(["integrity", str(folder)]) == 1
 
 

@@ -28,9 +28,13 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def _renew(folder: Path) -> list[str]:
-    changed = [record(folder)] if measured.DESIGN.renew(record(folder)) else []
-    changed += [path for path in _perplexities(folder) if measured.PERPLEXITY.renew(path)]
-    return [path.relative_to(folder).as_posix() for path in changed]
+    forms = {record(folder): measured.DESIGN, **dict.fromkeys(_perplexities(folder), measured.PERPLEXITY)}
+    changed = []
+    for path, form in forms.items():
+        if renewed := form.renewed(path):
+            form.write(path, renewed)
+            changed.append(path.relative_to(folder).as_posix())
+    return changed
 
 
 def _perplexities(folder: Path) -> Iterator[Path]:
