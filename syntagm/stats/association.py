@@ -16,7 +16,8 @@ from math import atanh, factorial, inf, prod, sqrt, tanh
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.stats.interval import FEW, critical
+from syntagm.stats.bootstrap import FEW
+from syntagm.stats.interval import critical
 
 METHODS = ("Pearson", "Spearman")
 # The largest number of pairs for which p is computed from all permutations.

@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from syntagm.errors import UsageError
 
 DRAWS, SEED = 2_000, 1
+# With fewer units than this, an interval is said to rest on few.
+FEW = 10
 Suites = Literal["random", "fixed"]
 
 Draws = NDArray[np.float64]
@@ -53,13 +55,14 @@ class Resampling:
         if self.seed < 0:
             raise UsageError("seed", str(self.seed), "at least 0")
 
-    def method(self, units: str) -> str:
-        """Name the bootstrap over units.
+    def method(self, units: str, count: int) -> str:
+        """Name the bootstrap over a number of units, with a remark if they are few.
 
-        >>> Resampling(draws=500, seed=7).method("items")
-        'bootstrap(items, 500, seed 7)'
+        >>> Resampling(draws=500, seed=7).method("suites", 5)
+        'bootstrap(suites, 500, seed 7); only 5 suites'
         """
-        return f"bootstrap({units}, {self.draws}, seed {self.seed})"
+        few = f"; only {count} {units}" if count < FEW else ""
+        return f"bootstrap({units}, {self.draws}, seed {self.seed}){few}"
 
 
 _CURRENT: ContextVar[Resampling] = ContextVar("resampling")

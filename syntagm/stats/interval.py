@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.stats import bootstrap
+from syntagm.stats.bootstrap import FEW
 
-# With fewer units than this, an interval is said to rest on few.
-FEW = 10
 LEVEL = 0.05
 
 Numbers = NDArray[np.float64]
@@ -406,25 +405,21 @@ def means(values: NDArray[np.float64], axis: int) -> Numbers:
     return means
 
 
-def of_clusters(
-    values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]], weights: ArrayLike | None = None
-) -> Interval:
+def of_clusters(values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Interval:
     """Compute the interval of a mean of rows that are correlated within clusters of one or two kinds.
 
     Arguments:
         values: shape (rows,); at least one.
         clusters: kind ("lemmas", "people", ...) -> the cluster of each row. Two kinds are crossed. A kind with one
             cluster counts as fixed.
-        weights: the weights of the rows, equal by default. Shape (rows,).
 
     >>> values = [1, 1, 0, 0, 1, 0]
     >>> of_clusters(values, {"lemmas": ["be", "be", "do", "do", "go", "go"]}).method
     'Wilson with t(2); random: lemmas; only 3 lemmas'
     """
     array = np.asarray(values, np.float64)
-    weight = np.ones(len(array)) if weights is None else np.asarray(weights, np.float64)
-    mean = float((weight * array).sum() / weight.sum())
-    spread = spread_of_clusters((array - mean) * weight / weight.sum(), clusters)
+    mean = float(array.mean())
+    spread = spread_of_clusters((array - mean) / len(array), clusters)
     if spread is None:
         return Interval(nan, nan, f"no interval: fewer than two {' or '.join(clusters)}")
     return score(mean, spread) if is_share(array) else student(mean, spread)
@@ -488,10 +483,14 @@ def combined(variances: Sequence[float], units: Sequence[tuple[str, int]], varia
 
 
 def _variance(influences: Numbers, codes: NDArray[np.int64]) -> float:
-    sums = np.bincount(codes, influences)
+    """Return the variance by leaving out one cluster after another (CR3 of Bell & McCaffrey 2002, for a mean)."""
+    sizes = np.bincount(codes)
     # Cells of two crossed kinds that don't occur are no clusters.
-    count = len(np.unique(codes))
-    return float((sums**2).sum()) * count / (count - 1) if count > 1 else 0.0
+    count = int((sizes > 0).sum())
+    if count < 2:
+        return 0.0
+    moved = np.bincount(codes, influences) / (1 - sizes / len(codes))
+    return float((moved**2).sum()) * (count - 1) / count
 
 
 def notes() -> tuple[str, str]:

@@ -2,9 +2,10 @@
 
 The model is fitted by maximum likelihood with Newton's method (iteratively reweighted least squares), without
 regularisation. Because items of a suite are similar, there is a second standard error with suites as clusters (the
-sandwich estimator of Liang & Zeger 1986, with the factor G / (G - 1) for G clusters). It needs many suites; with few,
-it is too small. If a predictor separates the items with value 1 from those with value 0, the likelihood has no maximum;
-the fit then has a message instead of estimates.
+sandwich estimator of Liang & Zeger 1986, by the jackknife of Bell & McCaffrey 2002), whose interval and p-value are
+those of Student's t with G - 1 degrees of freedom for G clusters (Cameron & Miller 2015). If a predictor separates the
+items with value 1 from those with value 0, the likelihood has no maximum; the fit then has a message instead of
+estimates.
 """
 
 import math
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError
+from syntagm.stats.interval import Spread, p_value
 
 Numbers = NDArray[np.float64]
 _STEPS, _CLOSE = 50, 1e-9
@@ -29,7 +31,8 @@ class Coefficient:
     Arguments:
         se: the standard error under the assumption of independent items.
         se_clustered: the standard error with clusters; nan with fewer than two clusters.
-        p: the two-sided p-value, from the larger of the two standard errors.
+        p: the two-sided p-value, the larger of those from the two standard errors.
+        reach: half the width of the 95% interval, the wider of the two.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Coefficient:
     se: float
     se_clustered: float
     p: float
+    reach: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +91,10 @@ def fit(values: Numbers, predictors: Mapping[str, Numbers], clusters: Sequence[s
     weights, message = _maximum(values, design)
     counted = int(groups.max()) + 1
     if weights is None:
-        empty = tuple(Coefficient(name, *(math.nan,) * 4) for name in names)
+        empty = tuple(Coefficient(name, *(math.nan,) * 5) for name in names)
         return Fit(empty, math.nan, null, len(values), counted, message)
     rows = zip(names, weights, *_errors(values, design, weights, groups), strict=True)
-    coefficients = tuple(_coefficient(name, *map(float, numbers)) for name, *numbers in rows)
+    coefficients = tuple(_coefficient(counted, name, *map(float, numbers)) for name, *numbers in rows)
     return Fit(coefficients, _loglik(values, design @ weights), null, len(values), counted, "")
 
 
@@ -128,13 +132,22 @@ def _errors(values: Numbers, design: Numbers, weights: Numbers, groups: NDArray[
         return plain, np.full(len(weights), np.nan)
     scores = np.zeros((counted, len(weights)))
     np.add.at(scores, groups, design * (values - fitted)[:, None])
-    middle = scores.T @ scores * counted / (counted - 1)
-    return plain, np.sqrt(np.diag(inverse @ middle @ inverse))
+    # By leaving out one cluster after another: with the information of the others only (Bell & McCaffrey 2002).
+    information = design.T @ (design * (fitted * (1 - fitted))[:, None])
+    moved = np.zeros_like(scores)
+    for cluster in range(counted):
+        inside = groups == cluster
+        own = design[inside].T @ (design[inside] * (fitted * (1 - fitted))[inside, None])
+        moved[cluster] = np.linalg.pinv(information - own) @ scores[cluster]
+    return plain, np.sqrt((moved**2).sum(axis=0) * (counted - 1) / counted)
 
 
-def _coefficient(name: str, estimate: float, se: float, clustered: float) -> Coefficient:
-    z = abs(estimate) / max(se, 0.0 if math.isnan(clustered) else clustered)
-    return Coefficient(name, estimate, se, clustered, math.erfc(z / math.sqrt(2)))
+def _coefficient(clusters: int, name: str, estimate: float, se: float, clustered: float) -> Coefficient:
+    spreads = [Spread(se**2, math.inf, (("items", 0),))]
+    if clusters > 1:
+        spreads.append(Spread(clustered**2, clusters - 1.0, (("clusters", clusters),)))
+    p, reach = max(p_value(estimate, spread) for spread in spreads), max(spread.reach for spread in spreads)
+    return Coefficient(name, estimate, se, clustered, p, reach)
 
 
 def _refuse(values: Numbers, design: Numbers, names: Sequence[str]) -> None:

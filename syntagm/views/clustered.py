@@ -15,8 +15,8 @@ from syntagm.drawing.text import or_none
 from syntagm.errors import RunError, UsageError
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
+from syntagm.stats.bootstrap import FEW
 from syntagm.stats.clustered import Clustered, clustered
-from syntagm.stats.interval import FEW
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import verdicts
 

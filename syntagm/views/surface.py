@@ -18,6 +18,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import binned, logit, matching
+from syntagm.stats.bootstrap import FEW
 from syntagm.views.options import Named, measures
 
 _KEYS = ("item", "occurrence")
@@ -40,7 +41,6 @@ REGRESSIONS = {
 PREDICTORS = ("words", "more_words", "bits_per_word")
 SHOWN = ("words", "bits_per_word", "bits", "confidence")
 WIDTH, HEIGHT, COLUMNS = 300, 200, 2
-_REACH = 1.959964
 
 
 def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
@@ -128,7 +128,8 @@ def _rows(table: pl.DataFrame, predictors: Sequence[str], left_out: int) -> list
         coefficients, message, explained = {}, f"no fit: {error.found}", np.nan
     rows: list[tuple[object, ...]] = []
     for name in ("intercept", *predictors):
-        remark = message if name in ("intercept", *varying) else "the same for all pairs"
+        few = f"only {suites} suites" if suites < FEW else ""
+        remark = (message or few) if name in ("intercept", *varying) else "the same for all pairs"
         coefficient = _coefficient(coefficients.get(name))
         rows.append(
             (name, *spread.get(name, (np.nan, np.nan)), *coefficient, len(table), left_out, suites, explained, remark)
@@ -140,13 +141,12 @@ def _coefficient(coefficient: logit.Coefficient | None) -> tuple[float, ...]:
     """Return estimate, both standard errors, interval and p; nan without an estimate."""
     if coefficient is None or np.isnan(coefficient.estimate):
         return (np.nan,) * 6
-    reach = _REACH * float(np.nanmax([coefficient.se, coefficient.se_clustered]))
     return (
         coefficient.estimate,
         coefficient.se,
         coefficient.se_clustered,
-        coefficient.estimate - reach,
-        coefficient.estimate + reach,
+        coefficient.estimate - coefficient.reach,
+        coefficient.estimate + coefficient.reach,
         coefficient.p,
     )
 

@@ -139,7 +139,7 @@ def test_draws_are_the_same_at_all_places(checkpoints: list[Run]) -> None:
     assert (curve.draws[:, 0] == curve.draws[:, 1]).all()
     # At the last place every item is right: 1 / (1 + 3.84 / 3).
     assert (curve.low[-1], curve.high[-1]) == (pytest.approx(0.4385, abs=1e-4), 1.0)
-    assert curve.method == "bootstrap(items, 2000, seed 1), the same draws at all positions"
+    assert curve.method == "bootstrap(items, 2000, seed 1); only 3 items; the same draws at all positions"
     assert curve.chance == 0.5
     assert np.isclose(curve.draws[:, 0] * 3 % 1, 0).sum() + np.isclose(curve.draws[:, 0] * 3 % 1, 1).sum() >= 2000
 

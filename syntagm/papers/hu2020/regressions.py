@@ -141,7 +141,10 @@ def tests(by_classes: Mapping[str, Fits]) -> Table:
         for tested, (smaller, larger) in TESTS.items():
             if smaller in fitted_models.fits and larger in fitted_models.fits:
                 try:
-                    rows.append((classes, tested, *_tested(fitted_models.fits[smaller], fitted_models.fits[larger])))
+                    small, large = fitted_models.fits[smaller], fitted_models.fits[larger]
+                    ratio = linear.compare(small, large)
+                    rows.append((classes, tested, ratio.chi2, ratio.df, ratio.p, large.aic, small.aic, large.n))
+                    notes += [f"{classes}: {tested}: {ratio.remark}"] if ratio.remark else []
                 except SyntagmError as error:
                     notes.append(f"{classes}: {tested} is not tested: {error}")
     columns = ("classes", "tested", "chi2", "df", "p", "aic with", "aic without", "observations")
@@ -215,11 +218,6 @@ def _predictors(study: Study) -> tuple[pl.Expr, ...]:
 def _circuit(study: Study) -> pl.Expr:
     # The only suite without a circuit is a level of its own.
     return pl.col("suite").replace_strict(dict(study.circuits), default="none", return_dtype=pl.String).alias("circuit")
-
-
-def _tested(small: Fit, large: Fit) -> tuple[Cell, ...]:
-    ratio = linear.compare(small, large)
-    return ratio.chi2, ratio.df, ratio.p, large.aic, small.aic, large.n
 
 
 def _yes(value: bool) -> str:

@@ -76,6 +76,7 @@ class Fit:
         reached: the final deviance of each start.
         messages: sentences about dropped rows and columns, singular fit and convergence.
         design: the design, for comparisons of models.
+        place: the free entries of the covariance factors, in a logistic model followed by the orthogonal coefficients.
     """
 
     formula: str
@@ -93,6 +94,7 @@ class Fit:
     reached: tuple[float, ...]
     messages: tuple[str, ...]
     design: Design = field(repr=False)
+    place: Numbers = field(repr=False)
 
     @property
     def deviance(self) -> float:

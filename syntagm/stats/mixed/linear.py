@@ -23,6 +23,8 @@ from syntagm.stats.mixed.search import Progress
 
 __all__ = ["Coefficient", "Fit", "Group", "LikelihoodRatio", "compare", "fit"]
 
+# With fewer levels of a group, the chi-squared distribution of a likelihood ratio is a poor approximation.
+FEW_GROUPS = 20
 # Tolerance of numerical error in logarithms of determinants.
 _UNIT = 1e-6
 
@@ -81,8 +83,13 @@ def fit(
     model = _lmm_formula.parse(formula)
     design = _lmm_design.design(model, table, reference=reference, missing=missing, dependent=dependent)
     _checked(design, starts)
+    return fit_design(design, reml, starts, seed, progress)
+
+
+def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
+    """Fit a linear model to a design that has been checked; the arguments are those of `fit`."""
+    formula, groupings = design.model.text, design.groupings
     problem = deviance.problem(design, reml)
-    groupings = design.groupings
 
     def objective(theta: Numbers) -> tuple[float, Numbers]:
         value, slopes = deviance.deviance(problem, search.triangles(theta, groupings))
@@ -97,7 +104,9 @@ def fit(
 
 
 def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
-    """Compare two nested models, linear or logistic, by a likelihood-ratio test.
+    """Compare two nested models, linear or logistic, by a likelihood-ratio test with the chi-squared distribution.
+
+    With few groups this p is too small; `few_groups.compare` has one that isn't.
 
     Raises:
         UsageError: the models aren't nested, or weren't fitted to the same data in the same way.
@@ -110,9 +119,16 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
         found = f"the larger model has the lower likelihood, by {-chi2 / 2:.3g}"
         raise UsageError(larger.formula, found, "a fit at the maximum of the likelihood", "Use more starts.")
     same = len(smaller.coefficients) + df == len(larger.coefficients)
-    remark = "" if same else "variances are tested at their bound 0, so p is too large"
+    remarks = [] if same else ["variances are tested at their bound 0, so p is too large"]
+    if (groups := fewest_groups(larger)) < FEW_GROUPS:
+        remarks.append(f"only {groups} groups, so p may be too small: use few_groups.compare")
     chi2 = max(0.0, chi2)
-    return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark)
+    return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), "; ".join(remarks))
+
+
+def fewest_groups(fit: Fit) -> int:
+    """Return the number of levels of the group that has fewest; without groups, the number of rows."""
+    return min((len(group.levels) for group in fit.groups), default=fit.n)
 
 
 def _checked(design: _lmm_design.Design, starts: int) -> None:
@@ -151,6 +167,7 @@ def _fit(design: _lmm_design.Design, problem: Problem, minimum: search.Minimum) 
         reached=minimum.reached,
         messages=(*design.remarks, *singular, *messages),
         design=design,
+        place=minimum.place,
     )
 
 

@@ -64,6 +64,11 @@ def fit(
         model, table, reference=reference, missing=missing, dependent=dependent, trials=trials
     )  # fmt: skip
     _checked(design, trials)
+    return fit_design(design, starts, seed, progress)
+
+
+def fit_design(design: Design, starts: int, seed: int, progress: Progress | None = None) -> Fit:
+    """Fit a logistic model to a design that has been checked; the arguments are those of `fit`."""
     orthogonal, triangle = np.linalg.qr(design.fixed.values)
     root = np.sqrt(len(orthogonal))
     problem = laplace.problem(design.groupings, orthogonal * root, design.response, design.trials)
@@ -182,4 +187,5 @@ def _fit(design: Design, minimum: search.Minimum, lower: list[Numbers], modes: l
         reached=minimum.reached,
         messages=(*design.remarks, *singular, *wide, *messages),
         design=design,
+        place=minimum.place,
     )

@@ -259,7 +259,7 @@ def _draws(
         weights = bootstrap.counts(len(ks), f"{series}/{group}/{place}") / len(ks)
         draws[:, place] = (scores[:, ks] * weights).sum(axis=1)
     runs = ", runs" if max(map(len, at_place)) > 1 else ""
-    return draws, units, f"{resampling.method(names + runs)}, the same draws at all positions"
+    return draws, units, f"{resampling.method(names + runs, units)}; the same draws at all positions"
 
 
 def _of_items(matrix: NDArray[np.float64], suite: str) -> NDArray[np.float64]:
