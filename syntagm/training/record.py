@@ -15,7 +15,7 @@ from syntagm.io import atomic, json, record, seal
 
 FILE = "training.json"
 STATE = "state"
-# Weights, optimiser and position of a training that has started.
+# Weights, optimiser and position of a training run that has started.
 STATE_FILE = "state.safetensors"
 # Weight files, written by any tool.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")

@@ -139,7 +139,7 @@ def check(folder: Path) -> dict[str, Any]:
 def _head(folder: Path) -> dict[str, Any]:
     """Read and check model.json."""
     place = f"ngram:{folder}"
-    expected_and_cure = "a folder written by `syntagm train ngram`", "Check that the training was finished."
+    expected_and_cure = "a folder written by `syntagm train ngram`", "Check that training was finished."
     head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
         valid = (head["family"], head["format"]) == ("ngram", FORMAT) and head["tokens"] in KINDS

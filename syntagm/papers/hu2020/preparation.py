@@ -77,7 +77,7 @@ def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
 def of_the_study(table: pl.DataFrame) -> pl.DataFrame:
     """Keep the models of the study, with corpora renamed XS to LG.
 
-    This excludes unigrams, n-grams that don't break ties, word-level models over byte pairs, and GPT-2 models over
+    This excludes unigrams, n-gram models that don't break ties, word-level models over byte pairs, and GPT-2 models over
     words.
     """
     parts = pl.col("corpus").str.split("-")

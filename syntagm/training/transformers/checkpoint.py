@@ -74,7 +74,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
     # The library's progress bar would appear between the progress lines of the training loop.
     hide_progress_bar: Any = transformers.logging.disable_progress_bar
     hide_progress_bar()
-    # Write into another folder first: if the disk is full, the training needs its tokenizer to resume.
+    # Write into another folder first: if the disk is full, training needs its tokenizer to resume.
     try:
         with atomic.scratch(folder / "checkpoint") as written:
             module.save_pretrained(written)
