@@ -26,6 +26,7 @@ test-slow: $(READY)
 test-night: $(READY)
 	-$(BIN)/pip install --quiet --constraint constraints.txt -e '.[fuzz]'
 	$(BIN)/python -m tests.fuzzing
+	$(BIN)/python -m tests.laboratory
 
 lint: $(READY)
 	$(BIN)/ruff check .

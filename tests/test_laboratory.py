@@ -45,6 +45,7 @@ def wrong(laboratory: Laboratory, name: str, number: int) -> list[str]:
     """Try faults of a command line; return what is wrong after each."""
     undisturbed, draw = laboratory.undisturbed(LINES[name]), random.Random(name)
     assert undisturbed.outcome.code == 0, undisturbed.outcome.printed
+    assert laboratory.not_durable(undisturbed) == []
     kinds = draw.sample(KINDS, len(KINDS))
     return [
         f"{undisturbed.described(fault)}: {problem}"

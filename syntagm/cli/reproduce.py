@@ -86,6 +86,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _files.add_force(parser)
     _experiment.arguments(parser)
+    # The other options of `run` and `fill`, which make the runs.
+    parser.set_defaults(
+        name=[], limit=None, seed=None, measure=None, align="strict", cache=None, eligible="all", blank="differing"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -22,6 +22,10 @@ def main(number: int = 5000, seed: int = 1) -> int:
             share = (number + place) // len(LINES)
             undisturbed, draw = laboratory.undisturbed(line), random.Random(f"{seed} {name}")
             before = wrong
+            if undisturbed.outcome.code or laboratory.not_durable(undisturbed):
+                wrong += 1
+                print(f"{name}: not done, or not durable: {undisturbed.outcome}", flush=True)
+                continue
             for fault in faults(undisturbed, share, draw, KINDS):
                 if faulty := laboratory.trial(undisturbed, fault):
                     wrong += 1

@@ -24,7 +24,7 @@ EXEMPT = {
 _SCORE = ("--suite", "in/pairs.tsv", "-o", "out/run", "--no-report")
 _PRODUCTS = {
     "report", "figure", "table", "compare", "export_results", "export_lm_eval", "export_arpa", "make", "make_pairs",
-    "make_blimp", "convert",
+    "make_blimp", "convert", "score", "score_parquet", "cite", "describe",
 }  # fmt: skip
 
 

@@ -40,6 +40,8 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "export_results": ("export", "in/run", "--as", "results", "-o", "out/results.csv"),
     "export_lm_eval": ("export", "in/pairs", "--as", "lm-eval", "-o", "out/results.json"),
     "export_arpa": ("export", "in/ngram", "--as", "arpa", "-o", "out/model.arpa"),
+    "score": ("score", "in/ngram", "--file", "in/valid.txt", "--by", "word", "-o", "out/words.jsonl"),
+    "score_parquet": ("score", "toy", "--file", "in/valid.txt", "-o", "out/tokens.parquet"),
     "train_ngram": ("train", "ngram", *TEXTS, "--order=3", "--discount-fallback", "-o", "out/ngram"),
     "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
@@ -58,7 +60,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "integrity", "models", "perplexity", "score", "selftest"}
+READERS = {"check", "integrity", "models", "perplexity", "selftest"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:

@@ -31,11 +31,12 @@ class Undisturbed:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault at a call: an error number, KILL, TORN, or one of CUTS; `on`: all later calls fail, too."""
+    """A fault at a call: an error number, KILL, TORN, or one of CUTS; `on`: all later calls fail, too; `seed`: of `some`."""
 
     at: int
     kind: int | str
     on: bool = False
+    seed: int = 0
 
 
 class Laboratory:
@@ -50,11 +51,11 @@ class Laboratory:
         outcome = self.disk.run(line, log=True)
         return Undisturbed(line, outcome, self.disk.calls(), _firm(line, self.disk.tree()))
 
-    def trial(self, undisturbed: Undisturbed, fault: Fault, seed: int = 0) -> list[str]:
+    def trial(self, undisturbed: Undisturbed, fault: Fault) -> list[str]:
         """Run a command line with a fault and then without; return what is wrong."""
         wrong = []
         if isinstance(fault.kind, str):
-            self._cut(undisturbed, fault, seed)
+            self._cut(undisturbed, fault)
         else:
             self.disk.restore(self.start)
             disturbed = self.disk.run(undisturbed.line, fault.at, fault.kind, fault.on)
@@ -67,12 +68,18 @@ class Laboratory:
             for difference in _differences(_firm(undisturbed.line, self.disk.tree()), undisturbed.files)
         ]
 
-    def _cut(self, undisturbed: Undisturbed, fault: Fault, seed: int) -> None:
+    def not_durable(self, undisturbed: Undisturbed) -> list[str]:
+        """Return the files that a power cut right after the end of a command line takes away or changes."""
+        self._cut(undisturbed, Fault(len(undisturbed.calls), "lost"))
+        differences = _differences(_firm(undisturbed.line, self.disk.tree()), undisturbed.files)
+        return [difference for difference in differences if not difference.startswith("left over")]
+
+    def _cut(self, undisturbed: Undisturbed, fault: Fault) -> None:
         """Put the disk into a state after a power cut."""
         replay = Replay(self.start, self.disk.root)
         for call in undisturbed.calls[: fault.at]:
             replay.apply(call)
-        files = replay.after_a_cut(str(fault.kind), random.Random(seed))
+        files = replay.after_a_cut(str(fault.kind), random.Random(fault.seed))
         # The shared memory of SQLite is not on the disk.
         write_tree({name: content for name, content in files.items() if not name.endswith("-shm")}, self.disk.root)
 
@@ -81,7 +88,8 @@ def faults(undisturbed: Undisturbed, number: int, draw: random.Random, kinds: Se
     """Draw faults for a command line: of the kinds in turn, at calls by chance."""
     for turn in range(number):
         kind = kinds[turn % len(kinds)]
-        yield Fault(draw.randint(1, len(undisturbed.calls)), kind, kind in ERRORS and draw.random() < 0.5)
+        at, on = draw.randint(1, len(undisturbed.calls)), kind in ERRORS and draw.random() < 0.5
+        yield Fault(at, kind, on, draw.randrange(1 << 30))
 
 
 def _faults_of_the_error(

@@ -154,6 +154,13 @@ def test_the_cited_figures_are_whole() -> None:
     assert all(0 < number <= 1 for number in numbers)
 
 
+@pytest.mark.parametrize("paper", ["marvin2018", "newman2021"])
+def test_one_suite_of_the_command(paper: str, tmp_path: Path) -> None:
+    line = ["reproduce", paper, "--model", "toy", "-n", "2", "--suite", "marvin2018/simple_agrmt", "-o", str(tmp_path)]
+    assert main(line) == 0
+    assert open_run(tmp_path / "run").done
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["toy", "random:?seed=3"])
 def test_the_command(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -598,7 +598,7 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     config = tmp_path / "first" / "config.json"
     whole = config.read_text()
     config.write_text(json.dumps(json.loads(whole) | {"n_layer": 2}))
-    with pytest.raises(ModelError, match="12 weights missing or of another shape"):
+    with pytest.raises(ModelError, match="12 weights that are missing or have another shape"):
         train("third", layers=2)
     config.write_text(whole)
     settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, lr=1e-12))
