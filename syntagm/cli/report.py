@@ -51,7 +51,9 @@ def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
     if not options.output and len(options.folders) > 1:
         raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file to write.")
-    output = options.output or _files.file(str(Path(options.folders[0]) / "report.html"))
+    output = options.output or Path(options.folders[0]) / "report.html"
+    if output.parent.is_dir():  # without the folder there is no run in it, which is said below
+        _files.file(str(output))
     _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report

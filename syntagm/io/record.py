@@ -65,7 +65,8 @@ class Form:
         content, whole = self._parsed(path, refuse)
         if not whole:
             found = "damaged or edited: its content does not fit its seal"
-            raise refuse(str(path), found, self.name, self.cure.format(folder=path.parent))
+            expected = f"{self.name} as it was written"
+            raise refuse(str(path), found, expected, self.cure.format(folder=path.parent))
         return content
 
     def renewed(self, path: Path) -> dict[str, Any] | None:

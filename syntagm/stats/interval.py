@@ -282,23 +282,67 @@ def tango(only_b: int, only_a: int, n: int) -> tuple[float, float]:
     """
     observed = (only_b - only_a) / n
 
-    def deviation(difference: float) -> float:
-        # The smaller probability of discordance, at its maximum likelihood under this difference (Tango 1998, eq. 5).
-        b = -only_b - only_a + (2 * n - only_b + only_a) * difference
-        c = -only_a * difference * (1 - difference)
-        smaller = (sqrt(max(b * b - 8 * n * c, 0.0)) - b) / (4 * n)
-        variance = n * (2 * smaller + difference * (1 - difference))
-        distance = only_b - only_a - n * difference
-        return distance / sqrt(variance) if variance > 1e-12 else (inf if distance > 0 else -inf if distance else 0.0)
-
     def end(outer: float, sign: int) -> float:
         inside, outside = observed, outer
         for _ in range(60):
             middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if sign * deviation(middle) <= critical(inf) else (inside, middle)
+            inside, outside = (
+                (middle, outside) if sign * _deviation(only_b, only_a, n, middle) <= critical(inf) else (inside, middle)
+            )
         return inside
 
     return end(-1.0, 1), end(1.0, -1)
+
+
+def _deviation(only_b: int, only_a: int, n: int, difference: float) -> float:
+    """Return by how many standard errors the observed difference of paired proportions is above a supposed one."""
+    # The smaller probability of discordance, at its maximum likelihood under this difference (Tango 1998, eq. 5).
+    b = -only_b - only_a + (2 * n - only_b + only_a) * difference
+    c = -only_a * difference * (1 - difference)
+    smaller = (sqrt(max(b * b - 8 * n * c, 0.0)) - b) / (4 * n)
+    variance = n * (2 * smaller + difference * (1 - difference))
+    distance = only_b - only_a - n * difference
+    return distance / sqrt(variance) if variance > 1e-12 else (inf if distance > 0 else -inf if distance else 0.0)
+
+
+def equivalence(differences: ArrayLike, bound: float) -> float:
+    """Return the p of two one-sided tests that paired verdicts of a suite differ by less than a bound (Tango 1998).
+
+    It is at most .05 exactly where the 90% interval lies between the bounds.
+
+    >>> round(equivalence([0] * 96 + [1, 1, -1, -1], bound=0.1), 5), equivalence([1, 0], bound=0.1) > 0.05
+    (0.00128, True)
+    """
+    from scipy.special import ndtr
+
+    array = np.asarray(differences, np.float64)
+    counts = int((array > 0).sum()), int((array < 0).sum()), len(array)
+    if not len(array):
+        return nan
+    return float(max(ndtr(-_deviation(*counts, -bound)), ndtr(_deviation(*counts, bound))))
+
+
+def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> float:
+    """Return the p of two one-sided tests that a mean over suites is within a bound of 0 (Schuirmann 1987).
+
+    Suites are random or fixed as `bootstrap.current()` says. nan without a spread.
+
+    Arguments:
+        values: suite -> paired differences of verdicts. One suite has the test of `equivalence`.
+    """
+    from scipy.special import ndtr, stdtr
+
+    arrays = [np.asarray(items, np.float64) for items in values.values()]
+    if len(arrays) == 1:
+        return equivalence(arrays[0], bound)
+    if not arrays or not all(map(len, arrays)):
+        return nan
+    spread = spread_over_suites(arrays)
+    if not spread.variance > 0:
+        return nan
+    value, error = float(np.mean([_mean(items) for items in arrays])), sqrt(spread.variance)
+    sides = [-(value + bound) / error, (value - bound) / error]
+    return max(float(ndtr(side) if spread.freedom == inf else stdtr(spread.freedom, side)) for side in sides)
 
 
 def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, difference: bool = False) -> Interval:

@@ -188,6 +188,23 @@ def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: b
     return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins)
 
 
+def differences(pairs: pl.DataFrame) -> list[NDArray[np.float64]]:
+    """Return the differences b - a of the items of each suite that are defined under both models."""
+    return [items.value_b - items.value_a for items in _defined_items(pairs) if len(items.value_a)]
+
+
+def equivalence(pairs: pl.DataFrame, bound: float) -> tuple[list[float], float]:
+    """Test whether two models differ by less than a bound, on each suite as in `by_suite`, and over suites.
+
+    Returns:
+        The p-values of the suites, and that over suites; nan where there is no test.
+    """
+    suites = {items.suite: items.value_b - items.value_a for items in _defined_items(pairs)}
+    return [interval.equivalence(items, bound) for items in suites.values()], interval.equivalence_over_suites(
+        suites, bound
+    )
+
+
 def _measure(pairs: pl.DataFrame) -> str:
     return ", ".join(pairs["measure"].unique(maintain_order=True))
 

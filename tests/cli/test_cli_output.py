@@ -61,6 +61,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_read(
 def test_a_report_is_written_beside_its_run_or_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "/proc"]) == 2
     assert "/proc/report.html: can't be written" in capsys.readouterr().err
+    assert main(["report", "nowhere"]) == 2
+    assert "nowhere: no run.json" in capsys.readouterr().err
 
 
 def test_a_file_is_written_into_a_folder_that_exists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

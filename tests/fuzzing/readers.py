@@ -9,12 +9,12 @@ from pathlib import Path
 
 import torch
 from models_for_tests import byte_level, transformer
-from ngrams_for_tests import TOY
+from ngrams_for_tests import TOY, trained
 from safetensors.torch import save
 
-from syntagm import registry
+from syntagm import materials, registry
 from syntagm.check import check
-from syntagm.errors import FormulaError, ModelError, RunError, SyntagmError
+from syntagm.errors import FormulaError, ModelError, SyntagmError
 from syntagm.formula import parse
 from syntagm.io import seal
 from syntagm.materials import reading
@@ -28,7 +28,7 @@ from syntagm.training.corpora import corpus
 from syntagm.word_list import read as read_words
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-LISTS = Path(read_words.__code__.co_filename).parent / "materials" / "lexicon"
+LISTS = Path(materials.__file__).parent / "lexicon"
 
 
 @dataclass(frozen=True)
@@ -176,13 +176,16 @@ def _file_of_a_checkpoint(name: str) -> Callable[[Path], list[bytes]]:
 
 
 def _ngram(name: str) -> Callable[[Path], list[bytes]]:
-    from ngrams_for_tests import trained
-
     def seeds(folder: Path) -> list[bytes]:
         trained(folder, TOY, order=2)
         return [(folder / "model" / name).read_bytes()]
 
     return seeds
+
+
+def _weights(folder: Path) -> list[bytes]:
+    _checkpoint(folder)
+    return [save({"a.weight": torch.ones(3, 2), "b.bias": torch.ones(2)})]
 
 
 def _index(folder: Path) -> list[bytes]:
@@ -213,13 +216,13 @@ READERS: dict[str, Reader] = {
     ),
     "header of weights": Reader(
         "model.safetensors",
-        lambda folder: (_checkpoint(folder), [save({"a.weight": torch.ones(3, 2), "b.bias": torch.ones(2)})])[1],
+        _weights,
         lambda path: refuse_unsafe(path.parent, False, False, "causal"),
     ),
     "seal": Reader("model/seal.json", _ngram("seal.json"), lambda path: seal.verify(path.parent, ModelError)),
     "model.json": Reader("model/model.json", _ngram("model.json"), lambda path: ngram_folder.check(path.parent)),
     "training.json": Reader(
-        "model/training.json", _ngram("training.json"), lambda path: (record.finished(path.parent), RunError)[0]
+        "model/training.json", _ngram("training.json"), lambda path: record.finished(path.parent)
     ),
     "checkpoint": Reader(
         "config.json", _file_of_a_checkpoint("config.json"), lambda path: names.load(f"causal:{path.parent}"), cost=100

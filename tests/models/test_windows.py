@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,7 @@ class TestWordBoundaries:
     SIZE, OVERLAP = 12, 6
 
     @staticmethod
+    @cache
     def model(**options: str) -> Causal:
         """A model of the tokens a, b, space and a, space and b, and the end symbol."""
         vocabulary = {"a": 0, "b": 1, "Ġ": 2, "Ġa": 3, "Ġb": 4, "<e>": 5}
@@ -222,7 +224,7 @@ class TestWordBoundaries:
         probabilities: NDArray[np.float64] = logits.double().softmax(-1).numpy()
         return probabilities
 
-    @pytest.mark.parametrize("words_before", [0, 1, 3, *range(30, 40)])
+    @pytest.mark.parametrize("words_before", [0, 1, 3, 30, 31, 32, 33, 34])
     def test_probabilities_of_all_words_sum_to_one(self, words_before: int) -> None:
         model = self.model()
         before = " ".join((["ab", "a", "bb", "b", "aba"] * 9)[:words_before])

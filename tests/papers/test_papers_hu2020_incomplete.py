@@ -66,7 +66,7 @@ def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     raw = read(raw_hu2020.write(tmp_path / "raw", ("vanilla", "rnng")))
     rows = table([], Findings(raw, prepared(raw))).rows
     [within] = [row for row in rows if str(row[0]).endswith("within a class")]
-    assert within[3] == "can't be told" + INCOMPLETE
+    assert within[3] == "inconclusive" + INCOMPLETE
     made = correlations(prepared(raw))
     # All are word by word: the size and one class of two leave 5 - 2 - 2 = 1 degree of freedom.
     assert not any(note.startswith("nan") for note in made.notes)

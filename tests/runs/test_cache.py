@@ -108,8 +108,8 @@ def flip_the_file(path: Path, flips: int, seed: int) -> tuple[int, int]:
 
 
 def test_flipped_bits_of_the_file_are_never_a_wrong_answer(filled: Path) -> None:
-    said, _ = flip_the_file(filled, 60, seed=5)
-    assert said > 5
+    said, _ = flip_the_file(filled, 30, seed=5)
+    assert said > 2
 
 
 @pytest.mark.slow

@@ -148,8 +148,8 @@ def fuzz(made: Path, tmp_path: Path, tries: int, seed: int) -> dict[str, int]:
 
 
 def test_no_damage_changes_a_number_in_silence(made: Path, tmp_path: Path) -> None:
-    counts = fuzz(made, tmp_path, 120, seed=1)
-    assert counts["refused"] > 60
+    counts = fuzz(made, tmp_path, 60, seed=1)
+    assert counts["refused"] > 30
 
 
 @pytest.mark.slow

@@ -51,8 +51,7 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     dtype, pickle, code = _TYPES[chosen["dtype"]], chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
     if Path(name).is_dir():
         refuse_unsafe(Path(name), pickle, code, kind)
-        trained_here = (Path(name) / "training.json").exists()
-        (seal.demand if trained_here else seal.verify)(Path(name), ModelError)
+        refuse_damaged(Path(name))
     elif name.startswith((".", "/", "~")):
         raise ModelError(f"{kind}:{path}", "no such folder", "a folder with config.json and model.safetensors")
     model, tokenizer, unused = read_checkpoint(name, revision, dtype, pickle, code, kind)
@@ -61,6 +60,16 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         name, at + revision
     )
     return Loaded(model, tokenizer, label, hash_weights(model, tokenizer), unused)
+
+
+def refuse_damaged(folder: Path) -> None:
+    """Refuse a folder whose files don't match its seal, and one that was trained here without a seal.
+
+    Raises:
+        ModelError: a file is damaged, edited, missing or new.
+    """
+    trained_here = (folder / "training.json").exists()
+    (seal.demand if trained_here else seal.verify)(folder, ModelError)
 
 
 def spelled(dtype: torch.dtype) -> str:

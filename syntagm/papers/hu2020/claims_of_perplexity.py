@@ -12,7 +12,8 @@ from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.association import association
 
-# A correlation this small is called none, and AICs this near can't be told apart (Burnham & Anderson 2002, section 2.6).
+# A correlation this small is called none. A difference of AICs this small is inconclusive (Burnham & Anderson 2002,
+# section 2.6).
 NONE, NEAR = 0.3, 4.0
 DISSOCIATED, CLASS_OVER_SIZE = "Perplexity and SG score are dissociated", "Model class matters more than corpus size"
 WITHIN = "Perplexity and SG score are dissociated within a class"

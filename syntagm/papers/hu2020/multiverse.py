@@ -3,7 +3,7 @@
 An analysis says which models count, how the models of a class are weighted, and whether the suites are a sample of the
 suites that could have been written (random) or all that matters (fixed). A claim consists of contrasts: differences
 between means of scores, each with a claimed range. A contrast holds if its whole 95% interval is in the range, it does
-not hold if the whole interval is outside, and otherwise the data can't tell. A claim holds if all its contrasts do, and
+not hold if the whole interval is outside, and otherwise it is inconclusive. A claim holds if all its contrasts do, and
 does not hold if one of them does not.
 
 Models that a class consists of are random: the interval covers other training runs, as far as there are several.
@@ -27,7 +27,7 @@ from syntagm.stats import interval
 from syntagm.stats.bootstrap import Suites
 from syntagm.views.classes import INSTANCE
 
-HOLDS, FALSE, OPEN = "holds", "does not hold", "can't be told"
+HOLDS, FALSE, OPEN = "holds", "does not hold", "inconclusive"
 # Models that an analysis excludes, by its name.
 MODELS = ("all", "without withdrawn", "without GPT-2")
 WEIGHTS = ("pooled", "alike")
@@ -81,7 +81,7 @@ class Range:
         """Judge an interval; nan is no interval.
 
         >>> Range(low=0.0).verdict(0.1, 0.2), Range(low=0.0).verdict(-0.2, -0.1), Range(low=0.0).verdict(-0.1, 0.1)
-        ('holds', 'does not hold', "can't be told")
+        ('holds', 'does not hold', 'inconclusive')
         """
         if isnan(low) or isnan(high):
             return OPEN
@@ -300,7 +300,7 @@ def summary(judged: Sequence[Row]) -> str:
     >>> summary([row])
     'holds'
     >>> summary([row, replace(row, suites="fixed", verdict=OPEN)])
-    "holds in 1, can't be told in 1 of 2 analyses"
+    'holds in 1, inconclusive in 1 of 2 analyses'
     """
     counts = Counter(verdicts(judged).values())
     if len(counts) == 1:
@@ -351,7 +351,7 @@ def verdict_table(judged: Sequence[Row]) -> Table:
         lines.append((claim, *(counts[verdict] for verdict in (HOLDS, FALSE, OPEN)), *numbers))
     columns = ("claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed")
     notes = (
-        "holds, does not hold, can't be told: the number of analyses. An analysis without the models of a claim doesn't count.",
+        "holds, does not hold, inconclusive: the number of analyses. An analysis without the models of a claim doesn't count.",
         "decisive: the number with the worst verdict under the first analysis: all models, pooled, other suites of the kind.",
         *NOTES,
     )
@@ -360,7 +360,7 @@ def verdict_table(judged: Sequence[Row]) -> Table:
 
 NOTES = (
     "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
-    "wholly outside; otherwise the data can't tell.",
+    "wholly outside; otherwise it is inconclusive.",
     "models: the authors withdrew GPT-2 on MD and LG. weights: pooled, every trained model alike; alike, every corpus of a "
     "class alike, and every class. suites: random, a sample of such suites; fixed, these suites only.",
 )

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagm.errors import InputError
+from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.gpt2 import start, text, tokenizer
@@ -57,6 +58,8 @@ def train(
     # Check all paths before the training text is read, which may take long.
     corpora.files([*corpus, *valid, *settings.cloze])
     existing = settings.init_from or settings.text.tokenizer
+    if existing and Path(existing).is_dir():
+        refuse_damaged(Path(existing))
     tokens = tokenizer.load(existing) if existing else tokenizer.load_or_train(corpus, folder, settings.text)
     torch.manual_seed(settings.loop.seed)
     return fit(Gpt2(corpus, valid, tokens, settings), settings.loop, folder, progress)

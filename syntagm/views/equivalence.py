@@ -1,0 +1,98 @@
+"""Equivalence: whether two models differ, are equivalent within a stated bound, or whether it can't be told.
+
+A difference that is not significant is no evidence of equality. Two one-sided tests show that the difference is smaller
+than a bound that you state beforehand (Schuirmann 1987; for paired proportions Tango 1998).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Annotated
+
+import polars as pl
+
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
+from syntagm.errors import UsageError
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.stats import interval, paired
+from syntagm.stats.adjust import holm
+from syntagm.stats.interval import LEVEL
+from syntagm.stats.paired import Comparison
+from syntagm.views.comparison import letters, pairs_of
+from syntagm.views.options import Measure, Reader
+
+COLUMNS = ("A", "B", "suite", "n", "B - A", "low", "high", "p different", "p equivalent", "verdict")
+
+
+def read_bound(text: str) -> float:
+    """Read a difference of accuracies above 0 and below 1.
+
+    Raises:
+        UsageError: any other text.
+    """
+    try:
+        bound = float(text)
+    except ValueError:
+        bound = 0.0
+    if not 0 < bound < 1:
+        raise UsageError("bound=", repr(text), "a difference of accuracies between 0 and 1, such as 0.05")
+    return bound
+
+
+Bound = Annotated[
+    float | None, Reader("the largest difference of accuracies that counts as none, for example 0.05", read_bound)
+]
+
+
+def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "first") -> Table:
+    """Make one row for each suite and pair of models, and one for the mean over suites.
+
+    Raises:
+        UsageError: no bound, fewer than two runs, or a measure whose values are not verdicts.
+        RunError: two runs have no suite in common.
+    """
+    if bound is None:
+        raise UsageError("bound=", "nothing", "a difference of accuracies, such as bound=0.05", "State it beforehand.")
+    if len(runs) < 2:
+        raise UsageError("equivalence", "one run", "two or more")
+    rows: list[tuple[Cell, ...]] = []
+    skipped: list[str] = []
+    for (a, first), (b, second) in combinations(named(runs), 2):
+        pairs, reasons = pairs_of(first, second, measure)
+        rows += [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance), bound)]
+        skipped += [note for reason in reasons if (note := f"Skipped: {reason}.") not in skipped]
+    notes = (
+        *letters(runs),
+        f"equivalent: B - A lies between -{bound:g} and {bound:g}, by two one-sided tests at the level {LEVEL}. different: B - A "
+        "is not 0. can't be told: neither is shown. Both p-values of the suites are adjusted by Holm's method; low, high: 95% "
+        "interval, not adjusted.",
+        *interval.notes()[1:],
+        *skipped,
+    )
+    return Table(f"Equivalence within {bound:g}", COLUMNS, tuple(rows), notes=notes, narrow=COLUMNS[2:])
+
+
+def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float], bound: float) -> Iterator[tuple[Cell, ...]]:
+    paired.refuse_others_than_verdicts(pairs, "equivalence")
+    of_suites, of_all = paired.equivalence(pairs, bound)
+    comparisons = paired.by_suite(pairs, tolerances)
+    tested = [p for p in of_suites if p == p]
+    adjusted = iter(holm(tested))
+    for comparison, p in zip(comparisons, of_suites, strict=True):
+        equivalent = next(adjusted) if p == p else p
+        yield _row(comparison.group.suite, comparison, comparison.holm, equivalent)
+    if len(comparisons) > 1:
+        overall = paired.over_suites(pairs, tolerances)
+        yield _row(f"mean of {len(comparisons)}", overall, overall.p, of_all)
+
+
+def _row(name: str, comparison: Comparison, different: float, equivalent: float) -> tuple[Cell, ...]:
+    found = comparison.difference
+    verdict = {
+        (True, True): "different, but by less than the bound",
+        (True, False): "different",
+        (False, True): "equivalent",
+        (False, False): "can't be told",
+    }[different <= LEVEL, equivalent <= LEVEL]
+    return (name, found.n, *map(or_none, (found.value, found.low, found.high, different, equivalent)), verdict)
