@@ -9,10 +9,10 @@ template language.
     syntagm make blimp_like/causative -o pairs --as blimp -n 200 --seed 7
 
 The items depend only on the template and --seed: the same command gives the same bytes on
-every machine, and an existing file is kept unless its content would be the same or --force
-is given. SyntaxGym's format numbers regions and predictions; their names are kept as
-labels. A suite that the format can't store is skipped and named (blimp and tsv store only
-minimal pairs); the exit code is then 1.
+every machine. A file with other content is replaced only with --force. SyntaxGym's format
+numbers regions and predictions; their names are kept as labels. A suite that the format
+can't store is skipped and named (blimp and tsv store only minimal pairs); the exit code is
+then 1.
 """
 
 import argparse

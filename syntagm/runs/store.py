@@ -83,7 +83,7 @@ RECORD = records.Form(
     "If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
     "answers in the cache are not computed again.",
 )  # fmt: skip
-_AGAIN = "Run the same command again, which computes what is missing."
+_AGAIN = "Run the command that made the run again: it computes what is missing."
 # The tag that `suite.sampled` gives to a suite.
 _SAMPLE = re.compile(r"(\d+) of \d+ items, seed (-?\d+)")
 # The maximum number of suites whose tables of sentences are held in memory.

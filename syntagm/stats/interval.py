@@ -22,7 +22,7 @@ interval. `benchmarks/coverage.py` measures the coverage of each interval.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf, isfinite, nan, sqrt
+from math import inf, isfinite, isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -136,7 +136,8 @@ def score(value: float, spread: Spread) -> Interval:
 
     Arguments:
         value: the mean.
-        spread: its variance. If the variance is 0, the mean counts as the mean of one independent item per unit.
+        spread: its variance, degrees of freedom and random units. If the variance is 0, the mean counts as the mean of
+            one independent item per unit.
 
     >>> found = score(0.0, Spread(0.0, inf, (("items", 28),)))
     >>> found.low, round(found.high, 3), found.method
@@ -144,12 +145,15 @@ def score(value: float, spread: Spread) -> Interval:
     """
     if not isfinite(value) or not isfinite(spread.variance):
         return Interval(nan, nan, f"no interval: undefined; {spread.method}")
-    z, room = critical(spread.freedom), value * (1 - value)
-    # Rounding can leave a variance or a share of 1e-17.
-    n = room / spread.variance if spread.variance > 1e-15 and room > 1e-15 else float(spread.units[0][1])
+    # Without spread, each unit counts as one verdict, whose variance is known (rounding can leave 1e-17).
+    room = value * (1 - value)
+    flat = spread.variance <= 1e-15 or room <= 1e-15
+    n = float(spread.units[0][1]) if flat else room / spread.variance
+    freedom = inf if flat else spread.freedom
+    z = critical(freedom)
     middle = (value + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * sqrt(max(room, 0.0) / n + z * z / (4 * n * n))
-    kind = "Wilson" if spread.freedom == inf else f"Wilson with t({spread.freedom:.3g})"
+    kind = "Wilson" if freedom == inf else f"Wilson with t({freedom:.3g})"
     # The limits contain the value, but for rounding.
     low, high = min(max(0.0, middle - reach), value), max(min(1.0, middle + reach), value)
     return Interval(low, high, f"{kind}; {spread.method}")
@@ -186,7 +190,7 @@ def _sample_spread(values: Numbers, units: str = "items") -> Spread:
 
 
 def of_items(values: ArrayLike, units: str = "items") -> Interval:
-    """Compute the interval of the mean of independent items: Wilson's if they are from 0 to 1, otherwise Student's.
+    """Compute an interval for the mean of independent items: Wilson's if all lie between 0 and 1, otherwise Student's.
 
     Arguments:
         values: defined values. Shape (items,).
@@ -377,6 +381,8 @@ def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, differe
     spread = spread_over_suites(list(arrays.values()))
     share = not difference and all(map(is_share, arrays.values()))
     found = (score if share else student)(_mean(means), spread)
+    if verdicts and not isnan(found.low):
+        found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
     single = [suite for suite, items in arrays.items() if len(items) == 1]
     if single and spread.fixed:
         found = replace(found, method=f"{found.method}; one item, so no spread: {_named(single)}")

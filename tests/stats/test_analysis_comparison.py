@@ -80,7 +80,9 @@ def test_over_suites_each_suite_counts_alike():
     # The suites happen to differ alike, so the spread is that of the items: differences 0, 1, 1, 0 and 0, 1, variance
     # (1/3 / 4 + 1/2 / 2) / 4 = 1/12; z = 0.5 / sqrt(1/12) = 1.732.
     assert found.p == pytest.approx(0.0833, abs=1e-4)
-    assert found.difference.high - found.difference.low == pytest.approx(2 * 1.959964 * (1 / 12) ** 0.5)
+    # The interval ends at 1, which no difference exceeds.
+    ends = (0.5 - 1.959964 * (1 / 12) ** 0.5, 1.0)
+    assert (found.difference.low, found.difference.high) == pytest.approx(ends, abs=1e-6)
     assert found.difference.method == "mean of 2 suites; normal; random: suites, items; only 2 suites, paired"
 
 

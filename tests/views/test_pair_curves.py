@@ -52,8 +52,8 @@ def test_two_bins_of_eight_pairs() -> None:
         (1.0, 4.0, 2.5, 1.0, 4, 2),
         (4.0, 8.0, 6.5, 0.25, 4, 2),
     ]
-    # As certain as two suites that are right: 1 / (1 + 12.7**2 / 2).
-    assert (made["low"][0], made["high"][0]) == (pytest.approx(0.0122, abs=1e-4), 1)
+    # As certain as two suites that are right: 1 / (1 + 3.84 / 2).
+    assert (made["low"][0], made["high"][0]) == (pytest.approx(0.3424, abs=1e-4), 1)
     assert made["low"][1] < 0.25 < made["high"][1]
 
 

@@ -140,7 +140,7 @@ class Findings:
         return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judged]
 
     def rows(self) -> list[Row]:
-        """Return all numbers of the judged claims."""
+        """Return all the numbers on which the claims are judged."""
         return [row for claim in self.judged for row in claim.rows]
 
     @cached_property

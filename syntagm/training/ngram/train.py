@@ -75,7 +75,7 @@ def train(
     Raises:
         InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
         UsageError: the folder belongs to another family.
-        RunError: the folder belongs to another training, is in use, or can't be written.
+        RunError: the folder belongs to another training run, is in use, or can't be written.
     """
     estimation, words, progress = settings.estimation, settings.words, progress or Progress()
     identity = {
