@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from syntagm.check._spot import Spot, rule, sentences
+from syntagm.check._spot import Spot, references, rule, sentences
 from syntagm.suite import Suite
 
 
@@ -63,3 +63,19 @@ def foreign_condition(suite: Suite) -> Iterator[Spot]:
     for name in dict.fromkeys(name for item in suite.items for name in item.sentences):
         if not re.fullmatch("[A-Za-z0-9_-]+", name):
             yield Spot(condition=name)
+
+
+@rule("W207")
+def mostly_empty_region(suite: Suite) -> Iterator[Spot]:
+    """a region that no prediction compares and that is empty in most sentences.
+    If it is a note and not part of the sentence, remove it: models read it."""
+    compared = {reference.region for _, reference in references(suite)}
+    occurrences: Counter[str] = Counter()
+    empty: Counter[str] = Counter()
+    for _, _, sentence in sentences(suite):
+        for region in sentence.regions:
+            occurrences[region.name] += 1
+            empty[region.name] += not sentence.text[region.start : region.end].strip()
+    for name, count in occurrences.items():
+        if name not in compared and count / 2 < empty[name] < count:
+            yield Spot(region=name, found=f"{empty[name]} of {count}")

@@ -9,9 +9,10 @@ other suites are skipped and named.
 
 Differences are of accuracy, second model (B) minus first (A), with a paired 95% interval.
 Judge by this interval, not by whether the intervals of A and B overlap. On a suite, the
-interval is Tango's and p is McNemar's test, which agree: p is at most 0.05 exactly where
-the interval doesn't contain 0. Over suites, both are Student's, from the differences of the
-suites; they are about other suites, too, or with --suites fixed about these alone. The
+interval is Tango's and p is McNemar's test (asymptotic, without continuity correction),
+which agree: p is at most 0.05 exactly where the interval doesn't contain 0. Over suites,
+both are Student's, from the differences of the suites; they are about other suites, too, or
+with --suites fixed about these alone. The
 p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
 probability of any false positive among the suites is below 0.05. A discordant item is one
 that only one model gets right: arrows count the items that B gains and loses. --json has p,
@@ -19,9 +20,9 @@ p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` shows which
 each suite could have detected. Measures whose values are proportions (equal_weight and
 model_weight of fill runs) have no discordant items.
 
---effects adds the differences in bits: for each comparison of the predictions, its effect
-under A and under B, and B - A within items, with a 95% interval and d (mean divided by
-standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
+--effects adds the differences in bits: for each comparison of every prediction, or of the
+one that --measure names, its effect under A and under B, and B - A within items, with a 95%
+interval and d (mean divided by standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
 
 An existing FILE is replaced only if it has the header of this table; --force replaces any
 file. Exit code 1: a run is not finished; items without results are skipped.
@@ -54,12 +55,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="DIR", help="the run directory of the first model, A")
     parser.add_argument("second", metavar="DIR", help="the run directory of the second model, B")
     parser.add_argument(
-        "--measure", metavar="M", default="first",
+        "--measure", metavar="M",
         help="a prediction's name, `first` (the first of each suite, the default) or `all` (whether all predictions hold)",
     )  # fmt: skip
     parser.add_argument("--flips", metavar="N", default="10", help="how many discordant items to list, or `all` (10)")
     parser.add_argument(
-        "--effects", action="store_true", help="also compare the effects in bits, comparison by comparison"
+        "--effects", action="store_true", help="also compare the effects in bits, those of every prediction or of M"
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _resampling.arguments(parser)
@@ -75,17 +76,18 @@ def run(options: argparse.Namespace) -> int:
     count = _count(options.flips)
     _spare(options)
     runs = open_run(options.first), open_run(options.second)
+    rule = options.measure or "first"
     with _resampling.using(options):
-        pairing = compare(*runs, options.measure)
+        pairing = compare(*runs, rule)
         effects = _effects(runs, options.measure) if options.effects else None
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
-        _print_json(pairing, runs, options.measure, effects)
+        _print_json(pairing, runs, rule, effects)
     else:
-        _print(pairing, runs, options.measure, count, effects)
+        _print(pairing, runs, rule, count, effects)
     if options.output:
         _write(pairing, options.output)
     return 0 if all(run.done for run in runs) else 1
@@ -115,12 +117,12 @@ def _count(text: str) -> int | None:
     return whole("--flips", text, least=0, also="`all`")
 
 
-def _effects(runs: "tuple[Run, Run]", rule: str) -> "list[dict[str, Any]]":
+def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "list[dict[str, Any]]":
     """Return the effects in bits under both models and their differences, as rows of the table of effects."""
     from syntagm import views
 
     # All predictions together have no effect of their own, so `all` shows the comparisons of each.
-    table = views.table("effects", runs, paired=True, measure="each" if rule == "all" else rule)
+    table = views.table("effects", runs, paired=True, measure="each" if rule in (None, "all") else rule)
     names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
     return table.to_frame().drop("A", "B").rename(names).to_dicts()
 
@@ -144,6 +146,8 @@ def _print(
         console.print(plain(line))
     if effects is not None:
         console.print(_effects_table(effects))
+        if any(row["d"] is None for row in effects):
+            console.print("nan: no d, because fewer than two items are defined, or all have the same difference B - A")
     if len(pairing.discordant) and count != 0:
         console.print(_discordant(pairing, runs, count))
     if count is not None and len(pairing.discordant) > count:
@@ -202,7 +206,8 @@ def _summary(overall: "Comparison") -> list[str]:
         f"skipped, undefined in A or B: {overall.difference.undefined}",
         f"difference, B - A: p = {overall.p:.3g}; {overall.difference.method}",
         f"margin, B - A: {_beside(margin, '+.3f')} bits",
-        "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's test, adjusted over the suites by Holm's method",
+        "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's asymptotic test "
+        "without continuity correction, adjusted over the suites by Holm's method",
     ]
 
 
@@ -217,7 +222,10 @@ def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
         box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",
         title_justify="left",
     )  # fmt: skip
-    for name in ("suite", "contrast"):
+    # A contrast may occur in several predictions of a suite.
+    several = len({(row["suite"], row["measure"]) for row in effects}) > len({row["suite"] for row in effects})
+    names = ("suite", "measure", "contrast") if several else ("suite", "contrast")
+    for name in names:
         table.add_column(name, overflow="fold")
     for name in ("n", "A", "B", "B - A", "d"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -226,7 +234,7 @@ def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
         *bits, low, high = (math.nan if row[name] is None else row[name] for name in numbers)
         a, b, change, d = (signless(number, "+.3f") for number in bits)
         change = f"{change} {interval(low, high, '+.3f')}"
-        table.add_row(*map(plain, (row["suite"], row["contrast"], str(row["n"]), a, b, change, d)))
+        table.add_row(*map(plain, (*(row[name] for name in names), str(row["n"]), a, b, change, d)))
     return table
 
 

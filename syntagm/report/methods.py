@@ -194,8 +194,9 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
             yield f"The run of {code(run.model)} is not finished."
     if _compared(runs):
         yield (
-            f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, with Tango's interval of the "
-            f"difference{_cite(_COMPARISON[1:2])}, adjusted over the suites by Holm's method{_cite(_COMPARISON[2:3])} and "
+            f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, asymptotic and without "
+            f"continuity correction, with Tango's interval of the difference{_cite(_COMPARISON[1:2])}, adjusted over the "
+            f"suites by Holm's method{_cite(_COMPARISON[2:3])} and "
             f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
         )
 

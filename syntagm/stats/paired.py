@@ -26,7 +26,8 @@ from syntagm.stats.score import over
 
 _KEYS = ("suite", "item", "measure")
 TESTS = (
-    "p: two-sided. On a suite, McNemar's test, with Tango's interval of the difference, for other items; over suites, "
+    "p: two-sided. On a suite, McNemar's test (asymptotic, without continuity correction), with Tango's interval of the "
+    "difference, for other items; over suites, "
     "Student's t on the differences of the suites, for other suites and their items. p is at most 0.05 exactly where the "
     "95% interval of the difference doesn't contain 0. With fewer than 10 items, McNemar's test may reject in up to 8% of "
     "cases between equal models."

@@ -8,6 +8,7 @@ design.
 """
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -85,6 +86,19 @@ class Effect:
     estimate: Estimate
     d: float
 
+    @property
+    def missing(self) -> str:
+        """What the effect lacks, interval and d or only d, and why; "" if it has both."""
+        if not isnan(self.d):
+            return ""
+        if self.estimate.n < 2:
+            why = "fewer than two defined items"
+        elif not isfinite(self.estimate.value):
+            why = "an infinite difference"
+        else:
+            why = "all items have the same difference"
+        return f"no {'interval and no ' if isnan(self.estimate.low) else ''}d: {why}"
+
 
 def differences(
     run: Run, suite: str, measure: str = "each", sentences: pl.DataFrame | None = None
@@ -146,6 +160,11 @@ def references(record: SuiteRecord) -> tuple[Reference, ...]:
         FormulaError: the formula can't be parsed.
     """
     return tuple(reference for formula in _formulas(record, "first").values() for reference in formula.references())
+
+
+def first_of_several(record: SuiteRecord) -> str:
+    """Return the name of the first prediction if the suite has several; otherwise ""."""
+    return next(iter(record.predictions_for("first")), "") if len(record.predictions) > 1 else ""
 
 
 def effects(
@@ -243,15 +262,18 @@ def make_table(
     """
     if paired:
         return _table_of_pairs(runs, suite, measure)
-    rows = tuple((*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in _all_effects(runs, suite, measure))
-    narrow = (*COLUMNS[:2], *COLUMNS[3:8], "contrast")
-    return Table("Effects", COLUMNS, rows, notes=_notes("of the item differences"), narrow=narrow)
+    found = list(_all_effects(runs, suite, measure))
+    rows = tuple((*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in found)
+    notes = (*_notes("of the item differences"), *_reasons(found))
+    narrow = (*COLUMNS[:2], *_told_apart(found), *COLUMNS[3:8], "contrast")
+    return Table("Effects", COLUMNS, rows, notes=notes, narrow=narrow)
 
 
 def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
     if len(runs) < 2:
         raise UsageError("paired=", "one run", "two or more runs")
     rows: list[tuple[Cell, ...]] = []
+    changes: list[Effect] = []
     skipped: list[str] = []
     for (a, first), (b, second) in combinations(named(runs), 2):
         shared, reasons = shared_suites(first, second)
@@ -261,15 +283,17 @@ def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
                 sides = (of_a.estimate.value, of_b.estimate.value)
                 keys = (name, change.estimate.group.measure, change.estimate.n)
                 rows.append((a, b, *keys, *map(or_none, sides), *_numbers(change), *_rest(change)))
+                changes.append(change)
     if not rows:
         raise _nothing(suite, measure)
     notes = (
         *letters(runs),
         *_notes("of the item differences B - A"),
         "Only items that are defined under both models count.",
+        *_reasons(changes),
         *skipped,
     )
-    narrow = (*(OF_PAIRS[:2] if len(runs) > 2 else ()), "suite", *OF_PAIRS[4:11], "contrast")
+    narrow = (*(OF_PAIRS[:2] if len(runs) > 2 else ()), "suite", *_told_apart(changes), *OF_PAIRS[4:11], "contrast")
     return Table("Effects compared", OF_PAIRS, tuple(rows), notes=notes, narrow=narrow)
 
 
@@ -279,6 +303,24 @@ def _notes(deviation: str) -> tuple[str, ...]:
         f"{deviation}. contrast: the effect as a difference of conditions.",
         SIGN,
         "low, high: 95% interval, Student's t over items.",
+    )
+
+
+def _several(estimated: Sequence[Effect]) -> bool:
+    """Return whether a suite has effects of several predictions, so that a contrast may occur more than once."""
+    places = {(effect.estimate.group.suite, effect.estimate.group.measure) for effect in estimated}
+    return len(places) > len({suite for suite, _ in places})
+
+
+def _told_apart(estimated: Sequence[Effect]) -> tuple[str, ...]:
+    return ("measure",) if _several(estimated) else ()
+
+
+def _reasons(estimated: Sequence[Effect]) -> tuple[str, ...]:
+    """Say why intervals and values of d are missing, if any are."""
+    counts = Counter(reason for effect in estimated if (reason := effect.missing))
+    return tuple(
+        f"{reason[0].upper()}{reason[1:]}, in {count} of {len(estimated)} rows." for reason, count in counts.items()
     )
 
 
@@ -319,26 +361,32 @@ def _nothing(suite: str, measure: str) -> UsageError:
     return UsageError(f"effects, {chosen}", "no comparison of regions", "predictions of a run of `syntagm run`")
 
 
-def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Figure:
+def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "each") -> Figure:
     """Draw the effects, one panel for each suite and one row for each comparison.
 
     The errors are the same as for `make_table`.
     """
-    return draw(list(_all_effects(runs, suite, measure)), "Effects")
+    drawn = list(_all_effects(runs, suite, measure))
+    skipped = any(len(record.predictions) > 1 for run in runs for record in run.suites if suite in ("", record.name))
+    return draw(drawn, "Effects", measure if skipped else "each")
 
 
-def draw(estimated: Sequence[Effect], title: str = "") -> Figure:
+def draw(estimated: Sequence[Effect], title: str = "", measure: str = "each") -> Figure:
     """Draw effects, one panel for each suite, in the order of first appearance.
 
     If every suite has the same single comparison, as minimal pairs do, one panel has a row for each suite.
+
+    Arguments:
+        measure: the prediction whose effects are drawn, "first" or "each". The subtitle says that there are others.
     """
     models = list(distinct(effect.estimate.group.model for effect in estimated).values())
     by_suite: dict[str, list[Effect]] = {}
     for effect in estimated:
         by_suite.setdefault(effect.estimate.group.suite, []).append(effect)
     lines = ["mean difference within items in bits, 95% interval; right of 0 supports the prediction", *only(models)]
+    lines += [] if measure == "each" else [_named(measure)]
     compared = {contrast(effect.comparison) for effect in estimated}
-    if len(compared) == 1 and len(by_suite) > 1:
+    if len(compared) == 1 and len(by_suite) > 1 and not _several(estimated):
         lines.append(f"effect: {compared.pop()}")
         spec = panel(estimated, models, "", extent(estimated), by_suite=True)
     else:
@@ -349,6 +397,10 @@ def draw(estimated: Sequence[Effect], title: str = "") -> Figure:
         ]
         spec = panels.pile(plots, 8)
     return Figure(finish(spec, title, lines, offset=14), frame(estimated))
+
+
+def _named(measure: str) -> str:
+    return "first prediction of each suite only" if measure == "first" else f"prediction {measure} only"
 
 
 def frame(estimated: Sequence[Effect]) -> pl.DataFrame:
@@ -385,7 +437,7 @@ def panel(
         labelled: whether the axis has a title and labels.
         by_suite: whether rows have the names of their suites.
     """
-    several = len({effect.estimate.group.measure for effect in estimated}) > 1
+    several = _several(estimated)
     rows = []
     for row in frame(estimated).iter_rows(named=True):
         effect = f"{row['measure']}, {row['contrast']}" if several else row["contrast"]

@@ -100,7 +100,8 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
         )
     compared = {reference for _, run in models for reference in effects.references(run.suite(name))}
     of_models = [effect for model, run in models for effect in effects.effects(run, name, "first", model)]
-    return draw(tables, name, compared, of_models)
+    prediction = next(filter(None, (effects.first_of_several(run.suite(name)) for _, run in models)), "")
+    return draw(tables, name, compared, of_models, prediction)
 
 
 def draw(
@@ -108,6 +109,7 @@ def draw(
     title: str = "",
     compared: Collection[Reference] = (),
     compared_effects: Sequence[effects.Effect] = (),
+    prediction: str = "",
 ) -> Figure:
     """Draw one suite, with one panel for each model.
 
@@ -117,6 +119,7 @@ def draw(
         compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
             and a panel with a separate scale.
         compared_effects: the effects of that prediction, which have a panel below.
+        prediction: the name of that prediction, if the suite has several; the subtitle names it.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
@@ -160,6 +163,8 @@ def draw(
         independent = {"scale": {"color": "independent", "shape": "independent"}}
         spec = pile([spec, below], 24, resolve=independent)
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
+    if prediction and (bands or compared_effects):
+        subtitle.append(f"compared regions and differences: those of the first prediction, {shown(prediction)}")
     return Figure(finish(spec, title, subtitle), rows)
 
 

@@ -22,8 +22,9 @@ COLUMNS = (
     *("p", "p Holm", "p Benjamini-Hochberg", "detectable", "detectable by Holm"),
 )
 NOTES = (
-    "better: the model that is significantly better by McNemar's test, adjusted by Holm over the suites of the two "
-    f"models, at the level {LEVEL}. Empty: no significant difference, which does not mean that the models are equal.",
+    "better: the model that is significantly better by McNemar's test (asymptotic, without continuity correction), adjusted "
+    f"by Holm over the suites of the two models, at the level {LEVEL}. Empty: no significant difference, which does not mean "
+    "that the models are equal.",
     "B - A: difference of accuracies on the items defined under both models, with Tango's paired 95% interval, the inversion "
     "of McNemar's test. only A, only B: number of items whose prediction holds under one model only.",
     f"detectable: the smallest difference that the test finds with power {power.POWER} at the level {LEVEL}. It is assumed "

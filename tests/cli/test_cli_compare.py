@@ -223,10 +223,22 @@ def test_effects_are_compared_in_bits(folders, capsys):
     out = capsys.readouterr().out
     # Margins of verb: log2(3), -1 and 0 bits under A, 1, 1 and -1 under B.
     line = next(line for line in out.splitlines() if line.startswith("  agreement") and "2: bad − good" in line)
-    assert line.split()[5:8] == ["3", "+0.195", "+0.333"]
+    assert line.split()[1] == "verb"
+    assert line.split()[6:9] == ["3", "+0.195", "+0.333"]
+    # The comparisons of each prediction are shown, not only those of the first; `--measure` chooses one.
+    assert "full_sentence" in out
+    assert main(["compare", *folders, "--effects", "--measure", "verb"]) == 0
+    assert "full_sentence" not in capsys.readouterr().out
     assert main(["compare", *folders, "--effects", "--json"]) == 0
     effects = json.loads(capsys.readouterr().out)["effects"]
     assert (effects[0]["suite"], effects[0]["comparison"]) == ("agreement", "(2;%good%) < (2;%bad%)")
     assert effects[0]["difference"] == pytest.approx(effects[0]["effect_b"] - effects[0]["effect_a"])
     assert main(["compare", *folders, "--json"]) == 0
     assert "effects" not in json.loads(capsys.readouterr().out)
+
+
+def test_the_version_of_the_test_and_why_there_is_no_d_are_said(folders, capsys):
+    assert main(["compare", folders[0], folders[0], "--effects"]) == 0
+    out = capsys.readouterr().out
+    assert "McNemar's asymptotic test without continuity correction" in out
+    assert "nan: no d, because fewer than two items are defined, or all have the same difference B - A" in out

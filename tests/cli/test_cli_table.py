@@ -210,6 +210,11 @@ def test_latex_has_the_columns_that_fit_and_a_label(runs: list[str], capsys: pyt
     assert "'nope'; expected 'all', or some of A, B, suite" in capsys.readouterr().err
     assert main(["table", "effects", runs[0], "suite=agreement", "--format", "latex"]) == 0
     assert (
-        r"toy:12-sentences & agreement & 3 & 0.195 & -3.043 & 3.433 & 0.150 & 2: bad $-$ good \\"
+        r"toy:12-sentences & agreement & verb & 3 & 0.195 & -3.043 & 3.433 & 0.150 & 2: bad $-$ good \\"
         in capsys.readouterr().out
     )
+    # The column `measure` tells the predictions of a suite apart; a single one needs no name.
+    assert main(["table", "effects", runs[0], "suite=agreement", "measure=verb", "--format", "latex"]) == 0
+    assert "agreement & 3 & 0.195" in capsys.readouterr().out
+    assert main(["table", "effects", *runs, "suite=agreement", "paired=yes", "--format", "latex"]) == 0
+    assert "suite & measure & n" in capsys.readouterr().out

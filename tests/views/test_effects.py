@@ -15,6 +15,9 @@ from toy_runs import agreement, pairs, sentence, toy_run
 from syntagm.errors import UsageError
 from syntagm.formula import parse
 from syntagm.models.names import load
+from syntagm.report.page import report
+from syntagm.report.predictions import figures as report_figures
+from syntagm.report.predictions.chapter import Predictions
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Prediction, Suite
@@ -196,3 +199,53 @@ def test_an_infinite_difference_is_no_number(tmp_path: Path) -> None:
     made = recorded(tmp_path, suite, {texts["good"].text: [1, 1, np.inf], texts["bad"].text: [1, 1, np.inf]})
     [effect] = effects.effects(made, "s")
     assert (effect.estimate.n, effect.estimate.undefined) == (0, 1)
+
+
+TWO = (
+    Prediction("gp", parse("(2;%reduced_ambig%) > (2;%full_ambig%)")),
+    Prediction("interaction", parse("(2;%reduced_ambig%) - (2;%full_ambig%) > (2;%reduced_clear%) - (2;%full_clear%)")),
+)
+
+
+def of_two_predictions(folder: Path) -> Run:
+    texts = [{name: sentence(f"n{number} {name}", "fell") for name in CONDITIONS} for number in range(len(CELLS))]
+    items = tuple(Item(str(number), of_item) for number, of_item in enumerate(texts))
+    bits = {
+        of_item[name].text: [1.0, 2.0, value]
+        for of_item, cells in zip(texts, CELLS, strict=True)
+        for name, value in zip(CONDITIONS, cells, strict=True)
+    }
+    return recorded(folder, Suite("garden", items, TWO), bits)
+
+
+def test_table_figure_and_report_show_every_prediction(tmp_path: Path) -> None:
+    made = of_two_predictions(tmp_path)
+    expected = ["gp", "interaction"]
+    assert table("effects", made).to_frame()["measure"].to_list() == expected
+    drawn = figure("effects", made)
+    assert drawn.to_frame()["measure"].to_list() == expected
+    assert "only" not in str(drawn.spec["title"])
+    assert "prediction gp only" in str(figure("effects", made, measure="gp").spec["title"])
+    assert "first prediction of each suite only" in str(figure("effects", made, measure="first").spec["title"])
+    chapter = Predictions([made])
+    forest = dict(chapter.figures())["effects"]
+    assert forest.to_frame()["measure"].to_list() == expected
+    with patch.object(report_figures, "ROWS", 1):
+        forest = dict(chapter.figures())["effects"]
+    assert forest.to_frame()["measure"].to_list() == ["gp"]
+    assert "first prediction of each suite only" in str(forest.spec["title"])
+
+
+def test_the_figure_of_regions_names_the_prediction_that_it_shows(tmp_path: Path) -> None:
+    assert "those of the first prediction, gp" in str(figure("regions", of_two_predictions(tmp_path)).spec["title"])
+    assert "those of" not in str(figure("regions", garden_path(tmp_path / "one")).spec["title"])
+
+
+def test_the_reason_for_a_missing_interval_is_given(tmp_path: Path) -> None:
+    same = pairs("same", ("the dog barks", "the dog bark"), ("the dog barks", "the dog bark"))
+    made = toy_run(tmp_path / "same", replace(same, items=tuple(replace(same.items[0], id=name) for name in "ab")))
+    reason = "o interval and no d: all items have the same difference"
+    assert f"N{reason}, in 1 of 1 rows." in table("effects", made).notes
+    assert f"n{reason}" in report([made], tmp_path / "report.html").read_text("utf-8")
+    one = toy_run(tmp_path / "one", pairs("single", ("the dog barks", "the dog bark")))
+    assert "No interval and no d: fewer than two defined items, in 1 of 1 rows." in table("effects", one).notes

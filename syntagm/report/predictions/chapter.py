@@ -111,9 +111,8 @@ class Predictions(Chapter):
         numbered = {section.subject.number: section for section in sections}
         curves = figures.trajectories(columns, tag)
         ordered = [numbered[subject.number] for members in by_group.values() for subject in members]
-        forest = None
-        if len(columns) <= _FEW:
-            forest = figures.forest([(section.subject, section.effects) for section in ordered])
+        of_suites = [(section.subject, section.effects) for section in ordered]
+        forest = figures.forest(of_suites) if len(columns) <= _FEW else None
         lines = [*overall, *(line for group in groups.values() for line in group)]
         scored = [estimate for line in overall for estimate in line.cells if estimate]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
@@ -129,6 +128,7 @@ class Predictions(Chapter):
             },
             "meanings": _meanings(subjects),
             "forest": Markup(forest.svg()) if forest else "",
+            "only_first": figures.only_first(of_suites),
             "curves": Markup(curves.svg()) if curves else "",
             "differences": differences,
             "judged": judged,

@@ -13,13 +13,15 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.result import Group
 from syntagm.runs.store import Run
 from syntagm.views import comparison, margins, regions, trajectory
-from syntagm.views.effects import Effect, draw, effects
+from syntagm.views.effects import Effect, draw, effects, first_of_several
 from syntagm.views.scores import chart as scores
 from syntagm.views.trajectory.numbers import Scale
 from syntagm.views.trajectory.places import places
 
 # Fewer checkpoints make no curve.
 CHECKPOINTS = 3
+# A figure of effects with more rows than this takes more than two screens.
+ROWS = 60
 
 
 def suite(
@@ -52,7 +54,8 @@ def suite(
         for effect in (effects_of(subject, tables) if found is None else found)
         if effect.estimate.group.measure == subject.first
     ]
-    return "regions", regions.draw(by_region, title, references, of_first if by_region else ())
+    prediction = first_of_several(subject.record)
+    return "regions", regions.draw(by_region, title, references, of_first if by_region else (), prediction)
 
 
 def _margins(subject: Subject[Run], title: str) -> Figure:
@@ -88,19 +91,28 @@ def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], titl
     return scores.draw(estimates, chances, title, groups=groups)
 
 
+def only_first(found: Sequence[tuple[Subject[Run], Sequence[Effect]]]) -> bool:
+    """Return whether the effects would take more than `ROWS` rows, so that only those of first predictions are drawn."""
+    rows = sum(
+        len({(effect.estimate.group.measure, effect.comparison) for effect in of_suite}) for _, of_suite in found
+    )
+    return rows > ROWS and any(first_of_several(subject.record) for subject, _ in found)
+
+
 def forest(found: Sequence[tuple[Subject[Run], Sequence[Effect]]], title: str = "") -> Figure | None:
-    """Return the figure of the effects of the first prediction of every suite; None if there are none.
+    """Return the figure of the effects of every suite, or of first predictions (`only_first`); None if there are none.
 
     Arguments:
         found: the suites with their effects, from `effects_of`.
     """
+    first = only_first(found)
     named = [
         replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=subject.title)))
         for subject, of_suite in found
         for effect in of_suite
-        if effect.estimate.group.measure == subject.first
+        if not first or effect.estimate.group.measure == subject.first
     ]
-    return draw(named, title) if named else None
+    return draw(named, title, "first" if first else "each") if named else None
 
 
 def differences(pairs: Sequence[ModelPair], title: str = "") -> Figure:
