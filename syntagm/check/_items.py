@@ -27,7 +27,7 @@ def repeated_item(suite: Suite) -> Iterator[Spot]:
 
 @rule("E206")
 def repeated_region(suite: Suite) -> Iterator[Spot]:
-    """two regions with the same name in one sentence. Rename one of them; a formula can't tell them apart."""
+    """two regions with the same name in one sentence. Rename one of them, because formulas refer to regions by name."""
     for item, condition, sentence in sentences(suite):
         names = [region.name for region in sentence.regions]
         if len(set(names)) < len(names):

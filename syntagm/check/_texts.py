@@ -47,7 +47,8 @@ def not_normalised(suite: Suite) -> Iterator[Spot]:
 
 @rule("W304")
 def hidden_character(suite: Suite) -> Iterator[Spot]:
-    """a character that is invisible or marks a damaged one. Remove it, or replace it with the correct one."""
+    """an invisible character, or a replacement character (U+FFFD) left by a decoding error.
+    Remove it, or replace it with the correct one."""
     for item, condition, sentence in sentences(suite):
         hidden = [
             letter

@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _families() -> str:
-    """Return the help of --families: the default families, then the others.
+    """Return the help text for --families: the default families, then the others.
 
     >>> _families()
     'ngram,lstm,gpt2 (default), gpt2-words'

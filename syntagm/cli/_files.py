@@ -39,7 +39,7 @@ def file(text: str) -> Path:
 
 
 def folder(text: str) -> Path:
-    """Return the path of a folder to write, or of files in a new folder; the errors are those of `file`."""
+    """Return the path of a folder to write, or of files in a new folder; the errors are the same as for `file`."""
     path = _path(text)
     _try(path, next(place for place in (path, *path.absolute().parents) if place.exists()))
     return path

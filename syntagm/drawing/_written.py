@@ -1,4 +1,4 @@
-"""The files that this room writes. No table or figure is read again."""
+"""The files that this package writes. No table or figure is read again."""
 
 from syntagm.drawing import chart, table
 from syntagm.io.integrity import Kind

@@ -1,4 +1,4 @@
-"""The files that this room writes: files for other programs, which Syntagm does not read again."""
+"""The files that this package writes: files for other programs, which Syntagm does not read again."""
 
 from syntagm.io.integrity import Kind
 

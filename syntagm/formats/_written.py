@@ -1,4 +1,4 @@
-"""The files that this room writes: suites. Users may edit them; a run records their hashes."""
+"""The files that this package writes: suites. Users may edit them; a run records their hashes."""
 
 from syntagm.formats import blimp, pairs, syntaxgym, syntaxgym_csv
 from syntagm.io.integrity import Kind

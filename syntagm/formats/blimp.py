@@ -61,7 +61,9 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
         place = f"{path}, line {line}"
         if _method(row) != method:
             raise InputError(
-                place, f"the fields of {_method(row) or 'no prefix method'}", f"the same fields as in line {rows[0][0]}"
+                place,
+                f"the fields of {other}" if (other := _method(row)) else "fields that match no prefix method",
+                f"the same fields as in line {rows[0][0]}",
             )
         items.append((_name(row, suite, path, place), _item(row, index, method, place, escaped)))
     yield from _pair.suites(items, method, str(path))

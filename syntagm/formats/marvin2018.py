@@ -162,5 +162,5 @@ def _pair_of(row: tuple[str, ...], place: str) -> dict[str, Sentence]:
 def _npi(text: str, place: str) -> Sentence:
     before, ever, _ = text.partition(" ever ")
     if not ever:
-        raise InputError(place, repr(text), "a sentence with the word ever")
+        raise InputError(place, repr(text), "a sentence with the word 'ever'")
     return _pair.split(text, before, "ever", place)

@@ -1,8 +1,8 @@
-"""Integrity of the files that rooms write: types for declaring the files, and the inspection of folders.
+"""Integrity of the files that packages write: types for declaring the files, and functions for inspecting folders.
 
-A room that writes files declares them in a module `_written.py`: `FOLDERS` lists folders that are recognised by a file,
-and `FILES` lists single files whose names the user chooses. `syntagm integrity` and the tests of damaged files read
-these declarations (`declared`), so a new room needs nothing else.
+A package that writes files declares them in a module `_written.py`: `FOLDERS` lists folders that are recognised by a
+file, and `FILES` lists single files whose names the user chooses. `syntagm integrity` and the tests of damaged files read
+these declarations (`declared`), so a new package needs nothing else.
 """
 
 import fnmatch
@@ -77,9 +77,9 @@ class Finding:
 
     Arguments:
         path: the file.
-        state: whether it is whole.
+        state: whether the file is intact (`whole`), damaged, foreign or unchecked.
         kind: the kind of the file; "" for a foreign file.
-        error: for a damaged file, the problem and the cure.
+        error: for a damaged file, the problem and how to fix it.
     """
 
     path: Path
@@ -98,12 +98,12 @@ class Inspected:
 
 
 def declared() -> tuple[Folder, ...]:
-    """Return the kinds of folders that all rooms declare."""
+    """Return the kinds of folders that all packages declare."""
     return tuple(folder for module in registry.modules("_written") for folder in getattr(module, "FOLDERS", ()))
 
 
 def files() -> tuple[Kind, ...]:
-    """Return the kinds of single files with user-chosen names that all rooms declare."""
+    """Return the kinds of single files with user-chosen names that all packages declare."""
     return tuple(kind for module in registry.modules("_written") for kind in getattr(module, "FILES", ()))
 
 

@@ -55,7 +55,7 @@ def parsed(content: str, path: Path, line: int | None = None) -> Any:
 
 
 def read(path: Path) -> Any:
-    """Read the value of a JSON file; the errors are those of `parsed` and `utf8.read`."""
+    """Read the value of a JSON file; the errors are the same as for `parsed` and `utf8.read`."""
     return parsed(utf8.read(path), path)
 
 

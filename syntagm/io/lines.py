@@ -75,7 +75,7 @@ def _text(content: bytes, path: Path, number: int) -> str:
             raise utf8.utf16(path)
         if b"\n" not in content and b"\r" in content.rstrip(b"\r") and len(content) <= 4 * MAX_LINE:
             found = "lines that end with carriage returns alone"
-            raise InputError(str(path), found, "line feeds", "Save it again with the line ends of Unix or Windows.")
+            raise InputError(str(path), found, "line feeds", "Save the file again with Unix or Windows line endings.")
     if b"\0" in content:
         raise utf8.nul(place)
     # This check comes before decoding, since a line that was cut may end inside a character.

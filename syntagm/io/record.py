@@ -33,15 +33,15 @@ class Form:
         name: a description of the file, for messages.
         format: the number of its format, which is the entry `format` of the record.
         shape: the shape of the record (see `io.shape`), or a function from a record to its shape.
-        cure: the remedy if the file is damaged; `{folder}` stands for its folder.
-        other_format: the remedy if the file has another format.
+        cure: the fix if the file is damaged; `{folder}` stands for its folder.
+        other_format: the fix if the file has another format.
     """
 
     name: str
     format: int
     shape: Shape | Callable[[Mapping[str, Any]], Shape]
     cure: str
-    other_format: str = "Another version of Syntagm wrote it: use that version, or make it again in a new folder."
+    other_format: str = "Another version of Syntagm wrote it: use that version, or recreate it in a new folder."
 
     def write(self, path: Path, content: Mapping[str, Any]) -> None:
         """Write a record with its seal atomically.

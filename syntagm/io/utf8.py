@@ -80,7 +80,7 @@ def lines(content: str) -> Iterator[tuple[int, str]]:
 
 def utf16(path: Path) -> InputError:
     """Return the exception for a file in UTF-16."""
-    return InputError(str(path), "a UTF-16 file", "UTF-8", "Save it again with the encoding UTF-8.")
+    return InputError(str(path), "a UTF-16 file", "UTF-8", "Save the file again in UTF-8.")
 
 
 def nul(place: str) -> InputError:
@@ -91,4 +91,4 @@ def nul(place: str) -> InputError:
 def not_utf8(place: str, byte: int) -> InputError:
     """Return the exception for an invalid byte in UTF-8."""
     found = f"byte 0x{byte:02x}, which is not UTF-8"
-    return InputError(place, found, "UTF-8", "Save it again with the encoding UTF-8.")
+    return InputError(place, found, "UTF-8", "Save the file again in UTF-8.")

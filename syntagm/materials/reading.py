@@ -1,7 +1,7 @@
-"""Reading of the suites of one file in any format.
+"""Reading suites from a file in any format.
 
 Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format. By
-default, the only format that recognises (claims) the file reads it.
+default, the file is read in the one format that recognises it.
 """
 
 import inspect

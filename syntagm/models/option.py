@@ -91,7 +91,7 @@ class Whole(Values):
         whole(place, text, self.least, self.most)
 
     def shown(self) -> tuple[str, ...]:
-        """Return a description."""
+        """Return a description of the values."""
         return ("a number",)
 
 

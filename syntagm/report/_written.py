@@ -1,4 +1,4 @@
-"""The files that this room writes. No page is read again."""
+"""The files that this package writes. No page is read again."""
 
 from syntagm.io.integrity import Kind
 

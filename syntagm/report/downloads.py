@@ -1,4 +1,4 @@
-"""Links that save tables as CSV files. The content of the files is inside the page, which loads nothing else."""
+"""Links that save tables as CSV files. The CSV data are embedded in the page, so it loads no other file."""
 
 import re
 from collections.abc import Iterable, Sequence

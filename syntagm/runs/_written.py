@@ -1,4 +1,4 @@
-"""The files that this room writes: run directories, and the cache of answers."""
+"""The files that this package writes: run directories, and the cache of answers."""
 
 from pathlib import Path
 

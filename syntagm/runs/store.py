@@ -82,7 +82,7 @@ RECORD = records.Form(
     "If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
     "answers in the cache are not computed again.",
 )  # fmt: skip
-_AGAIN = "Run the same command again, which computes what is missing."
+_AGAIN = "Run the command that made the run again: it computes what is missing."
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")

@@ -2,12 +2,12 @@
 
 
 def against_chance(right: int, n: int, chance: float) -> float:
-    """Compute the two-sided p of the exact test: twice the smaller tail, at most 1.
+    """Compute the two-sided p-value of the exact binomial test: twice the smaller tail, at most 1.
 
     Arguments:
-        right: the number of items of which the prediction holds.
+        right: the number of items for which the prediction holds.
         n: the number of items.
-        chance: the probability that the prediction holds of an item by chance.
+        chance: the probability that the prediction holds for an item by chance.
 
     >>> round(against_chance(5, 5, 0.5), 4), against_chance(1, 2, 0.5)  # 2 / 2**5
     (0.0625, 1.0)

@@ -136,7 +136,8 @@ def score(value: float, spread: Spread) -> Interval:
 
     Arguments:
         value: the mean.
-        spread: its variance. If the variance is 0, the mean counts as the mean of one independent item per unit.
+        spread: its variance, degrees of freedom and random units. If the variance is 0, the mean counts as the mean of
+            one independent item per unit.
 
     >>> found = score(0.0, Spread(0.0, inf, (("items", 28),)))
     >>> found.low, round(found.high, 3), found.method
@@ -189,7 +190,7 @@ def _sample_spread(values: Numbers, units: str = "items") -> Spread:
 
 
 def of_items(values: ArrayLike, units: str = "items") -> Interval:
-    """Compute the interval of the mean of independent items: Wilson's if they are from 0 to 1, otherwise Student's.
+    """Compute an interval for the mean of independent items: Wilson's if all lie between 0 and 1, otherwise Student's.
 
     Arguments:
         values: defined values. Shape (items,).

@@ -179,7 +179,7 @@ def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool
 
 
 def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
-    """Compare two models over all suites; the arguments are those of `by_suite`.
+    """Compare two models over all suites; the arguments are the same as for `by_suite`.
 
     Accuracies, difference and margin are unweighted means over suites. Counts are of all items together. p is not
     adjusted.

@@ -78,7 +78,7 @@ class Reading:
     def all_sentences(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the value of each whole sentence, which is `*` in formulas. Shape (texts,).
 
-        The arguments are those of `all_regions`. The values are those of `region`, or nan where `region` would raise an
+        The arguments are the same as for `all_regions`. The values are those of `region`, or nan where `region` would raise an
         error.
         """
         texts = np.arange(len(batch.texts))

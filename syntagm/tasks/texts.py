@@ -297,11 +297,11 @@ def refuse_options(model: LanguageModel, by: By, punctuation: Punctuation) -> No
         UsageError: separate punctuation without words, or with a model that corrects words for their ends.
     """
     if punctuation == "apart" and by == "token":
-        raise UsageError("punctuation apart", "rows of tokens", "rows of words", "Add by=word.")
+        raise UsageError("punctuation 'apart'", "rows of tokens", "rows of words", "Add by=word.")
     if punctuation == "apart" and model.settings.get("boundary") == "word":
         raise UsageError(
-            "punctuation apart", "a model with boundary=word, in which words end only before white space",
-            "punctuation attached, or boundary=token",
+            "punctuation 'apart'", "a model with boundary=word, whose words end only before white space",
+            "punctuation 'attached', or boundary=token",
         )  # fmt: skip
 
 

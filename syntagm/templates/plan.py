@@ -166,7 +166,7 @@ def _used(template: Template, patterns: Sequence[Pattern]) -> dict[str, str]:
 
 
 def _choices(template: Template, used: Mapping[str, str]) -> list[Choice]:
-    """Return the slots to fill, in order: unlisted slots, which use the class with their name, then those of `[slots]`.
+    """Return the slots to fill, in order: unlisted slots, which use the class of the same name, then the slots of `[slots]`.
 
     With `fill = "cross"`, unused slots are excluded. With `sample`, they are drawn nevertheless, so that all
     configurations use the same random numbers.

@@ -1,4 +1,4 @@
-"""The files that this room writes: model folders, and the state of unfinished training in them."""
+"""The files that this package writes: model folders, and the state of unfinished training in them."""
 
 from pathlib import Path
 
@@ -41,14 +41,14 @@ MODEL = Folder(
     (record.FILE, seal.FILE, _STATE),
     (
         Kind("the seal of the folder", seal.FILE),
-        Kind("the record of the training", record.FILE),
+        Kind("the record of the training run", record.FILE),
         Kind("weights", "*.safetensors"),
         Kind("a vocabulary", "*.txt"),
         Kind("a part of the model's description", "*.json"),
-        Kind("the state of an unfinished training", _STATE),
-        Kind("the best weights of an unfinished training", f"{record.STATE}/best-*.safetensors"),
-        Kind("the lock of an unfinished training", f"{record.STATE}/lock", checked=False),
-        Kind("a file of an unfinished training", "unfinished/*", checked=False),
+        Kind("the state of an unfinished training run", _STATE),
+        Kind("the best weights of an unfinished training run", f"{record.STATE}/best-*.safetensors"),
+        Kind("the lock of an unfinished training run", f"{record.STATE}/lock", checked=False),
+        Kind("a file of an unfinished training run", "unfinished/*", checked=False),
     ),
     _faults,
     seal.renew,

@@ -47,7 +47,7 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         held-out text, seconds.
 
     Raises:
-        RunError: the folder is in use, belongs to another training, contains a model that was not trained here or a
+        RunError: the folder is in use, belongs to another training run, contains a model that was not trained here or a
             record without its model, or can't be written.
         InputError: the loss is not finite, or the text is too short for one batch.
         UsageError: the warm-up has more steps than the whole training.
@@ -118,7 +118,7 @@ class _Training:
         self.progress.began(f"{self.learner.family}: {parameters:,} parameters, {steps}{resumed}")
 
     def _refuse_too_short(self, batches: int) -> None:
-        """Refuse a text that is too short for one batch, and a training that would end during a given warm-up."""
+        """Refuse a text that is too short for one batch, and a training run that would end during a given warm-up."""
         if not batches:
             has, needed = self.learner.needs(self.world)
             cure = "Train on more text, or with smaller batches."

@@ -2,7 +2,7 @@
 
 nothing               no training has started here
 state/                training has started; the same command resumes it
-training.json         a training has finished: its settings, text and history; the same command does nothing, another is refused
+training.json         training has finished: its settings, text and history; the same command does nothing, another is refused
 """
 
 import shutil
@@ -15,7 +15,7 @@ from syntagm.io import atomic, json, record, seal
 
 FILE = "training.json"
 STATE = "state"
-# Weights, optimiser and position of a training that has started.
+# Weights, optimiser and position of a training run that has started.
 STATE_FILE = "state.safetensors"
 # Weight files, written by any tool.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
@@ -42,7 +42,7 @@ def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
 
 
 def begun(folder: Path) -> bool:
-    """Return whether the folder contains the state of an unfinished training."""
+    """Return whether the folder contains the state of an unfinished training run."""
     return not (folder / FILE).exists() and (folder / STATE / STATE_FILE).exists()
 
 
@@ -60,13 +60,13 @@ def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping
 
     Arguments:
         folder: the model folder.
-        recorded: the settings and text of the training in the folder.
-        requested: the settings and text of the new training.
+        recorded: the settings and text of the training run in the folder.
+        requested: the settings and text of the new training run.
 
     Raises:
         RunError: a value of `requested` differs from `recorded`.
     """
-    record.refuse_another(folder, "another training,", recorded, requested, _CURE)
+    record.refuse_another(folder, "another training run,", recorded, requested, _CURE)
 
 
 def refuse_damaged(folder: Path) -> None:
@@ -98,7 +98,7 @@ def end(folder: Path, training: Mapping[str, Any]) -> None:
 
     Arguments:
         folder: the model folder.
-        training: the family, settings, text and history of the training.
+        training: the family, settings, text and history of the training run.
 
     Raises:
         RunError: the record can't be written.

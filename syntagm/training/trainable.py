@@ -44,14 +44,14 @@ class Trainable(Generic[S]):
         summary: a short description.
         settings: the default settings; their fields are the options of `syntagm train`.
         train: a function that trains a model and writes its folder. It resumes interrupted training, leaves a finished
-            model unchanged, and refuses the folder of another training.
+            model unchanged, and refuses the folder of another training run.
         seeded: whether models depend on a seed; if not, one model serves for all seeds of an experiment.
         needs_valid: whether training needs held-out text.
         valid: the use of held-out text.
         note: a text above the options in `--help`.
         controlled: the role in controlled experiments; None if the family takes no part.
         variant_of: the family of which this is a variant with other options; "" for an independent family.
-        is_intact: a function that checks whether the model of a finished training is intact. If it is not, it is
+        is_intact: a function that checks whether the model of a finished training run is intact. If it is not, it is
             trained again.
     """
 

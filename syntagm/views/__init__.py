@@ -49,7 +49,7 @@ def figure(
 ) -> "Figure":
     """Draw a figure of runs; `syntagm figure --list` lists the available figures.
 
-    The arguments and errors are those of `table`.
+    The arguments and errors are the same as for `table`.
 
     >>> import syntagm as sg
     >>> run = sg.evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"))

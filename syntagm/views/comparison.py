@@ -114,7 +114,7 @@ def warnings_of(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
     """Pair the items of the suites that both runs contain with the same content.
 
-    The arguments and errors are those of `compare`.
+    The arguments and errors are the same as for `compare`.
 
     Returns:
         The pairs, with the columns of `stats.paired.PAIR_COLUMNS`, and a sentence for each suite that was skipped.

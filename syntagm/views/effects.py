@@ -153,7 +153,7 @@ def effects(
 ) -> list[Effect]:
     """Estimate the effect of each comparison of the predictions of a suite.
 
-    The arguments and errors are those of `differences`, and:
+    The arguments and errors are the same as for `differences`, and:
 
     Arguments:
         model: the name of the model in the estimates; by default that of the run.
@@ -322,7 +322,7 @@ def _nothing(suite: str, measure: str) -> UsageError:
 def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Figure:
     """Draw the effects, one panel for each suite and one row for each comparison.
 
-    The errors are those of `make_table`.
+    The errors are the same as for `make_table`.
     """
     return draw(list(_all_effects(runs, suite, measure)), "Effects")
 

@@ -1,4 +1,4 @@
-"""Equivalence: whether two models differ, are equivalent within a stated bound, or whether it can't be told.
+"""Equivalence: whether two models differ, are equivalent within a stated bound, or neither is shown.
 
 A difference that is not significant is no evidence of equality. Two one-sided tests show that the difference is smaller
 than a bound that you state beforehand (Schuirmann 1987; for paired proportions Tango 1998).
@@ -65,7 +65,7 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
     notes = (
         *letters(runs),
         f"equivalent: B - A lies between -{bound:g} and {bound:g}, by two one-sided tests at the level {LEVEL}. different: B - A "
-        "is not 0. can't be told: neither is shown. Both p-values of the suites are adjusted by Holm's method; low, high: 95% "
+        "is not 0. inconclusive: neither is shown. Both p-values of the suites are adjusted by Holm's method; low, high: 95% "
         "interval, not adjusted.",
         *interval.notes()[1:],
         *skipped,
@@ -93,6 +93,6 @@ def _row(name: str, comparison: Comparison, different: float, equivalent: float)
         (True, True): "different, but by less than the bound",
         (True, False): "different",
         (False, True): "equivalent",
-        (False, False): "can't be told",
+        (False, False): "inconclusive",
     }[different <= LEVEL, equivalent <= LEVEL]
     return (name, found.n, *map(or_none, (found.value, found.low, found.high, different, equivalent)), verdict)

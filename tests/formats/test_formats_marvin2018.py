@@ -135,7 +135,7 @@ class TestReading:
             ({"k": [("a b c", "a d e")]}, r"k/0: .*expected two sentences that differ in one word"),
             ({"k": [("a b", "a b")]}, "differ in one word"),
             ({"k": [("a b", "a b c")]}, "differ in one word"),
-            ({"k": [("no monks hum", "a monk hums", "b")]}, "a sentence with the word ever"),
+            ({"k": [("no monks hum", "a monk hums", "b")]}, "a sentence with the word 'ever'"),
             ({"k": ["ab"]}, "k/0: a string; expected a tuple of sentences"),
             ({"k": [("a", "b\0")]}, "a NUL character or a lone surrogate"),
             ({"k": [("a", "b\ud800")]}, "a NUL character or a lone surrogate"),

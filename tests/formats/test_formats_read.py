@@ -220,7 +220,7 @@ ODD = [
     (b'{"meta": {},\n\n "items": "a\0b"}', "line 3: a NUL character"),
     (b'{"meta": {}, "items":\n "\xff"}', "line 2: byte 0xff, which is not UTF-8"),
     (b'{"meta": {}, "items": "\xed\xa0\x80"}', "line 1: byte 0xed, which is not UTF-8"),
-    ('{"meta": {}, "items": []}'.encode("utf-16"), "a UTF-16 file; expected UTF-8. Save it again"),
+    ('{"meta": {}, "items": []}'.encode("utf-16"), "a UTF-16 file; expected UTF-8. Save the file again"),
     (b'{"meta": {}, "items": []', "line 1, column 25: not valid JSON"),
     (b'{"meta": {}, "items": []} x', "line 1, column 27: not valid JSON: extra data"),
     (b'{"meta": {}, "items": [' + b"[" * 64 + b"]" * 64 + b"]}", "brackets nested more than 64 deep"),

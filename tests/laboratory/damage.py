@@ -17,8 +17,8 @@ from .lines import LINES, LOOSE, PREPARATION
 
 # Kinds that need no trial: they hold nothing that is read, or are tried as a part of another file.
 EXEMPT = {
-    "the lock of a folder", "the lock of an unfinished training", "a file that a killed process left",
-    "a file of an unfinished training", "a damaged file that was set aside", "the log of answers.sqlite",
+    "the lock of a folder", "the lock of an unfinished training run", "a file that a killed process left",
+    "a file of an unfinished training run", "a damaged file that was set aside", "the log of answers.sqlite",
     "the index of that log",
 }  # fmt: skip
 _SCORE = ("--suite", "in/pairs.tsv", "-o", "out/run", "--no-report")

@@ -228,7 +228,7 @@ def copied(folder: Path, target: Path) -> Path:
         ("hidden", 9, "of shape"),
         ("layers", 0, "layers = 0"),
         ("layers", 1, "missing or unexpected"),
-        ("layers", 10**6, "those of 1000000 layers"),
+        ("layers", 10**6, "the arrays of 1000000 layers"),
         ("hidden", 10**6, "of shape"),
         ("embedding", 10**9, "embedding = 1000000000"),
         ("tied", 1, "tied = 1"),

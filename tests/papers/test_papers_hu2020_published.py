@@ -304,11 +304,14 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
     }
     assert "not computed" not in verdicts.values()
     assert str(rows["Pre-trained GPT-2 and GPT-2-XL outperform all others on each circuit"][2]).startswith(
-        "decisive: GPT-2-XL, pre-trained - RNNG, Gross Syntactic State -0.064 "
+        "decisive: GPT-2-XL, pre-trained - RNNG, Gross Syntactic State -0.064 ["
     )
     assert verdicts["All neural models score above random"].startswith(
         "holds in 4, does not hold in 2, inconclusive in 6"
     )
+    assert verdicts["GPT-2 trained on BLLIP-MD or LG equals pre-trained GPT-2"] == "holds; withdrawn models only"
+    first = str(rows["GPT-2 is the best of the classes trained for the study (Figure 1)"][2])
+    assert "against it: GPT-2 - RNNG -0.306 [-0.422, -0.189] (without withdrawn, alike, random)" in first
     ngram = str(rows["An n-gram's score is the vote of 51 tie-breaking seeds"][2])
     assert "LG 0.281 and 0.325; MD 0.308 and 0.310; SM 0.146 and 0.284; XS 0.196 and 0.287" in ngram
 

@@ -128,7 +128,7 @@ def test_runs_that_can_not_make_the_tables(tmp_path: Path) -> None:
     )
     item = Item("1", {"good": Sentence("The dog barks"), "bad": Sentence("The dog bark")})
     bare = toy_run(tmp_path / "bare", Suite("obj_rel_across_anim", (item,), (FULL,)))
-    with pytest.raises(RunError, match="item 1: no tags number and attractor"):
+    with pytest.raises(RunError, match="item 1: no tag `number` or no tag `attractor`"):
         marvin2018.table2(bare)
 
 

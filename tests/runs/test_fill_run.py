@@ -256,7 +256,7 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     [tse, equal, *_] = estimate(run)
     assert (chance_of(run, tse).value, tse.group.measure) == (0.5, "tse")
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
-    with pytest.raises(UsageError, match="one of its measures"):
+    with pytest.raises(UsageError, match="one of the run's measures"):
         compare(run, other, "all")
     with pytest.raises(RunError, match="a run of the task gaps has no"):
         list(tokens_csv.KIND.lines(run))

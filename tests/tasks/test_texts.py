@@ -171,7 +171,7 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
         sg.score_text(toy, tmp_path / "nowhere.txt")
     with pytest.raises(sg.UsageError, match="rows of words"):
         sg.score_text(toy, "the dog", punctuation="apart")
-    with pytest.raises(sg.UsageError, match="boundary=word, in which words end only before white space"):
+    with pytest.raises(sg.UsageError, match="boundary=word, whose words end only before white space"):
         sg.score_text(causal("gpt2", boundary="word"), "the dog", by="word", punctuation="apart")
     with pytest.raises(sg.UsageError, match="a language model of this package"):
         sg.score_text("demo", "the dog")  # type: ignore[arg-type]

@@ -323,7 +323,7 @@ def test_a_tokenizer_that_was_damaged_during_the_training_is_refused(corpus: Pat
     one, two = [token for token in vocabulary if len(token) == 1][-2:]
     vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
     path.write_text(json.dumps(content))
-    with pytest.raises(RunError, match=r"another training, with tokenizer\.json = "):
+    with pytest.raises(RunError, match=r"another training run, with tokenizer\.json = "):
         learn(family, tmp_path, corpus, replace(GPT2, every=3))
 
 
@@ -634,7 +634,7 @@ def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     config.write_text(whole)
     seal.write(tmp_path / "first")
     settings = Gpt2Settings(size, replace(rows, vocabulary=300), replace(GPT2, epochs=1, lr=1e-12))
-    with pytest.raises(RunError, match="another training, with init_from"):
+    with pytest.raises(RunError, match="another training run, with init_from"):
         train_gpt2(texts, texts, tmp_path / "second", settings)
 
 

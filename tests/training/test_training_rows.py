@@ -121,7 +121,7 @@ def test_the_command_takes_them_and_refuses_to_go_on_with_others(
     assert main([*common, "--cloze", lines]) == 0
     assert main([*common, "--cloze", lines]) == 0
     assert main(common) == 2
-    assert "another training, with cloze" in capsys.readouterr().err
+    assert "another training run, with cloze" in capsys.readouterr().err
 
 
 def test_too_few_lines_for_a_step_are_refused_rather_than_left_out(corpus: str, lines: str, tmp_path: Path) -> None:

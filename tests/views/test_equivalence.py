@@ -41,8 +41,8 @@ def test_the_table_has_three_verdicts(tmp_path: Path) -> None:
     assert {row["suite"]: row["verdict"] for row in rows} == {
         "far": "different",
         "same": "equivalent",
-        "few": "can't be told",
-        "mean of 3": "can't be told",
+        "few": "inconclusive",
+        "mean of 3": "inconclusive",
     }
     with pytest.raises(sg.UsageError, match="bound="):
         sg.table("equivalence", runs)

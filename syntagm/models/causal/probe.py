@@ -34,7 +34,7 @@ def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> For
         borders: the tokens that begin a word, if their probabilities are needed.
 
     Raises:
-        ModelError: there is no such way.
+        ModelError: no forward pass gives the same numbers.
     """
     forward = Forward(model, budget)
     _probe(forward, share)

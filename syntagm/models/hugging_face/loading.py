@@ -47,7 +47,7 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     if Path(path).is_dir():
         name, at, revision = path, "", ""
     if not name:
-        raise UsageError(f"model {kind}:", "no path", "a folder or a name on the hub")
+        raise UsageError(f"model '{kind}:'", "no path", "a folder, or the name of a model on the Hugging Face Hub")
     dtype, pickle, code = _TYPES[chosen["dtype"]], chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
     if Path(name).is_dir():
         refuse_unsafe(Path(name), pickle, code, kind)

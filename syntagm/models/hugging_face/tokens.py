@@ -114,7 +114,7 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
 
 
 def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
-    """Tokenise texts without truncation or padding, with the tokenizer's special symbols; the errors are those of `encode`.
+    """Tokenise texts without truncation or padding, with the tokenizer's special symbols; for errors, see `encode`.
 
     The tokenizer decides which tokens are special symbols, and which belong to the same word.
     """

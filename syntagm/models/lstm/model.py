@@ -241,7 +241,9 @@ def _network(words: int, sizes: Mapping[str, Any], path: Path) -> Network:
     except (OSError, SafetensorError) as error:
         raise ModelError(str(path), f"can't be read ({error})", "a safetensors file") from error
     if sizes["layers"] > len(stored):
-        raise ModelError(str(path), f"{len(stored)} arrays", f"those of {sizes['layers']} layers, as model.json says")
+        raise ModelError(
+            str(path), f"{len(stored)} arrays", f"the arrays of {sizes['layers']} layers, as in model.json"
+        )
 
     def built() -> Network:
         return Network(words, sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])

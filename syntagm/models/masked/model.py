@@ -280,7 +280,7 @@ def _portions(sizes: Sequence[int]) -> Iterator[range]:
 
 
 def _bits(logits: torch.Tensor, rows: Sequence[int], targets: Sequence[int]) -> list[float]:
-    """Return the surprisal of each target in its row, in bits; rows may be repeated."""
+    """Return the surprisal of each target in its row, in bits; a row may have several targets."""
     # Blocks that fit into the CPU's cache.
     block = len(logits) if logits.device.type != "cpu" else max(1, _BLOCK // logits.shape[-1])
     total = torch.cat([part.logsumexp(-1) for part in torch.split(logits, block)])

@@ -25,7 +25,7 @@ def probed(model: Any, mask: int, budget: int) -> MaskedForward:
         budget: largest number of tokens in a batch.
 
     Raises:
-        ModelError: there is no such way.
+        ModelError: no forward pass gives the same numbers.
     """
     forward = MaskedForward(model, mask, budget)
     _probe(forward)

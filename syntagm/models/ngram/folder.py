@@ -104,17 +104,19 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
     """Read a model: n-grams, vocabulary, the option `tokens` of its training, and a hash of everything.
 
     Raises:
-        ModelError: a file is missing, damaged, or from a different training.
+        ModelError: a file is missing, damaged, or from a different training run.
     """
     place = f"ngram:{folder}"
     head = check(folder)
     words = vocabulary.read(folder / "vocabulary.txt")
     ngrams = _ngrams(folder / "model.safetensors", head["order"], words)
     if (counts := [len(values) for values in ngrams.probabilities]) != head["ngrams"]:
-        raise ModelError(place, f"{counts} n-grams by order", f"{head['ngrams']}, as in model.json", "Train it again.")
+        raise ModelError(
+            place, f"{counts} n-grams by order", f"{head['ngrams']}, as in model.json", "Train the model again."
+        )
     if fault := _fault(ngrams):
         raise ModelError(
-            place, f"{fault} in model.safetensors", "sorted n-grams and their logarithms", "Train it again."
+            place, f"{fault} in model.safetensors", "sorted n-grams and their logarithms", "Train the model again."
         )
     return ngrams, words, head["tokens"], hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
 
@@ -123,13 +125,15 @@ def check(folder: Path) -> dict[str, Any]:
     """Read model.json, and check that the other files were written together with it.
 
     Raises:
-        ModelError: a file is missing, damaged, or from a different training.
+        ModelError: a file is missing, damaged, or from a different training run.
     """
     place, head = f"ngram:{folder}", _head(folder)
     sealed = seal.demand(folder, ModelError)
     for name in FILES:
         if sealed["files"].get(name) != head["sha256"][name]:
-            raise ModelError(place, f"{name} is not the file that model.json names", "one model", "Train it again.")
+            raise ModelError(
+                place, f"{name} is not the file that model.json names", "one model", "Train the model again."
+            )
     return head
 
 
@@ -147,7 +151,7 @@ def faults(folder: Path) -> list[SyntagmError]:
 def _head(folder: Path) -> dict[str, Any]:
     """Read and check model.json."""
     place = f"ngram:{folder}"
-    expected_and_cure = "a folder written by `syntagm train ngram`", "Check that the training was finished."
+    expected_and_cure = "a folder written by `syntagm train ngram`", "Check that training was finished."
     head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
         valid = (head["family"], head["format"]) == ("ngram", FORMAT) and head["tokens"] in KINDS
@@ -171,7 +175,12 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
         expected = {f"probabilities.{index}" for index in orders} | {f"backoffs.{index}" for index in orders[:-1]}
         expected |= {f"{kind}.{index}" for kind in ("firsts", "suffixes") for index in orders[1:]}
         if surplus := sorted(arrays.keys() - expected):
-            raise ModelError(str(path), f"the array {surplus[0]!r}", f"those of order {order}", "Train it again.")
+            raise ModelError(
+                str(path),
+                f"an extra array {surplus[0]!r}",
+                f"only the arrays of an n-gram model of order {order}",
+                "Train the model again.",
+            )
         return Ngrams(
             (*vocabulary.words, START),
             tuple(arrays[f"firsts.{index}"] for index in orders[1:]),
@@ -181,7 +190,7 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
         )
     except (SafetensorError, KeyError) as error:
         raise ModelError(
-            str(path), f"can't be read ({error})", "the n-grams of an n-gram model", "Train it again."
+            str(path), f"can't be read ({error})", "the n-grams of an n-gram model", "Train the model again."
         ) from error
 
 

@@ -48,7 +48,7 @@ class Ngrams:
         return len(self.words) - 1
 
     def columns(self, order: int, rows: slice) -> list[NDArray[np.int32]]:
-        """Return the words of n-grams, first to last: for each position, shape (rows,), int32."""
+        """Return the words of n-grams as one int32 array of shape (rows,) per position, first to last."""
         numbers = np.arange(len(self.probabilities[order - 1]), dtype=np.int32)[rows]
         columns = []
         for index in reversed(range(order - 1)):

@@ -162,7 +162,8 @@ def _sentences(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> Iterato
                 (int(row["start"]), row["token"], float(row["bits"]), row.get("known", "1") != "0"),
             )
         except ValueError as error:
-            raise ModelError(f"recorded:{path}, line {line}", str(error), "whole numbers and bits") from None
+            expected = "whole numbers in index and start, and a number in bits"
+            raise ModelError(f"recorded:{path}, line {line}", str(error), expected) from None
         if index == 0 and sentence:
             yield line, _answer(path, line, sentence)
             sentence = []

@@ -101,7 +101,7 @@ def _check(threshold: int, classes: str) -> None:
     if classes not in CLASSES:
         raise UsageError("classes of unknown words", repr(classes), "one of " + ", ".join(CLASSES))
     if threshold < 1:
-        raise UsageError("threshold of unknown words", str(threshold), "at least 1")
+        raise UsageError("threshold for unknown words", str(threshold), "at least 1")
 
 
 def _is_class(word: str, classes: str) -> bool:

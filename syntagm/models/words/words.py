@@ -58,7 +58,7 @@ def placed(text: str, split_words: Sequence[str]) -> NDArray[np.int32]:
 
 
 def split(text: str, tokens: str = "blanks") -> list[str]:
-    """Split a text into words; the arguments and errors are those of `words`.
+    """Split a text into words; the arguments and errors are the same as for `words`.
 
     >>> split("They can't, she cannot.", "treebank")
     ['They', 'ca', "n't", ',', 'she', 'can', 'not', '.']

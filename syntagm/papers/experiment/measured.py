@@ -95,7 +95,9 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
         if read_record(place) is None or not (run := open_run(place)).done:
             continue
         if (found := run.model.partition("?")[0]) != (expected := model["model"].partition("?")[0]):
-            raise RunError(str(place), f"a run of {found}", f"a run of {expected}", "Put the folders in their places.")
+            raise RunError(
+                str(place), f"a run of {found}", f"a run of {expected}", "Move each folder back to where it belongs."
+            )
         yield model, run
 
 

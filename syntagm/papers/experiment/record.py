@@ -33,7 +33,7 @@ def check(design: Design) -> None:
 
 
 def begin(design: Design, progress: Progress) -> None:
-    """Write the record into the folder, or add families and sizes to it; the errors are those of `check`."""
+    """Write the record into the folder, or add families and sizes to it; the errors are the same as for `check`."""
     requested, path = _record(design), design.record()
     with waiting(design.folder, progress):
         merged = _merged(design, requested)

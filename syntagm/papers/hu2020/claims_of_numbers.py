@@ -53,6 +53,7 @@ def footnote_7(findings: Findings) -> Checked:
     if not results:
         raise LookupError("no results for n-gram or GPT-2")
     computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
+    computed += "; criterion for the same pattern: the AIC without class is the higher one, and both p are below 0.05"
     return "same pattern", computed, verdict(same_pattern)
 
 

@@ -23,7 +23,7 @@ def table(raw: Raw) -> Table:
     ]
     columns = ("kind", "published", "here", "differences")
     notes = (
-        "The seeds of the n-gram that only break ties count as one model. The answers of the random model are not checked.",
+        "The seeds of the n-gram model that only break ties count as one model. The answers of the random model are not checked.",
     )
     return Table("Are the data complete?", columns, tuple(rows), (), notes)
 

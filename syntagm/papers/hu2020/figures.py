@@ -143,7 +143,7 @@ def figure5(study: Study) -> Figure:
 
 
 def figure6(study: Study) -> Figure:
-    """Draw the scores of suites without and with modifiers."""
+    """Draw the scores of suites with and without modifiers."""
     means = clustered.means(modified(study), ["model", "kind", "modifier"], "score", PAIRED)
     pairs = modified(study)["pair"].n_unique()
     subtitle = [

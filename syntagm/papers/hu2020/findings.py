@@ -52,9 +52,11 @@ class Judged:
         """What is printed, the decisive number, and the verdict over all analyses."""
         if not self.rows:
             return self.printed, self.missing, UNKNOWN
-        row = multiverse.decisive(self.rows)
-        number = f"{row.value:.1f}" if row.low == row.high else f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
-        return self.printed, f"decisive: {row.part} {number}; claimed: {row.claimed}", multiverse.summary(self.rows)
+        row, refuting = multiverse.decisive(self.rows), multiverse.against(self.rows)
+        text = f"decisive: {row.text}; claimed: {row.claimed}"
+        if refuting and refuting != row:
+            text += f"; against it: {refuting.text}"
+        return self.printed, text, multiverse.summary(self.rows)
 
 
 def _judged(text: str, printed: str, judge: Callable[[], list[Row]]) -> Judged:
@@ -138,7 +140,7 @@ class Findings:
         return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judged]
 
     def rows(self) -> list[Row]:
-        """Return all numbers of the judged claims."""
+        """Return all the numbers on which the claims are judged."""
         return [row for claim in self.judged for row in claim.rows]
 
     @cached_property

@@ -40,7 +40,7 @@ LABELS = {model.name: model.label for model in MODELS}
 NEURAL = tuple(model.name for model in MODELS if model.neural)
 WORD_BY_WORD = tuple(model.name for model in MODELS if model.whole_words)
 PRETRAINED = tuple(model.name for model in MODELS if model.pretrained)
-# These are in the raw data but not in the study: a unigram, and an n-gram whose ties are not broken.
+# These are in the raw data but not in the study: a unigram, and an n-gram model whose ties are not broken.
 NOT_OF_THE_STUDY = ("1gram", "ngram-no-rand")
 # Excluded from the figures by corpus, because the authors withdrew two of these models.
 WITHDRAWN = "gpt-2"

@@ -131,6 +131,12 @@ class Row:
         return self.models, self.weights, self.suites
 
     @property
+    def text(self) -> str:
+        """The number with its interval, if it has one, and the analysis."""
+        number = f"{self.value:.1f}" if self.low == self.high else f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.part} {number} ({', '.join(self.analysis)})"
+
+    @property
     def room(self) -> float:
         """How far the number is inside the claimed range; negative if it is outside."""
         return min(self.value - self.claimed.low, self.claimed.high - self.value)
@@ -299,14 +305,24 @@ def summary(judged: Sequence[Row]) -> str:
     >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
     >>> summary([row])
     'holds'
-    >>> summary([row, replace(row, suites="fixed", verdict=OPEN)])
+    >>> summary([row, replace(row, models="without GPT-2", verdict=OPEN)])
     'holds in 1, inconclusive in 1 of 2 analyses'
     """
     counts = Counter(verdicts(judged).values())
+    # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
+    withdrawn = (
+        "; withdrawn models only" if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1 else ""
+    )
     if len(counts) == 1:
-        return next(iter(counts))
+        return next(iter(counts)) + withdrawn
     listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in (HOLDS, FALSE, OPEN) if counts[verdict])
-    return f"{listed} of {counts.total()} analyses"
+    return f"{listed} of {counts.total()} analyses{withdrawn}"
+
+
+def against(judged: Sequence[Row]) -> Row | None:
+    """Return the number that speaks most clearly against a claim under any analysis; None if nothing refutes it."""
+    refuting = [row for row in judged if row.verdict == FALSE]
+    return min(refuting, key=lambda row: row.room, default=None)
 
 
 def decisive(judged: Sequence[Row]) -> Row:
@@ -317,6 +333,11 @@ def decisive(judged: Sequence[Row]) -> Row:
     order = {FALSE: 0, OPEN: 1, HOLDS: 2}
     first = [row for row in judged if row.analysis == judged[0].analysis]
     return min(first, key=lambda row: (order[row.verdict], row.room))
+
+
+def _interval(row: Row) -> tuple[Cell, Cell]:
+    """Return the limits of an interval; None for a difference of AICs, which has none."""
+    return (None, None) if row.low == row.high else (row.low, row.high)
 
 
 def table(judged: Sequence[Row]) -> Table:
@@ -330,8 +351,7 @@ def table(judged: Sequence[Row]) -> Table:
             row.weights,
             row.suites,
             row.value,
-            row.low,
-            row.high,
+            *_interval(row),
             str(row.claimed),
             row.verdict,
         )
@@ -347,12 +367,15 @@ def verdict_table(judged: Sequence[Row]) -> Table:
         of_claim = [row for row in judged if row.claim == claim]
         counts = Counter(verdicts(of_claim).values())
         worst = decisive(of_claim)
-        numbers = (worst.part, worst.value, worst.low, worst.high, str(worst.claimed))
-        lines.append((claim, *(counts[verdict] for verdict in (HOLDS, FALSE, OPEN)), *numbers))
-    columns = ("claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed")
+        refuting = against(of_claim)
+        numbers = (worst.part, worst.value, *_interval(worst), str(worst.claimed))
+        counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
+        lines.append((claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim)))
+    columns = ("claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict")
     notes = (
         "holds, does not hold, inconclusive: the number of analyses. An analysis without the models of a claim doesn't count.",
         "decisive: the number with the worst verdict under the first analysis: all models, pooled, other suites of the kind.",
+        "against: of the numbers that refute the claim under any analysis, the clearest, and the analysis.",
         *NOTES,
     )
     return Table("The claims: do they depend on the analysis?", columns, tuple(lines), (), notes)

@@ -3,7 +3,7 @@
 1. Suites are assigned to circuits by the beginnings of their names (`circuit_of`).
 2. Three suites are excluded; 31 of the 34 remain (`with_suites`).
 3. Models that do not belong to the study are excluded (`of_the_study`).
-4. The seeds of the n-gram, which only break ties, become one instance by vote (`with_one_ngram`).
+4. The seeds of the n-gram model, which only break ties, become one instance by vote (`with_one_ngram`).
 5. and 6., scores and deltas, are in `views.classes`.
 """
 
@@ -40,7 +40,7 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     Arguments:
         raw: the raw data.
         suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
-        ngram: the method of combining the seeds of the n-gram into one instance: "vote" (as in the paper) or "mean".
+        ngram: the method of combining the seeds of the n-gram model into one instance: "vote" (as in the paper) or "mean".
 
     Raises:
         UsageError: an option has any other value.
@@ -77,7 +77,7 @@ def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
 def of_the_study(table: pl.DataFrame) -> pl.DataFrame:
     """Keep the models of the study, with corpora renamed XS to LG.
 
-    This excludes unigrams, n-grams that don't break ties, word-level models over byte pairs, and GPT-2 models over
+    This excludes unigrams, n-gram models that don't break ties, word-level models over byte pairs, and GPT-2 models over
     words.
     """
     parts = pl.col("corpus").str.split("-")
@@ -89,7 +89,7 @@ def of_the_study(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_one_ngram(items: pl.DataFrame, how: str = "vote") -> pl.DataFrame:
-    """Combine the seeds of the n-gram on each corpus into one instance with seed 0; other models are unchanged."""
+    """Combine the seeds of the n-gram model on each corpus into one with seed 0; other models are unchanged."""
     ngram = pl.col("model") == "ngram"
     pooled = (by_vote if how == "vote" else by_mean)(items.filter(ngram))
     return pl.concat([items.filter(~ngram), pooled])

@@ -36,7 +36,7 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
     Arguments:
         folder: `data/raw` of the authors' repository.
         suites: the number of suites to include: "31", "33" or "34".
-        ngram: the method of combining the tie-breaking seeds of the n-gram into one model: "vote" or "mean".
+        ngram: the method of combining the tie-breaking seeds of the n-gram model into one model: "vote" or "mean".
 
     Raises:
         InputError: a file is not as published.

@@ -63,7 +63,7 @@ def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterat
     Arguments:
         folder: `data/raw` of cpllab/syntactic-generalization.
         suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
-        ngram: the method of combining the seeds of the n-gram into one model: "vote" (as in the paper) or "mean".
+        ngram: the method of combining the seeds of the n-gram model into one model: "vote" (as in the paper) or "mean".
 
     Raises:
         InputError: a file is not as published.

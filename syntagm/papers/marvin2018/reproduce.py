@@ -189,7 +189,7 @@ def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
             place = f"{run.place}, suite {suite}, item {item}"
             raise RunError(
                 place,
-                "no tags number and attractor",
+                "no tag `number` or no tag `attractor`",
                 "both tags",
                 "Run the suites of marvin2018, or the published pickles.",
             )

@@ -1,4 +1,4 @@
-"""The rows of Table 2 of Newman et al. 2021: their suites in a fill run, and their estimates."""
+"""The rows of Table 2 of Newman et al. 2021: for each row, its suites in a fill run and its estimates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

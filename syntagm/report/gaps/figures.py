@@ -16,7 +16,7 @@ from syntagm.views.gaps import kept, lemma_groups
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with the name of its files, its title and the lines under the title."""
+    """A figure, with the base name of its files, its title and the lines under the title."""
 
     stem: str
     title: str

@@ -84,7 +84,7 @@ def design(
     dependent: str = "refuse",
     trials: str = "",
 ) -> Design:
-    """Apply a formula to a table; the options are those of `linear.fit` and `logistic.fit`.
+    """Apply a formula to a table; the options are the same as for `linear.fit` and `logistic.fit`.
 
     Raises:
         InputError, UsageError: the model can't be fitted to the table.

@@ -204,7 +204,7 @@ def group(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> G
 
 
 def singularities(groupings: Sequence[Grouping], lower: Sequence[Numbers]) -> list[str]:
-    """Return a sentence for each grouping with a singular covariance."""
+    """Return a message for each grouping factor whose covariance matrix is singular."""
     messages = []
     for grouping, factor in zip(groupings, lower, strict=True):
         constant = [

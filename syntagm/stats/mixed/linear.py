@@ -87,7 +87,7 @@ def fit(
 
 
 def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
-    """Fit a linear model to a design that has been checked; the arguments are those of `fit`."""
+    """Fit a linear model to a design that has been checked; the arguments are the same as for `fit`."""
     formula, groupings = design.model.text, design.groupings
     problem = deviance.problem(design, reml)
 

@@ -68,7 +68,7 @@ def fit(
 
 
 def fit_design(design: Design, starts: int, seed: int, progress: Progress | None = None) -> Fit:
-    """Fit a logistic model to a design that has been checked; the arguments are those of `fit`."""
+    """Fit a logistic model to a design that has been checked; the arguments are the same as for `fit`."""
     orthogonal, triangle = np.linalg.qr(design.fixed.values)
     root = np.sqrt(len(orthogonal))
     problem = laplace.problem(design.groupings, orthogonal * root, design.response, design.trials)

@@ -55,7 +55,7 @@ class Model:
 
 
 def joined(left: Term, right: Term) -> Term:
-    """Return the interaction of two terms, which has each variable once."""
+    """Return the interaction of two terms, with each variable included once."""
     return tuple(dict.fromkeys(left + right))
 
 

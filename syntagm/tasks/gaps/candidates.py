@@ -1,4 +1,4 @@
-"""The candidate words of a gap, and the positions of a word list's forms among them."""
+"""The candidate words for a gap, and the positions of a word list's forms among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -93,7 +93,7 @@ def read(path: str | Path) -> Iterator[Tree]:
 
 
 def parse(lines: Iterable[str], place: str = "trees") -> Iterator[Tree]:
-    """Parse the trees in lines of text; the errors are those of `read`, with `place` instead of the file."""
+    """Parse the trees in lines of text; the errors are the same as for `read`, with `place` instead of the file."""
     return _trees(enumerate(lines, 1), place)
 
 

@@ -87,7 +87,11 @@ class Softmax:
         return nats
 
     def give(self, factor: Tensor) -> None:
-        """Add the stored gradients, times `factor` (the gradient with respect to the loss), to those of the layer."""
+        """Multiply the stored gradients by `factor`, and add them to the gradients of the layer.
+
+        Arguments:
+            factor: the gradient of the objective with respect to this loss.
+        """
         for parameter, gradient in zip((self.layer.weight, self.layer.bias), self._gradients, strict=True):
             if factor != 1:
                 gradient *= factor

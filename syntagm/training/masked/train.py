@@ -53,8 +53,7 @@ def train(
         progress: progress callbacks.
 
     Returns:
-        The history of evaluations; see `loop.fit`. Its bits per word are the estimate that the description of the
-        module explains.
+        The history of evaluations; see `loop.fit`. Its bits per word are estimates; see the module docstring.
     """
     finished(folder, "masked")
     path = checkpoint.tokenizer_file(folder, lambda: word_pieces(corpus, settings.text))

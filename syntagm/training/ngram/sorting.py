@@ -108,7 +108,7 @@ def _sorted(text: NDArray[np.int32], reach: NDArray[np.int32], start: int, order
 
 
 def _last(text: NDArray[np.int32], reach: NDArray[np.int32], appeared: NDArray[np.int32], order: int) -> int:
-    """Return the position of the last n-gram in suffix order if words are numbered by `appeared`."""
+    """Return the position of the n-gram that comes last in suffix order when words are numbered by `appeared`."""
     places = np.flatnonzero(reach).astype(np.int32)
     for back in range(order):
         column = appeared[_before(text, reach, places, back, len(appeared) - 1)]

@@ -75,8 +75,8 @@ def train(
     Raises:
         InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
         UsageError: the folder belongs to another family.
-        RunError: the folder belongs to another training, contains a model that was not trained here, is in use, or can't
-            be written.
+        RunError: the folder belongs to another training run, contains a model that was not trained here, is in use, or
+            can't be written.
         ModelError: the folder contains a file that does not belong to the model.
     """
     estimation, words, progress = settings.estimation, settings.words, progress or Progress()

@@ -22,7 +22,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
         RunError: the folder contains a model that was not trained here, or can't be written.
     """
     path = folder / "tokenizer.json"
-    # A tokenizer without a state was left by a training that was killed early; its text is unknown, so make it again.
+    # A tokenizer without a state was left by a training run that was killed early; its text is unknown, so recreate it.
     if path.exists() and (begun(folder) or finished(folder) is not None):
         return path
     if (folder / "model.safetensors").exists():
@@ -74,7 +74,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
     # The library's progress bar would appear between the progress lines of the training loop.
     hide_progress_bar: Any = transformers.logging.disable_progress_bar
     hide_progress_bar()
-    # Write into another folder first: if the disk is full, the training needs its tokenizer to resume.
+    # Write into another folder first: if the disk is full, training needs its tokenizer to resume.
     try:
         with atomic.scratch(folder / "checkpoint") as written:
             module.save_pretrained(written)
@@ -82,7 +82,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
             _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
-        expected, cure = "a writable folder with free space", "Run the same command again to resume the training."
+        expected, cure = "a writable folder with free space", "Run the same command again to resume training."
         raise RunError(str(folder), f"can't be written ({error})", expected, cure) from error
     except OSError as error:
         size = sum(tensor.numel() * tensor.element_size() for tensor in module.parameters())

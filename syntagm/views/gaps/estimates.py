@@ -59,7 +59,7 @@ def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = Non
 def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
     """Return the distinct contexts of suites, each with its values in the first suite that contains it.
 
-    The columns are those of `kept.contexts`.
+    The columns are the same as for `kept.contexts`.
     """
     return pl.concat([kept.contexts(run, name) for name in suites]).unique("context", keep="first", maintain_order=True)
 

@@ -28,7 +28,7 @@ def words(run: Run) -> WordList:
     """Return the word list of a run, with its tags.
 
     Raises:
-        RunError: words.csv is damaged or edited.
+        RunError: words.csv is damaged or has been edited.
     """
     words_of_run = kept(run.file("words.csv"), f"{run.place}/words.csv")
     return replace(words_of_run, name=run.record["options"]["words"]["name"])

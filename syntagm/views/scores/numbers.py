@@ -110,7 +110,9 @@ def refuse_conjunction(run: Run, rule: str) -> None:
     """
     if rule == "all" and not conjoins(run):
         raise UsageError(
-            "measure", "all, for a fill run, whose measures are not predictions", "one of its measures, or first"
+            "measure",
+            "'all' for a fill run, whose measures are not predictions",
+            "'first', or one of the run's measures",
         )
 
 

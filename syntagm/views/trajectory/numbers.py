@@ -42,7 +42,7 @@ def read_level(text: str) -> Level:
     try:
         return float(text)
     except ValueError:
-        raise UsageError("level=", repr(text), "a number, or chance") from None
+        raise UsageError("level=", repr(text), "a number, or 'chance'") from None
 
 
 AtLevel = Annotated[Level, Reader("a level to reach: a number, for example human accuracy, or `chance`", read_level)]
@@ -95,7 +95,7 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
     shared, _ = suites_of(points)
     groups = _groups(points[0].run, shared, by, measure)
     if not groups:
-        raise UsageError("by=", f"no suite in all runs has {by or measure!r}", "a tag of the suites, or suite")
+        raise UsageError("by=", f"no suite in all runs has {by or measure!r}", "a tag of the suites, or 'suite'")
     matrices = _matrices(points, [suite for suites in groups.values() for suite in suites], measure)
     computed = []
     for group, suites in groups.items():
