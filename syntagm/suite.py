@@ -4,6 +4,7 @@ A region is a span of the sentence's text, in characters (code points). So a sen
 and tokens are aligned with regions by comparing positions.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -15,6 +16,8 @@ from syntagm.formula import Formula
 
 Aggregate = Literal["sum", "mean", "median", "range", "max", "min"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
+# The tag that `sampled` gives to a suite.
+_SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,25 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
     places = sorted(Random(f"{seed} {suite.name}").sample(range(len(suite.items)), limit))
     tags = {**suite.tags, "sample": f"{limit} of {len(suite.items)} items, seed {seed}"}
     return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample of a suite's items: how many were drawn, of how many, and with which seed."""
+
+    items: int
+    of: int
+    seed: int
+
+
+def sample_of(tags: Mapping[str, str]) -> Sample | None:
+    """Return the sample that the tags of a suite describe; None if the suite has all its items.
+
+    >>> sample_of({"sample": "8 of 10 items, seed 1"}), sample_of({"sample": "spoken"})
+    (Sample(items=8, of=10, seed=1), None)
+    """
+    match = _SAMPLE.fullmatch(tags.get("sample", ""))
+    return Sample(*map(int, match.groups())) if match else None
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:

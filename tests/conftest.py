@@ -20,7 +20,7 @@ def _one_thread() -> None:
 
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SYNTAGM_CACHE", str(tmp_path_factory.getbasetemp() / "answers.sqlite"))
+    monkeypatch.setenv("SYNTAGM_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "answers.sqlite"))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
-"""Progress of training and experiments as lines of text."""
+"""Progress of training and experiments as lines of text, and their warnings on standard error."""
 
+import sys
 import time
 from collections.abc import Mapping
 
@@ -23,8 +24,10 @@ class Lines(Progress):
 
     def step(self, step: int, steps: int, loss: float, rate: float, tokens: int, seconds: float) -> None:
         """Print a line every ten seconds."""
-        if self._start is None or not self._is_due():
-            self._start = self._start or (tokens, seconds)
+        if self._start is None:
+            # The seconds of a resumed training may be those of another machine.
+            self._start = (0, 0.0) if step == 1 else (tokens, seconds)
+        if tokens == self._start[0] or not self._is_due():
             return
         speed = (tokens - self._start[0]) / max(seconds - self._start[1], 1e-9)
         seconds_left = (steps - step) * (tokens / step) / max(speed, 1e-9)
@@ -51,8 +54,8 @@ class Lines(Progress):
             print(f"{suite}: {self._done:,} sentences", flush=True)
 
     def warned(self, message: str) -> None:
-        """Print the warning."""
-        print(f"warning: {message}", flush=True)
+        """Print the warning on standard error."""
+        print(f"warning: {message}", file=sys.stderr, flush=True)
 
     def _is_due(self) -> bool:
         """Return whether ten seconds have passed since the last line of this kind."""

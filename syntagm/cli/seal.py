@@ -8,7 +8,8 @@ experiment.json and perplexity/*.json end with a hash of their own content. A fi
 differs from its hash is refused, because it is damaged or was edited. This command computes
 the hashes again. The record then shows when its seal was renewed and which files had changed;
 so do the records of runs with a model whose seal was renewed. The results of a run are
-written again with the new record. `syntagm integrity` lists the files that differ.
+written again with the new record. A record that contradicts the tables of its run, such as
+one with another name of a suite, is refused. `syntagm integrity` lists the files that differ.
 """
 
 import argparse

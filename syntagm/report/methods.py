@@ -11,6 +11,7 @@ from syntagm.report import references
 from syntagm.report.markdown import code, counted, text
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
+from syntagm.suite import sample_of
 from syntagm.tasks.task import SuiteRecord
 
 _COMPARISON = ("mcnemar-1947-note", "tango-1998-equivalence", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
@@ -30,6 +31,18 @@ def paragraphs(runs: Sequence[Run]) -> list[str]:
         " ".join([*_numbers(runs), _software(runs)]),
         "Suites, with the first eight digits of the hash of their content: " + ", ".join(map(_named, suites)) + ".",
     ]
+
+
+def sampled(suites: Sequence[SuiteRecord]) -> str:
+    """Say of how many items those of sampled suites were drawn, and with which seed; "" if no suite was sampled."""
+    samples = [sample for suite in suites if (sample := sample_of(suite.tags))]
+    if not samples:
+        return ""
+    drawn, total = sum(sample.items for sample in samples), sum(sample.of for sample in samples)
+    seeds = sorted({sample.seed for sample in samples})
+    of = "" if len(samples) == len(suites) else f"in {len(samples):,} of {len(suites):,} suites "
+    named = f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+    return f"{of}{drawn:,} of {counted(total, 'item')}, drawn at random ({named})"
 
 
 def keys(runs: Sequence[Run]) -> list[str]:
@@ -90,7 +103,9 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     who = " (items written for Syntagm after the designs of these works)" if cited and ours == len(suites) else ""
     unit = "questions" if any(map(references.fills_gaps, runs)) else "sentences"
     size = f"{counted(len(suites), 'suite')} with {counted(items, 'item')} and {sentences:,} {unit}"
-    return f"We evaluated {counted(len(runs), 'language model')} on {size}{_cite(cited)}{who}."
+    sample = sampled(suites)
+    drawn = f" Only a sample of the items was evaluated: {sample}." if sample else ""
+    return f"We evaluated {counted(len(runs), 'language model')} on {size}{_cite(cited)}{who}.{drawn}"
 
 
 def _model(run: Run) -> str:
@@ -218,4 +233,6 @@ def _software(runs: Sequence[Run]) -> str:
 
 
 def _named(suite: SuiteRecord) -> str:
-    return f"{code(suite.name)} ({suite.hash[:8]}, {counted(suite.items, 'item')})"
+    # A suite made from a template has a seed if its items were drawn.
+    seed = f", seed {text(suite.tags['seed'])}" if "seed" in suite.tags else ""
+    return f"{code(suite.name)} ({suite.hash[:8]}, {sampled([suite]) or counted(suite.items, 'item')}{seed})"

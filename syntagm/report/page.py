@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import UsageError
-from syntagm.report import paragraph, shell
+from syntagm.report import methods, paragraph, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
@@ -48,6 +48,7 @@ def _write(chapter: Chapter, path: Path, ceiling: int) -> Path:
         "title": chapter.title,
         "columns": chapter.columns,
         "items": sum(subject.record.items for subject in chapter.subjects),
+        "sampled": methods.sampled([subject.record for subject in chapter.subjects]),
         "over_suites": interval.notes()[1],
         "methods_text": paragraph.methods_text([column.run for column in chapter.columns]),
     }

@@ -23,6 +23,7 @@ from syntagm.errors import Interrupted, RunError, SyntagmError
 from syntagm.io import atomic, csv, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
+from syntagm.runs.consistency import refuse_contradictions
 from syntagm.runs.store import (
     LEDGER,
     RECORD,
@@ -192,13 +193,16 @@ def renew(folder: Path) -> list[str]:
         The names of changed files.
 
     Raises:
-        RunError: another process has locked the folder, another file is damaged, or the record has no valid shape.
+        RunError: another process has locked the folder, another file is damaged, or the record has no valid shape
+            or contradicts the ledger or the tables.
     """
     with locked(folder):
         if (renewed := RECORD.renewed(folder / "run.json")) is None:
             return []
+        run = Run(folder, renewed, entries := read_ledger(folder, renewed))
+        refuse_contradictions(run, entries)
         # The record comes last: if the process is killed before, the same command renews it.
-        if Run(folder, renewed, read_ledger(folder, renewed)).done:
+        if run.done:
             _write_results(folder, renewed)
         else:
             RECORD.write(folder / "run.json", renewed)

@@ -11,7 +11,6 @@ results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from html import escape
@@ -30,7 +29,7 @@ from syntagm.io.shape import Shape
 from syntagm.result import Kind
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
-from syntagm.suite import Region, Sentence
+from syntagm.suite import Region, Sentence, sample_of
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions
@@ -84,8 +83,6 @@ RECORD = records.Form(
     "answers in the cache are not computed again.",
 )  # fmt: skip
 _AGAIN = "Run the command that made the run again: it computes what is missing."
-# The tag that `suite.sampled` gives to a suite.
-_SAMPLE = re.compile(r"(\d+) of \d+ items, seed (-?\d+)")
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
@@ -334,8 +331,8 @@ class Run:
     @property
     def _sample(self) -> tuple[str, ...]:
         """The part of signatures that describes the sample of items; empty if all items were evaluated."""
-        matches = (_SAMPLE.fullmatch(suite.tags.get("sample", "")) for suite in self.suites)
-        return next(((f"sample:{match[1]},seed:{match[2]}",) for match in matches if match), ())
+        samples = (sample_of(suite.tags) for suite in self.suites)
+        return next(((f"sample:{sample.items},seed:{sample.seed}",) for sample in samples if sample), ())
 
     def refuse(self, what: str) -> NoReturn:
         """Raise RunError, because runs of this task don't have `what`."""

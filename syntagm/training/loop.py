@@ -88,10 +88,12 @@ class _Training:
         self._resume()
         # Otherwise the first process could finish and delete the state before another process has read it.
         _wait_for_all(self.world)
-        began, before = time.monotonic(), self.place.seconds
+        began, before, first = time.monotonic(), self.place.seconds, self.place.epoch
         while self.place.epoch < self.settings.epochs and not self._exhausted():
             batches = self.learner.batches(self.place.epoch, self.rank, self.world)
             self._refuse_too_short(len(batches))
+            if self.place.epoch == first and self.rank == 0:
+                self._tell_size(len(batches))
             if self.place.index == 0:
                 self.carried = self.learner.carried()
                 # Seed each epoch by itself: several processes resume from the end of an epoch.
@@ -106,6 +108,14 @@ class _Training:
             self.place.epoch, self.place.index = self.place.epoch + 1, 0
             self._save()
         self._finish()
+
+    def _tell_size(self, batches: int) -> None:
+        """Report the number of parameters and steps, because the first step of a large model may take minutes."""
+        parameters = sum(parameter.numel() for parameter in self.learner.module.parameters())
+        epochs, done = self.settings.epochs, self.place.step
+        resumed = f"; resumed after step {done:,}" if done else ""
+        steps = f"{batches * epochs:,} steps at most (epochs: {epochs:,}, steps in each: {batches:,})"
+        self.progress.began(f"{self.learner.family}: {parameters:,} parameters, {steps}{resumed}")
 
     def _refuse_too_short(self, batches: int) -> None:
         """Refuse a text that is too short for one batch, and a training run that would end during a given warm-up."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_examples import hostile
+from report_examples import hostile, written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
@@ -15,6 +15,7 @@ from syntagm.models.names import load
 from syntagm.report import methods, references
 from syntagm.runs.evaluate import fill
 from syntagm.runs.evaluate import run_suites as run
+from syntagm.suite import sampled
 from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
@@ -83,6 +84,17 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
     assert cited == entries
     # Nothing was compared.
     assert "McNemar" not in said
+
+
+def test_the_paragraph_and_the_report_say_that_items_were_sampled(tmp_path: Path) -> None:
+    few, whole = sampled(agreement(), 2, 5), agreement("whole")
+    one, both = toy_run(tmp_path / "one", few), toy_run(tmp_path / "both", few, whole)
+    assert "evaluated: 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([one])[0]
+    assert methods.paragraphs([one])[-1].endswith("2 of 3 items, drawn at random (seed 5)).")
+    assert "evaluated: in 1 of 2 suites 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([both])[0]
+    assert methods.paragraphs([both])[-1].endswith(f"`whole` ({both.suites[1].hash[:8]}, 3 items).")
+    assert "1 suite, 2 items; only a sample of the items: 2 of 3 items, drawn" in written(tmp_path, one).text
+    assert "drawn at random" not in str(methods.paragraphs([toy_run(tmp_path / "all", whole)]))
 
 
 def test_comparisons_are_cited_where_models_share_a_suite(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
 from syntagm.answers import Gap
+from syntagm.cli import main
 from syntagm.errors import InputError, ModelError, RunError, UsageError
 from syntagm.io import lock, seal
 from syntagm.models import names
@@ -224,13 +225,36 @@ def test_a_head_that_is_none(tmp_path: Path, change: dict[str, Any] | None) -> N
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "model.json"])
-def test_a_damaged_model_is_trained_again_by_the_same_command(tmp_path: Path, name: str) -> None:
+def test_a_damaged_model_is_trained_again_by_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     trained(tmp_path, order=2)
     path = tmp_path / "model" / name
     whole = path.read_bytes()
     path.write_bytes(whole[:-8])
-    trained(tmp_path, order=2)
+    command = ["train", "ngram", "--corpus", str(tmp_path / "corpus.txt"), "-o", str(tmp_path / "model")]
+    command += ["--order", "2", "--tokens", "blanks", "--unknown", "none"]
+    assert main(command) == 0
     assert path.read_bytes() == whole
+    # The warning names the file; an intact model is left alone without one.
+    warning = f"warning: {path}: a file that was damaged or edited after sealing; the model is computed again\n"
+    assert capsys.readouterr().err == warning
+    assert main(command) == 0
+    assert capsys.readouterr() == (f"{tmp_path / 'model'}: done\n", "")
+
+
+def test_a_model_from_elsewhere_and_an_added_file_are_refused(tmp_path: Path) -> None:
+    trained(tmp_path, order=2)
+    added = tmp_path / "model" / "added.json"
+    added.write_text("{}")
+    with pytest.raises(ModelError, match=r"added\.json: a file that is not listed"):
+        trained(tmp_path, order=2)
+    added.unlink()
+    (tmp_path / "model" / "training.json").unlink()
+    whole = (tmp_path / "model" / "model.safetensors").read_bytes()
+    with pytest.raises(RunError, match="was not trained here"):
+        trained(tmp_path, order=3)
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole
 
 
 def test_the_same_training_again_and_another(tmp_path: Path) -> None:

@@ -262,6 +262,53 @@ def test_an_intended_edit_is_sealed_and_recorded(
     assert 'run.json, status: "perfect"; expected one of done, interrupted, running' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after", "found"),
+    [
+        ("predictions", '"name": "second"', '"name": "third"', "suite third: third; expected the suite of unit "),
+        ("interrupted", '"name": "second"', '"name": "third"', "suite third: third; expected the suite of unit "),
+        ("gaps", '"second"', '"third"', "suites: no suite second; expected that suite, of which unit "),
+        ("gaps", '"second": {', '"third": {', "contexts: agreement, third; expected the suites of the record"),
+        ("predictions", '"name": "second"', '"name": "agreement"', "suites: agreement, agreement; expected each"),
+        (
+            "predictions",
+            '"verb": "',
+            '"noun": "',
+            "predictions: full_sentence, noun; expected the measures in the tables",
+        ),
+        ("gaps", '"tse": "', '"noun": "', "predictions: equal_weight"),
+        ("predictions", '"items": 3', '"items": 4', "items: 4; expected the number in the tables: 3"),
+        ("predictions", '"good"', '"fine"', "conditions: bad, fine; expected the conditions in the tables: bad, good"),
+        ("predictions", '"tolerance": 0.0001', '"tolerance": 1.9', "options.tolerance: 1.9, under which"),
+        ("gaps", '"tolerance": 0.0001', '"tolerance": 99.0', "options.tolerance: 99, under which"),
+        ("predictions", '"shards": [', '"shards": ["more", ', "unit more, which is not in ledger.jsonl"),
+        ("gaps", "0.9", "0.8", "tables with other columns"),
+    ],
+)
+def test_a_record_that_contradicts_the_tables_is_not_sealed(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, before: str, after: str, found: str
+) -> None:
+    folder = Path(shutil.copytree(made / name, tmp_path / name))
+    path, csv = folder / "run.json", folder / "results.csv"
+    path.write_text(path.read_text().replace(before, after))
+    edited, results = path.read_text(), csv.read_bytes()
+    assert main(["seal", str(folder)]) == 2
+    refusal = capsys.readouterr().err
+    assert found in refusal
+    assert "Undo this change of run.json" in refusal
+    assert (path.read_text(), csv.read_bytes()) == (edited, results)
+    assert main(["integrity", str(folder)]) == 1
+
+
+@pytest.mark.parametrize("name", ["predictions", "gaps", "interrupted"])
+def test_another_name_of_the_model_is_sealed(made: Path, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(made / name, tmp_path / name))
+    path = folder / "run.json"
+    path.write_text(path.read_text().replace('"name": "toy:12-sentences"', '"name": "toy:renamed"'))
+    assert main(["seal", str(folder)]) == 0
+    assert open_run(folder).model == "toy:renamed"
+
+
 def test_a_seal_is_not_renewed_over_damaged_tables(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made / "predictions", tmp_path / "run"))
     path = folder / "run.json"

@@ -3,7 +3,9 @@
 import errno
 import json
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from models_for_tests import TEXT
 from safetensors.torch import load_file
 from training_for_tests import GPT2, LSTM, learn
 
-from syntagm.cli import main
+from syntagm.cli import _lines, main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
 from syntagm.io import lock, seal
 from syntagm.models.words import words as _words
@@ -109,6 +111,32 @@ def test_the_same_call_again_trains_no_more(undisturbed: Any, corpus: Path) -> N
     history = learn(family, folder, corpus, progress=noting)
     assert (history, noting.steps) == (json.loads(before)["history"], [])
     assert (folder / "training.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["*.json", "model.safetensors"])
+def test_a_finished_model_that_was_damaged_is_refused_by_name(
+    undisturbed: Any, corpus: Path, tmp_path: Path, kind: str
+) -> None:
+    family, made = undisturbed
+    folder = Path(shutil.copytree(made, tmp_path / family))
+    path = min(path for path in folder.glob(kind) if path.name in ("model.json", "config.json", "model.safetensors"))
+    content = path.read_bytes()
+    path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+    with pytest.raises(RunError, match=re.escape(f"{path}: a file that was damaged or edited after sealing")):
+        learn(family, folder, corpus)
+
+
+def test_the_size_is_told_before_the_first_step_and_a_slow_step_when_it_ends(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_lines, "_INTERVAL", 0.0)
+    learn("gpt2", tmp_path / "m", corpus, progress=_lines.Lines())
+    parameters = sum(tensor.numel() for tensor in load_file(tmp_path / "m" / "model.safetensors").values())
+    steps = json.loads((tmp_path / "m" / "training.json").read_text())["history"][-1]["step"]
+    size, first, *_ = capsys.readouterr().out.splitlines()
+    told = f"{parameters:,} parameters, {steps:,} steps at most (epochs: 2, steps in each: {steps // 2:,})"
+    assert size == f"gpt2: {told}"
+    assert re.fullmatch(rf"step 1 of {steps:,}, loss [\d.]+, rate .*, .* tokens/s, \d+ min left at most", first)
 
 
 def test_the_rate_falls_to_a_quarter_after_an_evaluation_without_gain(

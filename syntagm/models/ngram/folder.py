@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import ModelError
+from syntagm.errors import ModelError, SyntagmError
 from syntagm.io import atomic, hashing, lock, seal
 from syntagm.io.json import record
 from syntagm.io.shape import shown
@@ -68,7 +68,8 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
         }
         atomic.write(new / "model.json", json.dumps(head, indent=1).encode() + b"\n")
         seal.write(new)
-        for name in (*FILES, "training.json", "model.json", seal.FILE):
+        # The record comes first: it shows that a folder in which the other files are missing was written here.
+        for name in ("training.json", *FILES, "model.json", seal.FILE):
             atomic.put(new / name, folder / name)
     except OSError as error:
         raise atomic.refusal(folder, error, 0) from error
@@ -134,6 +135,17 @@ def check(folder: Path) -> dict[str, Any]:
                 place, f"{name} is not the file that model.json names", "one model", "Train the model again."
             )
     return head
+
+
+def faults(folder: Path) -> list[SyntagmError]:
+    """Return an error for each file that is damaged, edited, missing or new, or from a different training."""
+    if damaged := list(seal.faults(folder, ModelError).values()):
+        return damaged
+    try:
+        check(folder)
+    except ModelError as error:
+        return [error]
+    return []
 
 
 def _head(folder: Path) -> dict[str, Any]:

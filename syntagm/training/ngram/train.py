@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, ModelError
+from syntagm.errors import InputError
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import END, START, Ngrams
@@ -31,7 +31,7 @@ from syntagm.training.corpora import corpus as corpora
 from syntagm.training.corpora.trees import SUFFIXES
 from syntagm.training.ngram.kneser_ney import estimate
 from syntagm.training.ngram.settings import NgramSettings
-from syntagm.training.record import finished, refuse_another
+from syntagm.training.record import finished, refuse_another, refuse_foreign
 from syntagm.training.words import Words
 
 # Their numbers in lmplz; the numbers of words follow.
@@ -75,7 +75,9 @@ def train(
     Raises:
         InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
         UsageError: the folder belongs to another family.
-        RunError: the folder belongs to another training run, is in use, or can't be written.
+        RunError: the folder belongs to another training run, contains a model that was not trained here, is in use, or
+            can't be written.
+        ModelError: the folder contains a file that does not belong to the model.
     """
     estimation, words, progress = settings.estimation, settings.words, progress or Progress()
     identity = {
@@ -84,12 +86,21 @@ def train(
         "corpus": corpora.record(corpus),
         "valid": corpora.record(valid) if valid else [],
     }
-    if (recorded := finished(folder, "ngram")) is not None:
+    recorded, damage = finished(folder, "ngram"), []
+    if recorded is None:
+        refuse_foreign(folder)
+    else:
         refuse_another(folder, recorded, identity)
-        if is_intact(folder):
+        if not (damage := _ngram_folder.faults(folder)):
             return list(recorded.get("history", []))
+    for fault in damage:
+        progress.warned(f"{fault.place}: {fault.found}; the model is computed again")
     with _ngram_folder.training(folder):
-        return _train(corpus, valid, folder, settings, identity, progress)
+        history = _train(corpus, valid, folder, settings, identity, progress)
+    if damage:
+        # A file that was added is still there.
+        _ngram_folder.check(folder)
+    return history
 
 
 def _train(
@@ -122,11 +133,7 @@ def _train(
 
 def is_intact(folder: Path) -> bool:
     """Return whether the model in a folder is intact; a damaged model is trained again."""
-    try:
-        _ngram_folder.check(folder)
-    except ModelError:
-        return False
-    return True
+    return not _ngram_folder.faults(folder)
 
 
 def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text:
