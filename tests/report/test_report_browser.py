@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,33 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Any, tmp_path: Path, schem
     assert paper == {"light": "rgb(255, 254, 252)", "dark": "rgb(23, 24, 26)"}[scheme]
     assert visit.happened() == []
     visit.page.close()
+
+
+# Words whose letters are on more than one line.
+BROKEN = """
+[...document.querySelectorAll("#suites th bdi")].flatMap((name) => [...name.childNodes]).filter((word) => {
+  const range = document.createRange();
+  range.selectNodeContents(word);
+  return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1;
+}).map((word) => word.textContent)
+"""
+
+
+def test_tables_fit_a_wide_screen_and_on_a_phone_scroll_with_a_hint(browser: Any, tmp_path: Path) -> None:
+    suites = [replace(agreement(), name=name) for name in ("comma_short", "filler_gap_dependencies_object")]
+    runs = [toy_run(tmp_path / str(k), *suites, model=f"random:?seed={k}") for k in range(2)]
+    path = report(runs, tmp_path / "report.html")
+    phone = Visit(browser, path, viewport={"width": 390, "height": 800})
+    table = phone.page.locator("#suites .scroll.more")
+    assert "scroll sideways" in table.evaluate("(box) => getComputedStyle(box, '::before').content")
+    table.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
+    assert table.evaluate("(box) => box.querySelector('thead th:last-child').getBoundingClientRect().right <= 390")
+    assert phone.page.evaluate(BROKEN) == []
+    phone.page.close()
+    wide = Visit(browser, path, viewport={"width": 1400, "height": 800})
+    assert wide.page.locator("#compared table").count() == 1
+    assert wide.page.locator("#compared .scroll.more").count() == 0
+    wide.page.close()
 
 
 def test_without_scripts_the_numbers_are_there(browser: Any, tmp_path: Path) -> None:
