@@ -377,7 +377,7 @@ def draw(estimated: Sequence[Effect], title: str = "", measure: str = "each") ->
     If every suite has the same single comparison, as minimal pairs do, one panel has a row for each suite.
 
     Arguments:
-        measure: the prediction whose effects are drawn, "first" or "each". The subtitle says that there are others.
+        measure: the prediction whose effects are drawn, "first" or "each". Unless it is "each", the subtitle names it.
     """
     models = list(distinct(effect.estimate.group.model for effect in estimated).values())
     by_suite: dict[str, list[Effect]] = {}
@@ -400,7 +400,7 @@ def draw(estimated: Sequence[Effect], title: str = "", measure: str = "each") ->
 
 
 def _named(measure: str) -> str:
-    return "first prediction of each suite only" if measure == "first" else f"prediction {measure} only"
+    return "first prediction of each suite only" if measure == "first" else f"prediction {shown(measure)} only"
 
 
 def frame(estimated: Sequence[Effect]) -> pl.DataFrame:
