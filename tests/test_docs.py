@@ -57,6 +57,21 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     if "runs/demo" in text:
         # Pages look at the run that the README's first command makes.
         syntagm.run_suites(syntagm.load_model("toy"), syntagm.read_suites("hu2020"), "runs/demo")
+    execute(page, text)
+
+
+def test_the_page_on_reading_times_holds_for_another_number_of_stories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = next(page for page in PAGES if page.name == "reading_times.md")
+    text = page.read_text(encoding="utf-8").replace("words = {\n", 'words = {\n    "0": "A third story.",\n', 1)
+    execute(page, text)
+    assert len((tmp_path / "stories.txt").read_text().splitlines()) == 3
+
+
+def execute(page: Path, text: str) -> None:
+    """Run the Python code of a page."""
     space: dict[str, object] = {"__name__": page.stem}
     for found in BLOCK.finditer(text):
         line = text[: found.start(1)].count("\n")

@@ -172,6 +172,12 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
                 table.add_row(*_cells(name, mean_name(run) if rule == "first" else rule, run, estimate))
     console.print(table)
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    # Runs of one command have the same suites.
+    suites = [suite for suite in runs[0].suites if runs[0].task.conjoins]
+    if several := sum(len(suite.predictions) + len(suite.left_out) > 1 for suite in suites):
+        have = "has" if several == 1 else "have"
+        first = f"note: scores are by the first prediction of each suite; {several:,} of {counted(len(suites), 'suite')} {have}"
+        errors.print(f"{first} more, which `syntagm table scores DIR measure=each` shows")
     for name, run in named(runs):
         for reason, count in run.undefined.items():
             errors.print(plain(f"warning: {name}: {counted(count, 'result')} undefined: {reason}"))

@@ -15,10 +15,11 @@ both are Student's, from the differences of the suites; they are about other sui
 with --suites fixed about these alone. The
 p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
 probability of any false positive among the suites is below 0.05. A discordant item is one
-that only one model gets right: arrows count the items that B gains and loses. --json has p,
-p_holm and p_bh (Benjamini & Hochberg); `syntagm table significance` shows which difference
-each suite could have detected. Measures whose values are proportions (equal_weight and
-model_weight of fill runs) have no discordant items.
+that only one model gets right: arrows count the items that B gains and loses; in the list
+of these items, `measure` is the name of the prediction. --json has p, p_holm and p_bh
+(Benjamini & Hochberg); `syntagm table significance` shows which difference each suite could
+have detected. Measures whose values are proportions (equal_weight and model_weight of fill
+runs) have no discordant items.
 
 --effects adds the differences in bits: for each comparison of every prediction, or of the
 one that --measure names, its effect under A and under B, and B - A within items, with a 95%

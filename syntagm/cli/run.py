@@ -85,7 +85,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
 
     Raises:
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
-            DIR is already the run directory of one model.
+            several models are given and DIR is itself a run directory.
     """
     names, models, output = arguments.name, arguments.models, arguments.output
     if names and len(names) != len(models):

@@ -127,7 +127,7 @@ class Table(Product):
         """
         names = self.columns if columns == "all" else tuple(name.strip() for name in columns.split(","))
         if unknown := [name for name in names if name not in self.columns]:
-            raise UsageError("--columns", repr(unknown[0]), "'all', or some of " + ", ".join(self.columns))
+            raise UsageError("--columns", repr(unknown[0]), "'all', or one or more of " + ", ".join(self.columns))
         return replace(self, narrow=names)
 
     def __repr__(self) -> str:

@@ -70,7 +70,7 @@ def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str,
     public = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
     for key in used:
         if key in public:
-            raise InputError(place, f"a tag called {key!r}", "another name", "The format uses this name.")
+            raise InputError(place, f"a tag called {key!r}", "another name", f"The format reserves {key!r}.")
     return public
 
 

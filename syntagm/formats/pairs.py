@@ -188,7 +188,7 @@ def _row(suite: Suite, item: Item, method: str | None) -> dict[str, str]:
     row |= dict(zip(names, parts.values(), strict=True))
     for name, text in {**suite.tags, **item.tags}.items():
         if name in row:
-            raise InputError(place, f"a tag called {name!r}", "another name", "The format uses this name.")
+            raise InputError(place, f"a tag called {name!r}", "another name", f"The format reserves {name!r}.")
         if not name.startswith("json:"):
             row[name] = text
     return row

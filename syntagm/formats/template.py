@@ -84,5 +84,5 @@ def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
 
 def _number(option: str, text: str, least: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
-        raise UsageError(option, shown(text), f"a number from {least} to 999,999,999")
+        raise UsageError(option, shown(text), f"a whole number from {least} to 999999999")
     return int(text)

@@ -1,8 +1,8 @@
 """Integrity of the files that packages write: types for declaring the files, and functions for inspecting folders.
 
-A package that writes files declares them in a module `_written.py`: `FOLDERS` lists folders that are recognised by a
-file, and `FILES` lists single files whose names the user chooses. `syntagm integrity` and the tests of damaged files read
-these declarations (`declared`), so a new package needs nothing else.
+A package that writes files declares them in a module `_written.py`: `FOLDERS` lists the kinds of folder,
+each identified by a marker file, and `FILES` lists the kinds of single file whose names the user chooses. `syntagm
+integrity` and the tests of damaged files read these declarations (`declared`), so a new package needs nothing else.
 """
 
 import fnmatch

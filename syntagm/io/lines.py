@@ -92,4 +92,4 @@ def _text(content: bytes, path: Path, number: int) -> str:
 
 def _long(place: str) -> InputError:
     found = f"more than {MAX_LINE:,} characters in a line"
-    return InputError(place, found, "one sentence per line", "Split it into sentences.")
+    return InputError(place, found, "one sentence per line", "Split the line into sentences.")

@@ -82,7 +82,7 @@ RECORD = records.Form(
     "If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
     "answers in the cache are not computed again.",
 )  # fmt: skip
-_AGAIN = "Run the command that made the run again: it computes what is missing."
+_AGAIN = "Repeat the command that made the run: it computes what is missing."
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
@@ -141,7 +141,7 @@ class Run:
         """
         if self.folder is None:
             return self._files[name]
-        path, cure = self.folder / name, "Run the command that made the run again to restore the file."
+        path, cure = self.folder / name, "Repeat the command that made the run to restore the file."
         content = _content(path)
         if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
             raise damaged(path, cure)

@@ -178,7 +178,7 @@ def spread_of_items(values: Numbers, units: str = "items") -> Spread:
 
     Arguments:
         values: shape (items,), at least two.
-        units: the name of the items.
+        units: what the items are called in the method text, for example "contexts".
     """
     n, mean = len(values), _mean(values)
     return Spread(mean * (1 - mean) / n, inf, ((units, n),)) if _binary(values) else _sample_spread(values, units)
@@ -194,7 +194,7 @@ def of_items(values: ArrayLike, units: str = "items") -> Interval:
 
     Arguments:
         values: defined values. Shape (items,).
-        units: the name of the items.
+        units: what the items are called in the method text, for example "contexts".
 
     >>> found = of_items([1, 1, 0, 1, 0, 1, 1, 1, 1, 0])
     >>> round(found.low, 3), round(found.high, 3), found.method
@@ -243,7 +243,7 @@ def of_difference(differences: ArrayLike, verdicts: bool, units: str = "items") 
         differences: second minus first. Shape (items,).
         verdicts: whether they are differences of verdicts. Then the interval is Tango's and the test McNemar's;
             otherwise both are Student's.
-        units: the name of the items.
+        units: what the items are called in the method text, for example "contexts".
 
     >>> found = of_difference([1] * 6 + [-1] + [0] * 21, verdicts=True)
     >>> round(found.low, 3), round(found.high, 3), round(found.p, 4)

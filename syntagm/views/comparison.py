@@ -91,10 +91,25 @@ def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling
     return Pairing(
         suites,
         overall,
-        paired.discordant(pairs) if judged else pairs.clear(),
+        discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
         warnings_of(first, second, pairs),
     )
+
+
+def discordant(run: Run, pairs: pl.DataFrame, rule: str) -> pl.DataFrame:
+    """Return the discordant pairs in order, under the rule "first" with the name of the prediction as their measure.
+
+    Arguments:
+        run: one of the two runs, which have the same predictions.
+        pairs: the compared items, as returned by `pairs_of`.
+        rule: the rule by which they were paired.
+    """
+    items = paired.discordant(pairs)
+    if rule != "first":
+        return items
+    names = {suite: names[0] for suite, names in predictions(run, rule).items() if names}
+    return items.with_columns(measure=pl.col("suite").replace_strict(names, return_dtype=pl.String))
 
 
 def untested(measure: str, kind: Kind) -> str:

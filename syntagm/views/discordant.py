@@ -11,7 +11,7 @@ from syntagm.io.number import whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired
-from syntagm.views.comparison import pairs_of, warnings_of
+from syntagm.views.comparison import discordant, pairs_of, warnings_of
 from syntagm.views.options import Measure, Reader
 
 COLUMNS = ("suite", "item", "measure", "holds under", "margin A", "margin B")
@@ -36,7 +36,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
     (a, first), (b, second) = named(runs)
     pairs, skipped = pairs_of(first, second, measure)
     paired.refuse_others_than_verdicts(pairs, "flips")
-    items = paired.discordant(pairs).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
+    items = discordant(first, pairs, measure).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
     items = items.sort("apart", descending=True, maintain_order=True)
     shown = items if limit is None else items.head(limit)
     rows = tuple(

@@ -3,12 +3,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_runs import agreement, interrupt, pairs, toy_run
+from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
+from syntagm import views
 from syntagm.cli import main
 from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.result import Group
+from syntagm.runs.store import open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views.comparison import compare
 
@@ -65,13 +67,25 @@ def test_flips_are_listed_up_to_a_number(folders, capsys):
     main(["compare", *folders, "--flips", "1"])
     out = capsys.readouterr().out
     # cat: -1 bit under A, +1 under B.
-    assert ["agreement", "2", "first", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
+    assert ["agreement", "2", "verb", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
     assert "1 of 2 discordant items" in out
     main(["compare", *folders, "--flips", "all"])
     out = capsys.readouterr().out
-    assert ["again", "2", "first", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
+    assert ["again", "2", "verb", "↑", "-1.000", "+1.000"] in [line.split() for line in out.splitlines()]
     main(["compare", *folders, "--flips", "0"])
     assert "↑ " not in capsys.readouterr().out.partition("discordant items")[2]
+
+
+def test_flips_by_the_first_predictions_have_their_names(folders, tmp_path):
+    suites = agreement(), replace(agreement("whole"), predictions=(FULL,))
+    toy_run(tmp_path / "c", *suites)
+    toy_run(tmp_path / "d", *suites, model=f"toy:{tmp_path / 'other.txt'}")
+    runs = [str(tmp_path / "c"), str(tmp_path / "d")]
+    assert main(["compare", *runs, "-o", str(tmp_path / "flips.csv")]) == 0
+    rows = [line.split(",")[:3] for line in (tmp_path / "flips.csv").read_text().splitlines()[1:]]
+    assert rows == [["agreement", "2", "verb"], ["whole", "2", "full_sentence"]]
+    table = views.table("discordant", [open_run(folder) for folder in runs]).to_frame()
+    assert table["measure"].to_list() == ["verb", "full_sentence"]
 
 
 def test_flips_as_csv(folders, capsys, tmp_path):
@@ -121,7 +135,6 @@ def test_one_item_has_no_interval_and_the_reason_is_shown(tmp_path, capsys):
 
 
 def test_all_joins_the_predictions(folders):
-    from syntagm.runs.store import open_run
 
     found = compare(*map(open_run, folders), "all")
     assert [one.b.value for one in found.suites] == [2 / 3, 1.0, 1 / 2]

@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
+from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
-from syntagm.cli import main
+from syntagm.cli import _screen, main
 from syntagm.drawing.series import Series
 from syntagm.models import names as model_names
 from syntagm.runs.store import open_run
@@ -44,6 +45,17 @@ class TestSeveralModels:
         # The results are those of each model by itself.
         assert run("random?seed=2", *SUITE, "-o", tmp_path / "one", "--no-report") == 0
         assert results(tmp_path / "two" / "random-seed-2") == results(tmp_path / "one")
+
+    def test_a_note_tells_of_suites_with_more_predictions(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        suites = agreement(), pairs("one", ("the dog barks", "the dog bark"))
+        runs = [toy_run(tmp_path / model, *suites, model=model) for model in ("toy", "random")]
+        _screen.show_runs(runs, None)
+        note = "note: scores are by the first prediction of each suite; 1 of 2 suites has more, which `syntagm table"
+        assert note in capsys.readouterr().err
+        _screen.show_runs([toy_run(tmp_path / "single", suites[1])] * 2, None)
+        assert "first prediction" not in capsys.readouterr().err
 
     def test_one_that_fails_is_named_and_the_others_are_done(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -207,7 +207,7 @@ def test_latex_has_the_columns_that_fit_and_a_label(runs: list[str], capsys: pyt
     assert main(["table", "comparison", *runs, "--format", "latex", "--columns", "suite, p"]) == 0
     assert capsys.readouterr().out.splitlines()[4] == r"suite & p \\"
     assert main(["table", "comparison", *runs, "--columns", "nope"]) == 2
-    assert "'nope'; expected 'all', or some of A, B, suite" in capsys.readouterr().err
+    assert "'nope'; expected 'all', or one or more of A, B, suite" in capsys.readouterr().err
     assert main(["table", "effects", runs[0], "suite=agreement", "--format", "latex"]) == 0
     assert (
         r"toy:12-sentences & agreement & verb & 3 & 0.195 & -3.043 & 3.433 & 0.150 & 2: bad $-$ good \\"

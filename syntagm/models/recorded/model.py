@@ -162,8 +162,9 @@ def _sentences(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> Iterato
                 (int(row["start"]), row["token"], float(row["bits"]), row.get("known", "1") != "0"),
             )
         except ValueError as error:
+            found = ", ".join(f"{name} {row[name]!r}" for name in ("index", "start", "bits"))
             expected = "whole numbers in index and start, and a number in bits"
-            raise ModelError(f"recorded:{path}, line {line}", str(error), expected) from None
+            raise ModelError(f"recorded:{path}, line {line}", found, expected) from error
         if index == 0 and sentence:
             yield line, _answer(path, line, sentence)
             sentence = []

@@ -47,8 +47,8 @@ def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
 def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
     """Return a table with one row for each scored lemma of a run, and a note about the lemmas' tags.
 
-    Each row has a lemma's tags and its summed scores: over the contexts with one label or, without `label`, over all
-    contexts, with equal weight for each label.
+    Each row has a lemma's tags and its summed scores. The sums are over the contexts labelled `label`; if `label` is
+    empty, they are over all contexts, with equal weight for each label.
     """
     scored = kept.lemmas(run)
     of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
