@@ -219,7 +219,7 @@ class _Suite:
 
     def _named(self, row: Mapping[str, str], column: str, place: str) -> str:
         if not row[column]:
-            raise InputError(f"{place}, {column}", "an empty cell", "a name", f"Repeat the {column} in each row.")
+            raise InputError(f"{place}, {column}", "an empty cell", "a name", f"Fill in the {column} in every row.")
         return row[column]
 
     def suite(self) -> Suite:

@@ -136,8 +136,8 @@ def score(value: float, spread: Spread) -> Interval:
 
     Arguments:
         value: the mean.
-        spread: its variance, degrees of freedom and random units. If the variance is 0, the mean counts as the mean of
-            one independent item per unit.
+        spread: its variance, degrees of freedom and random units. If the variance is 0, the interval is
+            computed as if each unit were one independent item.
 
     >>> found = score(0.0, Spread(0.0, inf, (("items", 28),)))
     >>> found.low, round(found.high, 3), found.method

@@ -252,7 +252,7 @@ class Task(ABC, Generic[Content]):
     @classmethod
     @abstractmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the entries of the options in a signature, e.g. ("align:strict",)."""
+        """Return the fields of a signature that record the options, e.g. ("align:strict",)."""
 
     @classmethod
     @abstractmethod

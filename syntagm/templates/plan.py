@@ -143,10 +143,10 @@ def _with_form(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> 
     if not piece.form:
         return replace(piece, form=known[0])
     if piece.form not in known:
-        cure = f"It has only one form: write {{{piece.slot}}}." if tuple(known) == ("",) else ""
-        raise InputError(
-            place, f"no form {piece.form!r} of {piece.slot}", f"one of: {shorten(filter(None, known))}", cure
-        )
+        found = f"no form {piece.form!r} of {piece.slot}"
+        if tuple(known) == ("",):
+            raise InputError(place, found, f"{{{piece.slot}}}", f"{piece.slot} has only one form.")
+        raise InputError(place, found, f"one of: {shorten(filter(None, known))}")
     return piece
 
 

@@ -91,7 +91,7 @@ def test_a_condition_without_text_is_absent_from_its_item(tmp_path: Path) -> Non
         ("item,condition,verb\n#prediction,(1;%a%) < 2,\n", "line 2, #prediction: 1 cells; expected two cells after it"),
         ("item,condition,verb\n#prediction,x,(1;%a%\n", "line 2, prediction x, formula, character"),
         ("item,condition,verb\n#metric,total,\n", "line 2, #metric: 'total'; expected one of sum"),
-        ("item,condition,verb\n1,,glow\n", "line 2, condition: an empty cell; expected a name. Repeat the condition"),
+        ("item,condition,verb\n1,,glow\n", "line 2, condition: an empty cell; expected a name. Fill in the condition"),
         ("item,condition,verb\n,match,glow\n", "line 2, item: an empty cell; expected the id of an item"),
         ("item,condition,verb\n1,match,glow\n1,match,glows\n", "line 3: a second sentence for 'match', item 1"),
         ("item,condition,verb\n1,match,glow,more\n", "line 2: 4 cells; expected 3 as in the header"),

@@ -145,7 +145,7 @@ def test_blanks(folder: Path) -> None:
     # What stands after the blank makes no difference; without white space before it there is no word.
     [other] = model.fill([Gap("the author ", ".", candidates)])
     assert other.bits.tolist() == fill.bits.tolist()
-    with pytest.raises(ModelError, match="no whole word"):
+    with pytest.raises(ModelError, match="is no separate word"):
         list(model.fill([Gap("the author", " .", candidates)]))
 
 

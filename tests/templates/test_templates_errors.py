@@ -76,7 +76,7 @@ CASES = [
         TABLE,
         "{head}",
         "{head.__class__}",
-        ["no form '__class__' of head; expected one of: none. It has only one form: write {head}"],
+        ["no form '__class__' of head; expected {head}. head has only one form."],
     ),
     (TABLE, "{head}", "{hed}", ["here.toml, [conditions] good: no slot 'hed'; expected one of: head, verb, rest"]),
     (TABLE, "{verb.sg}", "{verb.du}", ["[conditions] good: no form 'du' of verb; expected one of: sg, pl"]),

@@ -12,9 +12,10 @@ from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.answers import Surprisals
+from syntagm.formula import parse
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run, open_run
-from syntagm.suite import Item, Region, Sentence, Suite
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions
 
@@ -76,6 +77,8 @@ def test_empty_regions_crossings_and_no_regions(tmp_path: Path) -> None:
     assert not len(found(opened, "plain"))
 
 
+# A suite needs a prediction; the numbers of regions don't depend on it.
+ANY = Prediction("any", parse("(*;%only%) > 0"))
 TEXTS = st.text("ab \u3000\u00e9\n", min_size=1, max_size=12).filter(str.strip)
 
 
@@ -93,5 +96,5 @@ def test_any_texts_and_borders(tmp_path_factory: pytest.TempPathFactory, drawn, 
     from syntagm.models.names import load
 
     with patch("syntagm.runs.engine.check", lambda suites: []):
-        opened = run(load("toy:?eos=yes"), [Suite("any", tuple(items), ())], tmp_path_factory.mktemp("run"), align=rule)
+        opened = run(load("toy:?eos=yes"), [Suite("any", tuple(items), (ANY,))], tmp_path_factory.mktemp("run"), align=rule)
     same(found(opened, "any"), expected(open_run(opened.folder), "any"))

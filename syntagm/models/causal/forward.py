@@ -3,8 +3,8 @@
 There are two ways to run the body, and two to run the head. A probe chooses between them when the model is loaded:
 
 * Shared prefixes are computed once, in packed trees with a tree mask, if this gives the same numbers as separate sentences.
-  Otherwise, sentences are sorted by length and padded. Recurrent layers, ALiBi and others don't support the mask; some
-  of them ignore it without an error.
+  Otherwise, sentences are sorted by length and padded. Some architectures, such as those with
+  recurrent layers or ALiBi, don't support the mask, and some of these ignore it without an error.
 * The head is applied only to the rows that are needed, a few at a time, if this gives the same logits as the original model.
   Otherwise, the model's own forward pass is run, and a hook removes the other rows before the head.
 

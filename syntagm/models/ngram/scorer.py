@@ -36,7 +36,7 @@ class Tokenisation:
 
 
 class Source(Protocol):
-    """A source of word probabilities in sentences between `<s>` and `</s>`."""
+    """A source of the probabilities of words, in sentences that begin with `<s>` and end with `</s>`."""
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Compute log10 p of each word given the words before it in its sentence.

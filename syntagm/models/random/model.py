@@ -83,7 +83,7 @@ class Random(LanguageModel):
     def _candidate(self, left: str, end: int, hashed: "hashlib.blake2b", word: str) -> float:
         if not word or word != word.strip() or _INSIDE.match(left[-1:] + word[:1]):
             raise ModelError(
-                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a gap",
+                self.name, f"{word!r} is no separate word in {left + word!r}", "whole words in a gap",
                 "Put a space at the end of the text before the gap.",
             )  # fmt: skip
         return sum(bits for _, _, bits in self._words(left[end:] + word, hashed))

@@ -107,7 +107,7 @@ class Toy(LanguageModel):
         before, words = [START, *_words(left)], _words(word)
         if not words or word != word.strip() or [START, *_words(left + word)] != [*before, *words]:
             raise ModelError(
-                self.name, f"no whole word {word!r} in {left + word!r}", "whole words in a gap",
+                self.name, f"{word!r} is no separate word in {left + word!r}", "whole words in a gap",
                 "Put a space at the end of the text before the gap.",
             )  # fmt: skip
         spelled = [spelling if spelling in self._in_vocabulary else UNKNOWN for spelling in (*before, *words)]

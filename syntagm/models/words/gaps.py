@@ -77,7 +77,7 @@ def _candidates(
 
 def _refuse(model: str, left: str, word: str) -> None:
     raise ModelError(
-        model, f"no whole word {word!r} in {left + word!r}", "whole words in a gap",
+        model, f"{word!r} is no separate word in {left + word!r}", "whole words in a gap",
         "Put a space at the end of the text before the gap.",
     )  # fmt: skip
 

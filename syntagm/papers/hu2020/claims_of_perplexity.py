@@ -34,7 +34,7 @@ def dissociation(study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
         "word-level neural models": table.filter(pl.col("model").is_in(WORD_BY_WORD)),
     }  # fmt: skip
     if len(subsets["word-level neural models"]) < 4:
-        raise LookupError("no perplexities of word-level neural models")
+        raise LookupError("fewer than 4 perplexities of word-level neural models")
     return [
         _row(DISSOCIATED, method, models, weights, rows)
         for models, subset in subsets.items()

@@ -178,7 +178,9 @@ def _comparable(smaller: Fit, larger: Fit) -> None:
         raise UsageError(place, f"{smaller.method} and {larger.method}", "two fits by the same method")
     same = np.array_equal(small.response, large.response) and np.array_equal(small.trials, large.trials)
     if not same or small.model.response != large.model.response:
-        raise UsageError(place, "different responses", "the same rows in the same order")
+        raise UsageError(
+            place, "different responses", "the same response variable, and the same rows in the same order"
+        )
     fixed = _lmm_design.within(small.fixed.values, large.fixed.values)
     if smaller.method == "REML" and (len(smaller.coefficients) != len(larger.coefficients) or not fixed):
         cure = "Fit both with reml=False."
