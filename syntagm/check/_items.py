@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from syntagm.check._spot import Spot, references, rule, sentences
 from syntagm.suite import Suite
@@ -70,12 +70,23 @@ def mostly_empty_region(suite: Suite) -> Iterator[Spot]:
     """a region that no prediction compares and that is empty in most sentences.
     If it is a note and not part of the sentence, remove it: models read it."""
     compared = {reference.region for _, reference in references(suite)}
-    occurrences: Counter[str] = Counter()
-    empty: Counter[str] = Counter()
-    for _, _, sentence in sentences(suite):
+    filled: dict[str, dict[tuple[str, str], bool]] = {}
+    for item, condition, sentence in sentences(suite):
         for region in sentence.regions:
-            occurrences[region.name] += 1
-            empty[region.name] += not sentence.text[region.start : region.end].strip()
-    for name, count in occurrences.items():
-        if name not in compared and count / 2 < empty[name] < count:
-            yield Spot(region=name, found=f"{empty[name]} of {count}")
+            text = sentence.text[region.start : region.end].strip()
+            filled.setdefault(region.name, {})[item.id, condition] = bool(text)
+    for name, cells in filled.items():
+        empty = sum(not cell for cell in cells.values())
+        if name in compared or not len(cells) / 2 < empty < len(cells):
+            continue
+        # A region that only some conditions have, or only some items, belongs to the design.
+        if not any(_follows(cells, place) for place in (0, 1)):
+            yield Spot(region=name, found=f"{empty} of {len(cells)}")
+
+
+def _follows(cells: Mapping[tuple[str, str], bool], place: int) -> bool:
+    """Return whether a region is filled alike in all sentences with the same item (place 0) or condition (1)."""
+    groups: dict[str, set[bool]] = {}
+    for key, cell in cells.items():
+        groups.setdefault(key[place], set()).add(cell)
+    return all(len(cells_of_group) == 1 for cells_of_group in groups.values())

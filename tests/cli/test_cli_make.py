@@ -118,9 +118,9 @@ def test_a_stop_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPa
     [
         (["none.toml"], "no such file, folder or collection"),
         (["table.toml", "table.toml?n=1"], "suite table: two suites have this name"),
-        (["table.toml", "-n", "0"], "n: '0'; expected a number from 1"),
+        (["table.toml", "-n", "0"], "n: '0'; expected a whole number from 1"),
         (["table.toml", "-n", "5&seed=x"], "seed: 'x'"),
-        (["table.toml", "--seed", "x"], "seed: 'x'; expected a number from 0"),
+        (["table.toml", "--seed", "x"], "seed: 'x'; expected a whole number from 0"),
         (["hostile.json"], "suite '../../up': a name that can't be used as a file name"),
         (["hostile.json", "-n", "3"], "no option 'n' in syntaxgym"),
     ],

@@ -137,11 +137,11 @@ def test_a_class_of_the_template_stands_before_that_of_the_lexicon(tmp_path: Pat
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("n=0", "n: '0'; expected a number from 1"),
+        ("n=0", "n: '0'; expected a whole number from 1"),
         ("n=x", "n: 'x'"),
         ("n=1e3", "n: '1e3'"),
         ("n=٣", "n: '٣'"),
-        ("seed=-1", "seed: '-1'; expected a number from 0"),
+        ("seed=-1", "seed: '-1'; expected a whole number from 0"),
         ("style=loud", "style: 'loud'; expected natural or published"),
         ("suite=other", "no suite 'other'; expected one of here"),
         ("good=x", "no option 'good' in template; expected one of format, n, seed, style, suite"),
