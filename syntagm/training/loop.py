@@ -4,6 +4,7 @@ Several processes (`torchrun`) can train one model. Each takes its share of ever
 the number of tokens. Only the first process writes files.
 """
 
+import atexit
 import contextlib
 import json
 import math
@@ -284,4 +285,6 @@ def _processes(device: torch.device) -> tuple[int, int]:
     if world > 1 and not dist.is_initialized():
         # The model's device decides: a machine may have GPUs that this training does not use.
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        # Threads of the group that still run when the interpreter ends would abort the process.
+        atexit.register(dist.destroy_process_group)
     return int(os.environ.get("RANK", "0")) if world > 1 else 0, world
