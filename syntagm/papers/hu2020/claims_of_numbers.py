@@ -5,7 +5,6 @@ from zlib import crc32
 
 import polars as pl
 
-from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, verdict
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import bundled, formulas
@@ -41,7 +40,7 @@ def footnote_7(findings: Findings) -> Checked:
     """The pattern is the same without n-gram, without GPT-2 and without both (footnote 7)"""
     findings.fit("full")
     results, same_pattern, weaker = [], True, 0
-    for classes, subset in regressions.without_classes(regressions.observations(findings.study)).items():
+    for classes, subset in findings.without.items():
         if len(subset.fits) < 3:
             raise LookupError(f"{classes}: " + "; ".join(subset.failures.values()))
         size, architecture = (

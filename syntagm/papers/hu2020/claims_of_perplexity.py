@@ -1,13 +1,13 @@
 """Two claims of Hu et al. 2020 that are no differences of scores: perplexity tells little, and class matters more than size."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
 import polars as pl
 
 from syntagm.papers.hu2020 import regressions
-from syntagm.papers.hu2020.models import ALL_GPT2, WORD_BY_WORD
-from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Range, Row
+from syntagm.papers.hu2020.models import WORD_BY_WORD
+from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, counting
 from syntagm.papers.hu2020.regressions import Fits
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.association import association
@@ -27,12 +27,8 @@ def dissociation(study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
         LookupError: there are no perplexities.
     """
     table = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
-    gpt2 = pl.col("model").is_in(ALL_GPT2)
-    gone = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
-    subsets = {
-        "all": table, "without withdrawn": table.filter(~(gpt2 & gone)), "without GPT-2": table.filter(~gpt2),
-        "word-level neural models": table.filter(pl.col("model").is_in(WORD_BY_WORD)),
-    }  # fmt: skip
+    subsets = {models: table.filter(counting(models, withdrawn)) for models in MODELS}
+    subsets["word-level neural models"] = table.filter(pl.col("model").is_in(WORD_BY_WORD))
     if len(subsets["word-level neural models"]) < 4:
         raise LookupError("fewer than 4 perplexities of word-level neural models")
     return [
@@ -84,14 +80,21 @@ def class_over_size(subsets: Iterable[tuple[str, Fits]]) -> list[Row]:
     return found
 
 
-def subsets(study: Study, withdrawn: set[tuple[str, int]], everything: Fits) -> Iterator[tuple[str, Fits]]:
-    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7."""
+def subsets(
+    study: Study, withdrawn: set[tuple[str, int]], everything: Fits, without: Callable[[], Mapping[str, Fits]]
+) -> Iterator[tuple[str, Fits]]:
+    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7.
+
+    Arguments:
+        everything: the fits of all models.
+        without: returns the fits without some classes; called only if the others could be fitted.
+    """
     yield "all", everything
     table = regressions.observations(study)
     remaining = table.filter(~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn]))
     if len(remaining) < len(table):
-        yield "without withdrawn", regressions.fitted(remaining, ("no_size", "no_architecture"))
-    yield from regressions.without_classes(table).items()
+        yield MODELS[1], regressions.fitted(remaining, ("no_size", "no_architecture"))
+    yield from without().items()
 
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:
@@ -113,11 +116,11 @@ def _row(
 
 
 def claims(
-    study: Study, withdrawn: set[tuple[str, int]], fits: Fits
+    study: Study, withdrawn: set[tuple[str, int]], fits: Fits, without: Callable[[], Mapping[str, Fits]]
 ) -> list[tuple[str, Callable[[], list[Row]]]]:  # fmt: skip
     """Return the claims, each with a function that judges it."""
     return [
         (DISSOCIATED, lambda: dissociation(study, withdrawn)),
         (WITHIN, lambda: within_a_class(study)),
-        (CLASS_OVER_SIZE, lambda: class_over_size(subsets(study, withdrawn, fits))),
+        (CLASS_OVER_SIZE, lambda: class_over_size(subsets(study, withdrawn, fits, without))),
     ]

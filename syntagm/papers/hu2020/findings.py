@@ -86,6 +86,11 @@ class Findings:
         """The regressions over 31 suites."""
         return regressions.fitted(regressions.observations(self.study))
 
+    @cached_property
+    def without(self) -> Mapping[str, Fits]:
+        """The regressions without the classes of footnote 7."""
+        return regressions.without_classes(regressions.observations(self.study))
+
     def fit(self, name: str) -> Fit:
         """Return the fit of a regression."""
         if name not in self.fits.fits:
@@ -136,7 +141,7 @@ class Findings:
         for claim in claims(chances_of(self.raw, self.study.suites)):
             printed[claim.text] = claim.printed
             judged.append((claim.text, partial(multiverse.rows, claim, self.study, self.withdrawn)))
-        judged += claims_of_perplexity.claims(self.study, self.withdrawn, self.fits)
+        judged += claims_of_perplexity.claims(self.study, self.withdrawn, self.fits, lambda: self.without)
         return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judged]
 
     def rows(self) -> list[Row]:

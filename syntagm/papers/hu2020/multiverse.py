@@ -142,15 +142,24 @@ class Row:
         return min(self.value - self.claimed.low, self.claimed.high - self.value)
 
 
+def counting(models: str, withdrawn: set[tuple[str, int]]) -> pl.Expr:
+    """Return the condition that a row is of a model that counts.
+
+    Arguments:
+        models: one of `MODELS`.
+        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew.
+    """
+    gpt2 = pl.col("model").is_in(ALL_GPT2) & (pl.col("corpus") != "")
+    dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
+    return ~{MODELS[0]: pl.lit(False), MODELS[1]: gpt2 & dropped, MODELS[2]: gpt2}[models]
+
+
 class View:
     """The data of a study as one analysis sees them."""
 
     def __init__(self, study: Study, analysis: Analysis, withdrawn: set[tuple[str, int]]) -> None:
         self.study, self.analysis = study, analysis
-        gpt2 = pl.col("model").is_in(ALL_GPT2) & (pl.col("corpus") != "")
-        dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
-        excluded = {MODELS[0]: pl.lit(False), MODELS[1]: gpt2 & dropped, MODELS[2]: gpt2}[analysis.models]
-        self.items = study.items.filter(~excluded)
+        self.items = study.items.filter(counting(analysis.models, withdrawn))
 
     @cached_property
     def models(self) -> list[tuple[str, str, int]]:
