@@ -456,7 +456,8 @@ def panel(
             }
         )
     title_of_axis = "effect (bits)" if labelled else None
-    axis = axes.quantity("value", title_of_axis, {"domain": list(ends), "nice": True}, labels=labelled, ticks=labelled)
+    scale = {"domain": list(ends), "nice": True}
+    axis = axes.quantity("value", title_of_axis, scale, labels=labelled, ticks=labelled, tickCount=6)
     # A single model is not a series: its colour could be taken for that of a condition.
     colours = COLOURS if len(models) > 1 else (INK,)
     return dots.panel(rows, axis, title, 0.0, models, WIDTH, key=key and len(models) > 1, colours=colours)

@@ -146,6 +146,23 @@ def test_compared_regions_have_a_band_and_a_scale_of_their_own_and_effects(tmp_p
     assert "<svg" in figure.svg()
 
 
+def test_compared_regions_have_intervals_within_items(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, agreement())
+    found = rows(regions.table(run, "agreement"))
+    differences = views.table("effects", run, measure="verb").to_frame()
+    # Two conditions: the interval of their difference is wider by the square root of 2.
+    reach = (differences["high"][0] - differences["low"][0]) / 2 / 2**0.5
+    for condition in ("good", "bad"):
+        row = found[condition, "2"]
+        assert (row["low_within"], row["high_within"]) == pytest.approx((row["bits"] - reach, row["bits"] + reach))
+        assert isnan(found[condition, "1"]["low_within"])
+    _, zoomed, _ = values(views.figure("regions", run).spec)
+    assert [(value["low"], value["high"]) for value in zoomed] == [
+        (found[condition, "2"]["low_within"], found[condition, "2"]["high_within"]) for condition in ("good", "bad")
+    ]
+    assert all("within items" in value["said"] for value in zoomed)
+
+
 def test_whole_sentences_compared_have_no_band_but_effects(tmp_path: Path) -> None:
     suite = replace(agreement(), predictions=agreement().predictions[1:])
     means, effects = values(views.figure("regions", toy_run(tmp_path, suite)).spec)

@@ -43,7 +43,7 @@ def suite(
     if references and all(reference.region == "*" for reference in references):
         return "margins", _margins(subject, title)
     by_region = [
-        regions.table(column.run, subject.name, column.name, table)
+        regions.table(column.run, subject.name, column.name, table, references)
         for column, table in zip(subject.columns, tables, strict=True)
     ]
     by_region = [table for table in by_region if len(table)]
