@@ -33,8 +33,6 @@ from syntagm.tasks.regions import regions
 from syntagm.views import effects
 from syntagm.views.options import Suite
 
-METHOD = "Student's t over items"
-
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
     "position": pl.Int32, "bits": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int32, "undefined": pl.Int32,
@@ -43,7 +41,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
+    """Compute the mean surprisal of each region and condition in bits, its interval (`interval.of_numbers`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
     true if it is empty in all items. If a sentence has two regions with the same name, the first is used, as in
@@ -155,7 +153,7 @@ def draw(
         zooms = [_zoom(of_model, region, names, panel["height"], at == 0) for region in zoomed]
         plots.append(beside([panel, *zooms], 24) if zooms else panel)
     spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
-    subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"]
+    subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {interval.OF_NUMBERS}"]
     if zoomed:
         subtitle.append("right: the compared regions, each on a scale of its own")
     if compared_effects:
