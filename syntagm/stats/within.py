@@ -6,33 +6,33 @@ the factor (c - 1) / c for c conditions. With two conditions, the interval of th
 the factor √2.
 """
 
-from math import nan
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.stats.interval import Spread, student
+from syntagm.stats.interval import of_numbers
 
 METHOD = "Cousineau-Morey, within items"
 
 
-def reaches(values: NDArray[np.float64]) -> list[float]:
-    """Return half of the width of the 95% interval of the mean of each condition, within items.
+def intervals(values: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """Compute the 95% interval of the mean of each condition within items, relative to that mean.
 
-    Only items with finite values in all conditions count. Without two of them, or with a single condition, all are nan;
-    nan also stands for a condition whose values, apart from the means of the items, don't vary.
+    Only items with finite values in all conditions count. The ends are nan if there are fewer than two such items or
+    conditions, or if the values of a condition, apart from the means of the items, don't vary.
 
     Arguments:
         values: shape (items, conditions).
 
-    >>> [round(reach, 2) for reach in reaches(np.array([[10.0, 11.0], [20.0, 22.0], [30.0, 33.0]]))]
-    [1.76, 1.76]
+    >>> [(round(low, 2), round(high, 2)) for low, high in intervals(np.array([[10.0, 11.0], [20.0, 22.0], [30.0, 33.0]]))]
+    [(-1.76, 1.76), (-1.76, 1.76)]
     """
     complete = values[np.isfinite(values).all(axis=1)]
     n, conditions = complete.shape
     if n < 2 or conditions < 2:
-        return [nan] * conditions
-    centred = complete - complete.mean(axis=1, keepdims=True)
-    variances = centred.var(axis=0, ddof=1) * conditions / (conditions - 1) / n
-    found = [student(0.0, Spread(float(variance), float(n - 1), (("items", n),))) for variance in variances]
-    return [interval.high for interval in found]
+        return [(nan, nan)] * conditions
+    normalised = complete - complete.mean(axis=1, keepdims=True)
+    scaled = (normalised - normalised.mean(axis=0)) * sqrt(conditions / (conditions - 1))
+    found = [of_numbers(column) for column in scaled.T]
+    return [(interval.low, interval.high) for interval in found]

@@ -304,7 +304,7 @@ def _notes(deviation: str) -> tuple[str, ...]:
         "Means over items, in bits; each difference is within an item. d: the mean divided by the standard deviation "
         f"{deviation}. contrast: the effect as a difference of conditions.",
         SIGN,
-        "low, high: 95% interval, Student's t over items.",
+        f"low, high: 95% interval, {interval.OF_NUMBERS}.",
     )
 
 

@@ -34,7 +34,8 @@ from syntagm.tasks.regions import regions
 from syntagm.views import effects
 from syntagm.views.options import Suite
 
-METHOD = "Student's t over items"
+# The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.
+SPAN = 1.0
 
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
@@ -50,7 +51,7 @@ def table(
     sentences: pl.DataFrame | None = None,
     compared: Collection[Reference] | None = None,
 ) -> pl.DataFrame:
-    """Compute the mean surprisal of each region and condition in bits, its interval (`METHOD`), and its n.
+    """Compute the mean surprisal of each region and condition in bits, its interval (`interval.of_numbers`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
     true if it is empty in all items. `low_within` and `high_within` are the interval within items of a region that the
@@ -81,16 +82,14 @@ def table(
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    within = _within(measured, effects.references(record) if compared is None else compared)
+    within_items = _within(measured, effects.references(record) if compared is None else compared)
     rows = []
     for condition, name, place, (values, count, empty) in cells:
         mean, *ends = _mean(values.to_numpy())
-        reach = within.get((name, condition), math.nan)
+        ends_within = (mean + end for end in within_items.get((name, condition), (math.nan, math.nan)))
         label = record.region_labels.get(name, "")
         counts = (len(values), count - len(values), empty)
-        rows.append(
-            (model or run.model, suite, condition, name, label, place, mean, *ends, *counts, mean - reach, mean + reach)
-        )
+        rows.append((model or run.model, suite, condition, name, label, place, mean, *ends, *counts, *ends_within))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -99,9 +98,9 @@ def _mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return (float(values.mean()) if len(values) else math.nan), found.low, found.high
 
 
-def _within(measured: pl.DataFrame, compared: Collection[Reference]) -> dict[tuple[str, str], float]:
-    """Return half of the width of the interval within items of each compared region and condition."""
-    found: dict[tuple[str, str], float] = {}
+def _within(measured: pl.DataFrame, compared: Collection[Reference]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the interval within items of each compared region and condition, relative to its mean."""
+    found: dict[tuple[str, str], tuple[float, float]] = {}
     for region in dict.fromkeys(reference.region for reference in compared):
         conditions = [reference.condition for reference in dict.fromkeys(compared) if reference.region == region]
         rows = measured.filter((pl.col("region") == region) & pl.col("condition").is_in(conditions))
@@ -109,7 +108,7 @@ def _within(measured: pl.DataFrame, compared: Collection[Reference]) -> dict[tup
             by_item = rows.pivot("condition", index="item", values="bits").drop("item")
             values = by_item.fill_null(math.nan).to_numpy()
             found |= {
-                (region, name): reach for name, reach in zip(by_item.columns, within.reaches(values), strict=True)
+                (region, name): ends for name, ends in zip(by_item.columns, within.intervals(values), strict=True)
             }
     return found
 
@@ -186,7 +185,7 @@ def draw(
         zooms = [_zoom(zoomed_in, region, names, panel["height"], at == 0) for region in zoomed]
         plots.append(beside([panel, *zooms], 24) if zooms else panel)
     spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
-    subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {METHOD}"]
+    subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {interval.OF_NUMBERS}"]
     if zoomed:
         subtitle.append(f"right: the compared regions, each on a scale of its own; 95% interval: {within.METHOD}")
     if compared_effects:
@@ -268,7 +267,11 @@ def _zoom(zoomed: list[dict[str, Any]], region: str, conditions: list[str], heig
     """Make a small panel for a compared region under one model, with a scale of its own and intervals within items."""
     values = [value for value in zoomed if value["region"] == region]
     series = Series("condition", conditions)
-    bits = axes.quantity("bits", None, {"zero": False, "nice": True, "padding": 8}, tickCount=5)
+    ends = [end for value in values for end in (value["low"], value["high"])]
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    margin = max(SPAN - (high - low), 0.0) / 2
+    scale = {"domain": [low - margin, high + margin], "nice": True, "padding": 8}
+    bits = axes.quantity("bits", None, scale, tickCount=5)
     place = axes.names("condition", conditions, labels=False)
     encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     panel: Spec = {"width": max(56, 13 * len(conditions) + 12), "height": height, "data": {"values": values}}

@@ -18,7 +18,7 @@ from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.items import Shown
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs.store import Run
-from syntagm.views import regions
+from syntagm.stats import interval
 from syntagm.views.effects import Effect, contrast
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
@@ -148,7 +148,7 @@ class Predictions(Chapter):
             "picture": Markup(figures.accuracies(subjects, _groups(by_group)).svg())
             if judged and len(sections) > 1
             else "",
-            "figure_method": regions.METHOD,
+            "figure_method": interval.OF_NUMBERS,
             "seed": items.SEED,
             "in_words": example.prediction_in_words,
         }
