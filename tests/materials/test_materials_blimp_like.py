@@ -17,7 +17,9 @@ from syntagm.templates.expression import values
 from syntagm.templates.template import read_lexicon
 
 FOLDER = Path(syntagm.materials.__file__).parent / "blimp_like"
-LEXICON = read_lexicon((FOLDER.parent / "lexicon" / "blimp_like.toml").read_text(encoding="utf-8"), "blimp_like.toml").classes
+LEXICON = read_lexicon(
+    (FOLDER.parent / "lexicon" / "blimp_like.toml").read_text(encoding="utf-8"), "blimp_like.toml"
+).classes
 # sha256 of the sentences of 20 pairs, seed 1, a line each.
 GOLDEN = {
     "adjunct_island": "aef3cbdd0f736d9612a17871b75e4d1a5534a415568fc049becfba64d65566b0",
