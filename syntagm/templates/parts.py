@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SUITE = re.compile(r"\w[\w .,()+-]{0,99}")
 _ITEMS: dict[Fill, tuple[str, ...]] = {"table": ("fill", "rows"), "cross": ("fill",), "sample": ("fill", "n", "cells")}
 _RESERVED = ("seed", "style")
-_AT_TOP = ("name", "regions", "lexicon", "aggregate", "require")
+_AT_TOP = ("regions", "lexicon", "aggregate", "require")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,10 @@ def predictions(section: Section) -> tuple[Prediction, ...]:
 
 def refuse_misplaced(content: Mapping[str, Any], place: str) -> None:
     """Refuse an entry of the top level that stands below the name of a table, where TOML makes it part of the table."""
-    for table, entries in content.items():
-        for key in _AT_TOP if isinstance(entries, dict) and table not in ("vary", "rules", "slots") else ():
-            if key in entries and (table != "tags" or key == "regions"):
+    for table in ("tags", "item_tags", "conditions", "predictions"):
+        entries = content.get(table)
+        for key in _AT_TOP if isinstance(entries, dict) else ():
+            if key in entries:
                 cure = f"{key} belongs at the top of the file, above the first line in square brackets."
                 raise InputError(f"{place}, [{table}]", f"an entry called {key}", f"no {key} in [{table}]", cure)
 
