@@ -129,7 +129,7 @@ def check() -> int:
 def words(paths: Iterable[Path]) -> Iterator[str]:
     """Yield the words of texts."""
     for path in paths:
-        with (gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")) as file:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             for line in file:
                 yield from _WORD.findall(line.replace("’", "'"))
 
@@ -146,7 +146,9 @@ def count(paths: Sequence[Path]) -> None:
     for name, own in schema()["classes"].items():
         table = rows(name)
         for row in table:
-            own_forms = [word for word in dict.fromkeys(forms(row, own["forms"])) if " " not in word and "(" not in word]
+            own_forms = [
+                word for word in dict.fromkeys(forms(row, own["forms"])) if " " not in word and "(" not in word
+            ]
             for word in own_forms:
                 known[word] = lower[word] if word == word.lower() else counts[word]
             if "band" in own["features"]:
@@ -186,8 +188,8 @@ def phrases(number: int, seed: int) -> Iterator[str]:
         yield f"{row['form']} {_shown(generator.choice(fitting(row['kind'])), generator)}"
     for _ in range(number):
         row, number_form = generator.choice(relational), generator.choice(("sg", "pl"))
-        head = row[number_form] if row[number_form] != NONE else row["sg"]
-        yield f"the {head} of the {_shown(generator.choice(fitting(row['of'])), generator, number_form)}"
+        of = generator.choice(fitting(row["of"]))
+        yield f"the {_shown(row, generator, number_form)} of the {_shown(of, generator, number_form)}"
     for _ in range(number // 4):
         row = generator.choice(prepositions)
         yield f"{row['form']} the {_shown(generator.choice(fitting(row['kind'])), generator)}  ({row['type']})"

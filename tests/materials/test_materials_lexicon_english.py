@@ -94,7 +94,9 @@ def test_adverbs_that_need_a_negative_environment_are_marked():
 
 
 def test_determiners_have_strength_and_licensing():
-    rows = {next(row[form] for form in ("sg", "pl", "mass") if row[form] != "-"): row for row in lexicon.rows("determiner")}
+    rows = {
+        next(row[form] for form in ("sg", "pl", "mass") if row[form] != "-"): row for row in lexicon.rows("determiner")
+    }
     assert {word for word, row in rows.items() if row["strength"] == "strong" and row["type"] == "quantifier"} == {
         *("every", "each", "either", "neither", "both", "all", "most")
     }
