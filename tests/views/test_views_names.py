@@ -50,12 +50,16 @@ def test_a_tag_that_no_suite_has_is_refused_by_every_view(kind: views.Kind, name
         make(name, runs, tag="nonsense")
 
 
-def test_correlation_is_over_first_predictions_and_refuses_models_without_a_common_suite(
+def test_correlation_is_over_first_predictions_and_refuses_models_with_fewer_than_three_common_suites(
     tmp_path: Path, runs: list[Run]
 ) -> None:
-    assert views.figure("correlation", runs).table["n"].to_list() == [2, 2]
+    three = [agreement(), agreement("other"), pairs("pairs", ("the dog barks", "the dog bark"))]
+    many = [toy_run(tmp_path / model, *three, model=model) for model in ("toy", "random")]
+    assert views.figure("correlation", many).table["n"].to_list() == [3, 3]
+    with pytest.raises(UsageError, match="2 suites with the measure in two of the runs; expected at least 3"):
+        views.figure("correlation", runs)
     others = toy_run(tmp_path / "others", pairs("pairs", ("the dog barks", "the dog bark")), model="random?seed=2")
-    with pytest.raises(UsageError, match="no suite with the measure in two of the runs; expected suites in common"):
+    with pytest.raises(UsageError, match="0 suites with the measure in two of the runs; expected at least 3"):
         views.figure("correlation", [runs[0], others])
 
 
