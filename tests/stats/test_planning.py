@@ -130,7 +130,9 @@ def test_people_and_items_vary_as_in_the_pilot() -> None:
     assert pilot.load == 12
     assert pilot.people(24, 5) == 10
     assert 0.2 < pilot.sd["item"][0] < 1.4
-    none, some, more = (planning.power(pilot, by, items=24, each=each).power for by, each in ((0.0, 5), (0.1, 5), (0.1, 15)))
+    none, some, more = (
+        planning.power(pilot, by, items=24, each=each).power for by, each in ((0.0, 5), (0.1, 5), (0.1, 15))
+    )
     assert none == pytest.approx(0.05, abs=0.046)
     assert none < some < more
 

@@ -38,7 +38,9 @@ def test_two_models_are_planned_for_suites_and_items(folder: Path) -> None:
     assert [(row["suites"], row["items"], row["models"]) for row in rows] == [(3, 10, 1), (5, 10, 1)]
     assert all(row["low"] < row["power"] < row["high"] or row["power"] in (0, 1) for row in rows)
     assert rows[0]["B - A"] == rows[0]["pilot B - A"]
-    stated = sg.table("power", runs(folder, "ab"), suites="3", items="10", difference="0.9").to_frame().row(0, named=True)
+    stated = (
+        sg.table("power", runs(folder, "ab"), suites="3", items="10", difference="0.9").to_frame().row(0, named=True)
+    )
     assert stated["B - A"] == 0.9
     assert stated["power"] > rows[0]["power"]
 
@@ -111,7 +113,10 @@ def test_people_are_planned_from_a_file(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["power", "--people", str(path), "items=12", "judgements=2,4"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [cell.strip() for cell in lines[2].split("|")[1:-1]][4:7] == ["items", "judgements", "people"]
-    assert [[cell.strip() for cell in line.split("|")[5:8]] for line in lines[4:6]] == [["12", "2", "4"], ["12", "4", "8"]]
+    assert [[cell.strip() for cell in line.split("|")[5:8]] for line in lines[4:6]] == [
+        ["12", "2", "4"],
+        ["12", "4", "8"],
+    ]
     assert any(line.startswith("- Pilot: mean 0.792 [") for line in lines)
     assert main(["power", "--people", str(path), "suites=3"]) == 2
     assert "no option 'suites' for people" in capsys.readouterr().err

@@ -216,7 +216,12 @@ def of_people(
     centre = pilot.difference if pilot.paired else pilot.difference + pilot.against
     pilot_note = f"Pilot: {number} {centre:.3f} [{low:.3f}, {high:.3f}]{p} ({pilot.found.method})."
     load = f"people: each judges {pilot.load} items, as in the pilot, or all if there are fewer."
-    notes = (pilot_note, load, *_notes("test of judgements (people and items random)", difference), *(f"Model of the pilot: {message}." for message in pilot.messages))
+    notes = (
+        pilot_note,
+        load,
+        *_notes("test of judgements (people and items random)", difference),
+        *(f"Model of the pilot: {message}." for message in pilot.messages),
+    )
     return Plan((Curve(curve.a, curve.b, curve.pilot, curve.difference, tuple(with_people)),), notes)
 
 
