@@ -1,11 +1,11 @@
 """The lexicon `english`: sizes, forms, features and frequencies."""
 
-import csv
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
+from syntagm.templates import schema
 from syntagm.templates.article import article
 from tools import lexicon
 
@@ -27,17 +27,8 @@ def test_every_kind_has_parents_that_are_kinds_and_a_word():
     assert used == set(TREE)
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_columns_and_values_are_those_of_the_schema(name):
-    own = CLASSES[name]
-    with (lexicon.LEXICON / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        header, *lines = csv.reader(file)
-    assert header == [*own["forms"], *own["features"]]
-    assert all(len(line) == len(header) for line in lines)
-    assert len(set(map(tuple, lines))) == len(lines)
-    for feature, declared in own["features"].items():
-        values = {value for row in lexicon.rows(name) for value in row[feature].split("/")} - {lexicon.NONE}
-        assert values <= (set(TREE) if "tree" in declared else set(declared["values"])), feature
+def test_the_language_reads_it():
+    assert set(schema.read(lexicon.LEXICON).classes) == set(SCHEMA["classes"])
 
 
 def test_there_are_enough_nouns_of_each_sort():
