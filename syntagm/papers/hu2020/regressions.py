@@ -184,8 +184,7 @@ def tests(by_classes: Mapping[str, Fits], ratios: Ratios) -> Table:
     rows: list[tuple[Cell, ...]] = []
     notes = [
         "classes: all, and without those of footnote 7 of the paper. method: what chi2 is compared with.",
-        "F: Kenward and Roger's test, which is for few groups, too; its model is fitted by restricted likelihood. p of F can "
-        "be below p, because it uses fewer approximations, and above it.",
+        "F: Kenward and Roger's test, which holds with few groups, too. Its model is fitted by restricted likelihood.",
     ]
     for classes, fitted_models in by_classes.items():
         notes += [f"{classes}: {note}" for note in _notes(fitted_models)[1:]]
