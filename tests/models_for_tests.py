@@ -18,6 +18,8 @@ from syntagm.models.lstm.network import Network
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.model import load
+from syntagm.models.rnng.model import Rnng
+from syntagm.models.rnng.network import Network as Grammar
 from syntagm.models.words.vocabulary import build
 from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
@@ -162,6 +164,17 @@ def lstm(**options: str) -> Lstm:
     return Lstm(network, vocabulary, "blanks", "tiny", options)
 
 
+def rnng(parts: str = "all", **options: str) -> Rnng:
+    """A random RNNG over the words of `TEXT` and two labels."""
+    torch.manual_seed(1)
+    vocabulary = build([line.split() for line in TEXT.splitlines()])
+    network = Grammar(len(vocabulary), 2, 8, 12, 2, parts)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.mul_(3.0)
+    return Rnng(network, vocabulary, ["S", "NP"], "blanks", "tiny", options)
+
+
 def ngram(**options: str) -> LanguageModel:
     """A trigram model of `TEXT`; words that stand there once are unknown."""
     with TemporaryDirectory() as folder:
@@ -187,6 +200,8 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "lstm": lstm,
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
+    "rnng": rnng,
+    "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
     "ngram": ngram,
     "ngram-eos": lambda: ngram(eos="yes", tokens="treebank"),
     "ngram-arpa": lambda: ngram(file="arpa", case="lower"),

@@ -1,4 +1,4 @@
-"""The interface of language models: scoring texts, filling gaps, and information about the model."""
+"""The interface of language models: scoring texts, filling gaps, parsing, and information about the model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ Sees = Literal["left", "both", "left and length"]
 
 
 class LanguageModel(ABC):
-    """A language model that scores texts and, in some families, fills gaps.
+    """A language model that scores texts and, in some families, fills gaps or parses.
 
     Attributes:
         name: canonical name `family:path?options`, as in results. Local models are named by folder and hash.
@@ -33,7 +33,7 @@ class LanguageModel(ABC):
             limited only by the model's positions.
         exact: whether surprisals are those of the model's own distribution. False for a beam search, whose sizes are
             in `settings`.
-        can: the supported queries: {"score"} or {"score", "fill"}.
+        can: the supported queries: "score", and possibly "fill" and "parse".
         worth_caching: whether reading a cached answer is faster than computing it.
         settings: scoring settings as in signatures: {"bos": "yes", "eos": "no", ...}.
         record: further information for the record of a run: hashes, versions, how the numbers were computed.
@@ -106,6 +106,22 @@ class LanguageModel(ABC):
             ModelError: the model can't fill a gap; the message names it.
         """
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
+
+    def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
+        """Return the best tree of each prefix of each text, in the order of `texts`.
+
+        Arguments:
+            texts: the texts.
+            done: called after each batch with the number of texts that it finished. It may raise an exception to stop.
+
+        Yields:
+            A bracketed tree for each word: that of the text up to this word, with all brackets closed. The last tree is
+            that of the whole text. It is empty if the model found none.
+
+        Raises:
+            ModelError: the model can't parse.
+        """
+        raise ModelError(self.name, "this model gives no trees", "a model that does, such as one of the family rnng")
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each word is a single vocabulary entry after a space.

@@ -105,7 +105,7 @@ def _reason(item: Item, answers: Answers, reading: Reading) -> str:
             if missing.all():
                 return "a text has no surprisals: it is too long for a masked model, or the model's answers are not numbers"
             if missing[missing.argmax() :].all():
-                return "a text is longer than the model's positions"
+                return "a text is longer than the model's positions, or its beam search did not reach the next word"
             return "some of the model's answers are not numbers"
     return "a region has no tokens, or a measure has no value"
 

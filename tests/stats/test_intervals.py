@@ -52,6 +52,35 @@ def test_numbers_have_students_interval() -> None:
     assert found.method == "t(4); random: items; only 5 items"
 
 
+def test_skewed_numbers_have_halls_interval_too() -> None:
+    values = np.array([0.0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.8, 1.1, 2.5, 7.0])
+    student = stats.ttest_1samp(values, 0).confidence_interval()
+    found = of_numbers(values)
+    assert found.method == "t(9) and Hall; random: items"
+    assert found.low == pytest.approx(student.low)
+    # The upper end is the mean whose transformed statistic (Hall 1992) is -t(.975, 9).
+    size, skewness = values.std(ddof=1), stats.skew(values)
+
+    def transformed(mean: float) -> float:
+        s = (values.mean() - mean) / size
+        return float(sqrt(10) * (s + skewness * s**2 / 3 + skewness**2 * s**3 / 27 + skewness / 60))
+
+    assert transformed(found.high) == pytest.approx(-stats.t.ppf(0.975, 9))
+    assert found.high > student.high + 0.5
+    # The p-value is .05 for each end of the interval.
+    assert [of_numbers(values - end).p for end in (found.low, found.high)] == pytest.approx([0.05, 0.05])
+    assert of_numbers([-1.0, 1.0] * 5 + [0.0]).low == pytest.approx(
+        stats.ttest_1samp([-1.0, 1.0] * 5 + [0.0], 0).confidence_interval().low
+    )
+
+
+def test_clusters_of_unequal_size_count_as_fewer() -> None:
+    # 6**2 / (9 + 4 + 1) = 18 / 7 clusters of equal size.
+    found = interval.spread_of_clusters(np.array([0.1, 0, -0.1, 0.1, -0.1, 0.0]), {"words": list("aaabbc")})
+    assert found is not None
+    assert found.freedom == pytest.approx(18 / 7 - 1)
+
+
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, inf], [-inf, inf, 2.0]])
 def test_fewer_than_two_items_or_infinite_numbers_have_no_interval(values: list[float]) -> None:
     found = of_items(values)

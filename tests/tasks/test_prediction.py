@@ -180,7 +180,7 @@ def test_reasons_for_undefined_values_are_told_apart() -> None:
         for bits in ([1.0, 2, 3, math.nan, math.nan], [1.0, math.nan, 3, 4, 5], [1.0, 2, 3, 4, 5])
     }
     assert [reason.partition(":")[0] for reason in found.values()] == [
-        "a text is longer than the model's positions",
+        "a text is longer than the model's positions, or its beam search did not reach the next word",
         "some of the model's answers are not numbers",
         "a region has no tokens, or a measure has no value",
     ]

@@ -16,13 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import seal
-from syntagm.io.json import record
 from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
@@ -30,7 +27,7 @@ from syntagm.models.lstm.family import FAMILY
 from syntagm.models.lstm.network import Network, continued, next_logits, surprisals
 from syntagm.models.rank import rank
 from syntagm.models.windows import refuse_overlap
-from syntagm.models.words import vocabulary
+from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.gaps import divide, single
 from syntagm.models.words.vocabulary import END, Vocabulary
 from syntagm.models.words.words import KINDS, words
@@ -40,9 +37,6 @@ FORMAT = 1
 _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 # Contexts of gaps in a batch.
 _CONTEXTS = 256
-# More than any LSTM has of anything.
-_MOST = 1_000_000
-_SIZES = ("embedding", "hidden", "layers")
 
 
 class Lstm(LanguageModel):
@@ -59,12 +53,12 @@ class Lstm(LanguageModel):
         self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
         self.bos, self.eos = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
         self.settings = FAMILY.scoring_settings(chosen, tokens=self._tokens)
-        weights = _digest(network)
-        dependencies = [SCORER, weights, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings]
+        digest = weights.digest(network)
+        dependencies = [SCORER, digest, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings]
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": "lstm",
-            "weights": weights,
+            "weights": digest,
             "vocabulary": len(vocabulary),
             "unknown": vocabulary.classes,
             "options": dict(options),
@@ -210,71 +204,14 @@ def load(path: str, **options: str) -> Lstm:
     if not path or not folder.is_dir():
         raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
     sealed = seal.demand(folder, ModelError)
-    sizes = _read_sizes(folder / "model.json")
-    words = vocabulary.read(folder / "vocabulary.txt")
-    network = _network(len(words), sizes, folder / "model.safetensors")
-    network.to(device(chosen["device"]))
-    label = f"{folder.resolve().name}@{_hash(sealed['files'])[:8]}"
-    return Lstm(network, words, sizes["tokens"], label, options)
-
-
-def _read_sizes(path: Path) -> dict[str, Any]:
-    settings = record(path, ModelError, "a value that syntagm train lstm writes")
-    if settings.get("family") != "lstm":
-        raise ModelError(str(path), "a model of another family", '"family": "lstm"')
-    if settings.get("format") != FORMAT:
-        raise ModelError(str(path), f"format {settings.get('format')!r}", f"{FORMAT}", "Use the version that wrote it.")
-    checks: dict[str, Callable[[Any], bool]] = {
-        name: lambda value: type(value) is int and 0 < value <= _MOST for name in _SIZES
-    }
+    checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
-    for name, is_valid in checks.items():
-        if not is_valid(value := settings.get(name)):
-            raise ModelError(str(path), f"{name} = {value!r}", "a value that syntagm train lstm writes")
-    return settings
-
-
-def _network(words: int, sizes: Mapping[str, Any], path: Path) -> Network:
-    """Build the network that model.json describes, with the stored weights; tied weights are stored once."""
-    try:
-        stored = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise ModelError(str(path), f"can't be read ({error})", "a safetensors file") from error
-    if sizes["layers"] > len(stored):
-        raise ModelError(
-            str(path), f"{len(stored)} arrays", f"the arrays of {sizes['layers']} layers, as in model.json"
-        )
+    sizes = weights.described(folder / "model.json", "lstm", FORMAT, checks)
+    words = vocabulary.read(folder / "vocabulary.txt")
 
     def built() -> Network:
-        return Network(words, sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
+        return Network(len(words), sizes["embedding"], sizes["hidden"], sizes["layers"], tied=sizes["tied"])
 
-    # A network without memory tells the shapes, whatever sizes model.json names.
-    with torch.device("meta"):
-        own = dict(built().named_parameters())
-    if wrong := sorted(stored.keys() ^ own.keys()):
-        raise ModelError(str(path), f"{wrong[0]!r} missing or unexpected", ", ".join(own))
-    for name, tensor in stored.items():
-        if tensor.shape != own[name].shape:
-            raise ModelError(str(path), f"{name} of shape {tuple(tensor.shape)}", f"{tuple(own[name].shape)}")
-        if not tensor.isfinite().all():
-            raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
-    network = built()
-    with torch.no_grad():
-        for name, tensor in network.named_parameters():
-            tensor.copy_(stored[name])
-    return network
-
-
-def _digest(network: Network) -> str:
-    digest = hashlib.sha256()
-    for name, tensor in network.named_parameters():
-        digest.update(f"{name}|{tuple(tensor.shape)}|".encode())
-        digest.update(tensor.detach().float().cpu().numpy().tobytes())
-    return digest.hexdigest()
-
-
-def _hash(hashes: Mapping[str, str]) -> str:
-    digest = hashlib.sha256()
-    for name in _FILES:
-        digest.update(f"{name}|{hashes[name]}|".encode())
-    return digest.hexdigest()
+    network = weights.read(folder / "model.safetensors", sizes["layers"], built)
+    network.to(device(chosen["device"]))
+    return Lstm(network, words, sizes["tokens"], weights.label(folder, _FILES, sealed["files"]), options)

@@ -1,0 +1,1 @@
+"""Recurrent neural network grammars (RNNGs): generative models of trees and words, scored by beam search."""

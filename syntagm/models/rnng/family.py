@@ -1,0 +1,43 @@
+"""The declaration of the family `rnng`."""
+
+from syntagm.models.family import Family, Program, Scoring
+from syntagm.models.option import DEVICE, Choice, Fixed, Option, Value, Whole, choice
+from syntagm.models.words.words import KINDS
+
+FAMILY = Family(
+    name="rnng",
+    summary="Recurrent neural network grammars, trained on trees by `syntagm train rnng`; scored by a beam search.",
+    module="syntagm.models.rnng.model",
+    settings=(
+        Fixed("bos", Value("yes")),
+        Option("beam", Whole(), "100", "number of extended derivations kept in each step of the search"),
+        Option("word_beam", Whole(), "10", "number of derivations kept after each word; their mass gives the surprisal"),
+        Option(
+            "fast_track", Whole(0), "5", "number of further derivations kept in each step if they generate the next word"
+        ),
+        Option(
+            "root",
+            Choice((
+                Value("drop", "it is scored, and the derivation is dropped, as in Hu et al."),
+                Value("mask", "it is no valid action, and at most 8 constituents are opened in a row, as in rnng-pytorch"),
+            )),
+            "drop",
+            "what happens to an action that closes the tree before the last word.",
+        ),
+        Fixed("dtype", Value("f32", words="32-bit floats")),
+        Option(
+            "tokens", choice(["saved", *KINDS]), "saved", "how a text is split into words. `saved`: as in training"
+        ),
+        DEVICE,
+        Option("batch", Whole(), "16", "number of texts in a batch", effect="speed"),
+    ),
+    exact=False,
+    scoring=Scoring(
+        "The surprisal of a word is the decrease, in bits, of the log-probability of the best derivations found by "
+        "word-synchronous beam search (action beam {beam}, word beam {word_beam}, fast track {fast_track})",
+        ("hale-2001-probabilistic", "levy-2008-expectation", "stern-etal-2017-effective"),
+        ("beam", "word_beam", "fast_track"),
+    ),
+    references=("dyer-etal-2016-recurrent",),
+    programs=(Program("torch", "PyTorch"),),
+)  # fmt: skip

@@ -1,0 +1,275 @@
+"""The states of a network in a search: stacks that share their elements, computed in batches.
+
+An element of a stack is an open constituent, a word, or a closed constituent. It has the states of the stack LSTM up to
+it, and the number of the element below. So a stack is just the number of its top, and copying a derivation copies no
+states. Derivations of the same words share the state of the LSTM over words.
+
+The numbers of a derivation must not depend on which other derivations are computed with it: a search multiplies rounding
+errors, because another derivation may win. Matrix products give the same row whatever the other rows are, if there are
+enough of them. So rows are padded to a multiple of `ROWS`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from syntagm.models.rnng.network import Network, lstm_step
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Numbers
+
+ROWS = 16
+# Rows that go through all layers together, so that they stay in the CPU's cache.
+MOST_ROWS = 512
+
+
+class _Layer(NamedTuple):
+    """The weights of an LSTM layer, transposed; both biases are added."""
+
+    inputs: Tensor
+    recurrent: Tensor
+    bias: Tensor
+
+
+class NetworkGrammar(Grammar):
+    """The grammar of a network, in evaluation mode."""
+
+    @torch.no_grad()
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._stack = [_layer(network.stack, f"l{layer}") for layer in range(network.stack.num_layers)]
+        # The inputs of the first layer are the same whenever a constituent of a label is opened.
+        self._label_inputs = _product(network.label_embedding.weight, self._stack[0].inputs, self._stack[0].bias)
+        self._directions = [_layer(network.composition, name) for name in ("l0", "l0_reverse")]
+        self._label_states = network.label_states()
+        self._actions: list[_Layer] = []
+        if network.parts == "all":
+            history, words = network.action_history, network.word_history
+            self._actions = [_layer(history, f"l{layer}") for layer in range(history.num_layers)]
+            self._words = [_layer(words, f"l{layer}") for layer in range(words.num_layers)]
+            first = self._actions[0]
+            self._action_inputs = _product(network.action_embedding.weight, first.inputs, first.bias)
+        # Numbers of a state: its top element and the state of the LSTM over words. Of an element: the one below, and its
+        # label if it is an open constituent, else -1.
+        self._states, self._elements, self._readings = _Pool(), _Pool(), _Pool()
+
+    @torch.no_grad()
+    def start(self) -> int:
+        """Forget all states; return the state before the first action."""
+        network = self._network
+        zeros = network.bottom.new_zeros(1, 2 * len(self._stack) * network.stack.hidden_size)
+        none = network.bottom.new_zeros(1, network.word_embedding.embedding_dim)
+        self._states, self._elements, self._readings = _Pool(), _Pool(), _Pool()
+        nothing = self._elements.add([np.zeros(1, np.int64), np.full(1, -1)], [zeros, none])
+        first = self._stack[0]
+        top = self._push(_product(network.bottom, first.inputs, first.bias), network.bottom, nothing, np.full(1, -1))
+        reading, actions = np.zeros(1, np.int64), zeros[:, :0]
+        if self._actions:
+            words = _product(network.word_embedding.weight[:1], self._words[0].inputs, self._words[0].bias)
+            reading = self._readings.add([], [_run(self._words, words, zeros)])
+            actions = _run(self._actions, self._action_inputs[-1:], zeros)
+        return int(self._add(top, reading, actions)[0])
+
+    def actions(self, states: Numbers) -> Floats:
+        """Return the logits of all actions; see `Grammar.actions`."""
+        return self._states.rows(2, states).double().cpu().numpy()
+
+    @torch.no_grad()
+    def words(self, states: Numbers, words: Numbers) -> Floats:
+        """Return the log-probabilities of words; see `Grammar.words`."""
+        layer, ids = self._network.word, torch.from_numpy(words)
+        vectors, totals = self._states.rows(1, states).double(), self._states.rows(3, states)[:, 0].double()
+        logits = (vectors * layer.weight[ids]).sum(1) + layer.bias[ids]
+        return (logits - totals).cpu().numpy()
+
+    @torch.no_grad()
+    def advance(self, states: Numbers, actions: Numbers, words: Numbers) -> Numbers:
+        """Return the state after one more action; see `Grammar.advance`. Equal ones are computed once."""
+        kinds = OPEN + self._network.label_embedding.num_embeddings
+        choices = np.where(actions == SHIFT, kinds + words, actions)
+        size = kinds + self._network.word_embedding.num_embeddings
+        distinct, places = np.unique(states * size + choices, return_inverse=True)
+        parts = [
+            self._advance(*np.divmod(distinct[first : first + MOST_ROWS], size), kinds)
+            for first in range(0, len(distinct), MOST_ROWS)
+        ]
+        return np.concatenate([np.empty(0, np.int64), *parts])[places]
+
+    def _advance(self, states: Numbers, choices: Numbers, kinds: int) -> Numbers:
+        """Add the states after an action each; a choice of `kinds` or more is a word."""
+        network, (tops, readings) = self._network, self._states.numbers(states)
+        below, labels = tops.copy(), np.full(len(states), -1)
+        shifts, reduces = choices >= kinds, choices == REDUCE
+        opens = ~shifts & ~reduces
+        labels[opens] = choices[opens] - OPEN
+        contents = network.bottom.new_zeros(len(states), network.word_embedding.embedding_dim)
+        inputs = network.bottom.new_zeros(len(states), self._label_inputs.shape[1])
+        inputs[opens] = self._label_inputs[labels[opens]]
+        if shifts.any():
+            contents[shifts] = network.word_embedding.weight[choices[shifts] - kinds]
+        if reduces.any():
+            contents[reduces], below[reduces] = self._compose(tops[reduces])
+        if (closed := ~opens).any():
+            inputs[closed] = _product(contents[closed], self._stack[0].inputs, self._stack[0].bias)
+        top = self._push(inputs, contents, below, labels)
+        history = inputs[:, :0]
+        if self._actions:
+            history = _run(
+                self._actions, self._action_inputs[np.minimum(choices, kinds) % kinds], self._states.rows(0, states)
+            )
+            readings = readings.copy()
+            readings[shifts] = self._read(readings[shifts], choices[shifts] - kinds)
+        return self._add(top, readings, history)
+
+    def _push(self, inputs: Tensor, contents: Tensor, below: Numbers, labels: Numbers) -> Numbers:
+        """Add elements, given the inputs of the first layer, and return their numbers."""
+        state = _run(self._stack, inputs, self._elements.rows(0, below))
+        return self._elements.add([below, labels], [state, contents])
+
+    def _read(self, readings: Numbers, words: Numbers) -> Numbers:
+        """Return the states of the LSTM over words after one more word."""
+        distinct, places = np.unique(np.stack([readings, words]), axis=1, return_inverse=True)
+        if not len(places):
+            return readings
+        inputs = _product(self._network.word_embedding.weight[distinct[1]], self._words[0].inputs, self._words[0].bias)
+        return self._readings.add([], [_run(self._words, inputs, self._readings.rows(0, distinct[0]))])[places]
+
+    def _compose(self, tops: Numbers) -> tuple[Tensor, Numbers]:
+        """Return the vectors of the constituents that end with these elements, and the elements below them."""
+        children, elements = [], tops
+        lengths = np.zeros(len(tops), np.int64)
+        below, labels = self._elements.numbers(elements)
+        while (inside := labels < 0).any():
+            lengths += inside
+            # In shorter constituents, this is the opening element; it is not used as a child.
+            children.append(elements)
+            elements = np.where(inside, below, elements)
+            below, labels = self._elements.numbers(elements)
+        # With the longest constituents first, those with an n-th child are the first rows.
+        order = np.argsort(-lengths, kind="stable")
+        table, lengths, labels = np.stack(children)[:, order], lengths[order], labels[order]
+        ends = []
+        for direction, layer in enumerate(self._directions):
+            hidden, cell = (states[direction][labels] for states in self._label_states)
+            for step in range(len(table)):
+                longer = int((lengths > step).sum())
+                # Children are listed from right to left.
+                places = np.full(longer, step) if direction else lengths[:longer] - 1 - step
+                inputs = self._elements.rows(1, table[places, np.arange(longer)])
+                gates = _product(inputs, layer.inputs, layer.bias) + _product(hidden[:longer], layer.recurrent)
+                hidden[:longer], cell[:longer] = lstm_step(gates, cell[:longer])
+            ends.append(hidden)
+        last = self._network.composed
+        composed = torch.relu(_product(torch.cat(ends, 1), last.weight.T, last.bias))
+        return composed[np.argsort(order)], below
+
+    def _add(self, tops: Numbers, readings: Numbers, history: Tensor) -> Numbers:
+        """Add states, and return their numbers."""
+        network, width = self._network, self._network.stack.hidden_size
+        parts = [_top(self._elements.rows(0, tops), width)]
+        if self._actions:
+            parts += [_top(history, width), _top(self._readings.rows(0, readings), width)]
+        vectors = torch.relu(_product(torch.cat(parts, 1), network.state.weight.T, network.state.bias))
+        logits = _product(vectors, network.action.weight.T, network.action.bias)
+        totals = _product(vectors, network.word.weight.T, network.word.bias)
+        highest = totals.amax(1, keepdim=True)
+        totals = totals.sub_(highest).exp_().sum(1, keepdim=True).log_().add_(highest)
+        return self._states.add([tops, readings], [history, vectors, logits, totals])
+
+    def keep(self, states: Numbers) -> Numbers:
+        """Forget all states but these; see `Grammar.keep`."""
+        kept, places = np.unique(states, return_inverse=True)
+        tops, readings = self._states.numbers(kept)
+        elements = reached = np.unique(tops)
+        while len(reached):
+            reached = np.setdiff1d(self._elements.numbers(reached)[0], elements)
+            elements = np.union1d(elements, reached)
+        words = np.unique(readings)
+        self._elements.keep(elements, [np.searchsorted(elements, self._elements.numbers(elements)[0])])
+        if self._actions:
+            self._readings.keep(words, [])
+        self._states.keep(kept, [np.searchsorted(elements, tops), np.searchsorted(words, readings)])
+        return places
+
+
+class _Pool:
+    """Rows that are added one batch after the other: columns of whole numbers and of vectors."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._numbers: list[Numbers] = []
+        self._vectors: list[Tensor] = []
+
+    def add(self, numbers: list[Numbers], vectors: list[Tensor]) -> Numbers:
+        """Add rows, and return their numbers."""
+        first, last = self._size, self._size + len(vectors[0])
+        if not self._vectors:
+            self._numbers = [np.empty(0, np.int64) for _ in numbers]
+            self._vectors = [column[:0] for column in vectors]
+        if last > len(self._vectors[0]):
+            more = max(last - len(self._vectors[0]), len(self._vectors[0]))
+            self._numbers = [np.concatenate([column, np.empty(more, np.int64)]) for column in self._numbers]
+            self._vectors = [torch.cat([column, column.new_empty(more, column.shape[1])]) for column in self._vectors]
+        for column, values in zip(self._numbers, numbers, strict=True):
+            column[first:last] = values
+        for vector, rows in zip(self._vectors, vectors, strict=True):
+            vector[first:last] = rows
+        self._size = last
+        return np.arange(first, last)
+
+    def numbers(self, index: Numbers) -> list[Numbers]:
+        """Return the whole numbers of rows."""
+        return [column[index] for column in self._numbers]
+
+    def rows(self, column: int, index: Numbers) -> Tensor:
+        """Return the vectors of rows in a column."""
+        vectors = self._vectors[column]
+        return vectors.index_select(0, torch.from_numpy(index).to(vectors.device))
+
+    def keep(self, index: Numbers, numbers: list[Numbers]) -> None:
+        """Remove all rows but these; the first columns of numbers get new values."""
+        kept = numbers + [column[index] for column in self._numbers[len(numbers) :]]
+        vectors = [self.rows(column, index) for column in range(len(self._vectors))]
+        for old, new in zip(self._numbers, kept, strict=True):
+            old[: len(index)] = new
+        for vector, rows in zip(self._vectors, vectors, strict=True):
+            vector[: len(index)] = rows
+        self._size = len(index)
+
+
+def _layer(lstm: nn.LSTM, name: str) -> _Layer:
+    """Return the weights of a layer of an LSTM."""
+    inputs, recurrent = (getattr(lstm, f"weight_{kind}_{name}").T for kind in ("ih", "hh"))
+    return _Layer(inputs, recurrent, getattr(lstm, f"bias_ih_{name}") + getattr(lstm, f"bias_hh_{name}"))
+
+
+def _run(layers: list[_Layer], inputs: Tensor, before: Tensor) -> Tensor:
+    """Return the states of an LSTM after one more step.
+
+    Arguments:
+        layers: the weights of its layers.
+        inputs: the inputs of the gates of the first layer, with the bias.
+        before: the states before: hidden and cell state of the first layer, then of the next one.
+    """
+    after: list[Tensor] = []
+    width = before.shape[1] // (2 * len(layers))
+    for number, layer in enumerate(layers):
+        hidden, cell = before[:, 2 * number * width :][:, : 2 * width].chunk(2, 1)
+        gates = _product(hidden, layer.recurrent, layer.bias if number else None)
+        gates += _product(after[-2], layer.inputs) if number else inputs
+        after += lstm_step(gates, cell)
+    return torch.cat(after, 1)
+
+
+def _top(states: Tensor, width: int) -> Tensor:
+    """Return the hidden state of the last layer, given hidden and cell states of all layers."""
+    return states[:, -2 * width : -width]
+
+
+def _product(rows: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Multiply rows by transposed weights, in numbers of rows that don't change the result."""
+    missing = -len(rows) % ROWS
+    if missing:
+        rows = torch.cat([rows, rows.new_zeros(missing, rows.shape[1])])
+    product = rows @ weights if bias is None else torch.addmm(bias, rows, weights)
+    return product[: len(product) - missing]

@@ -1,0 +1,161 @@
+"""Recurrent neural network grammars, trained on trees by `syntagm train rnng` (Dyer et al. 2016; Hu et al. 2020).
+
+The name is `rnng:FOLDER`, or just the folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
+
+The surprisal of a word is found by a beam search over derivations (`search`). It is not that of the model's own
+distribution: what the beam leaves out is lost. The actions between two words belong to the second one; what follows the
+last word, such as closing the tree, belongs to none. A word that no derivation in the beam can generate, and the words
+after it, have no surprisal (nan).
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from syntagm.answers import Surprisals
+from syntagm.errors import ModelError
+from syntagm.io import seal
+from syntagm.models.contract import LanguageModel
+from syntagm.models.device import device
+from syntagm.models.rnng.family import FAMILY
+from syntagm.models.rnng.grammar import NetworkGrammar
+from syntagm.models.rnng.network import PARTS, Network
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
+from syntagm.models.words import vocabulary, weights
+from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.models.words.words import KINDS, split, words
+
+SCORER = "rnng 1"
+FORMAT = 1
+START = "the empty stack"
+_FILES = ("model.json", "model.safetensors", "vocabulary.txt")
+
+
+class Rnng(LanguageModel):
+    """An RNNG with its vocabulary and labels, created by `load`, or from a network."""
+
+    can: ClassVar[frozenset[str]] = frozenset({"score", "parse"})
+    bos, exact = START, False
+
+    def __init__(
+        self, network: Network, vocabulary: Vocabulary, labels: Sequence[str], tokens: str, label: str,
+        options: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        chosen = FAMILY.choose(options)
+        self.network, self.vocabulary, self.labels = network.eval(), vocabulary, tuple(labels)
+        self.name = FAMILY.canonical(label, options)
+        self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
+        self._batch = int(chosen["batch"])
+        beam, word_beam, fast_track = (int(chosen[name]) for name in ("beam", "word_beam", "fast_track"))
+        self.sizes = Sizes(beam, word_beam, fast_track, chosen["root"])
+        self.settings = FAMILY.scoring_settings(chosen, tokens=self._tokens)
+        digest = weights.digest(network)
+        dependencies = [
+            SCORER, digest, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.labels, self.settings,
+        ]  # fmt: skip
+        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
+        self.record = {
+            "architecture": "rnng",
+            "weights": digest,
+            "vocabulary": len(vocabulary),
+            "unknown": vocabulary.classes,
+            "labels": list(self.labels),
+            "parts": network.parts,
+            "options": dict(options),
+            "device": str(network.word.weight.device),
+            "torch": torch.__version__,
+        }
+        self._grammar = NetworkGrammar(network)
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
+        divided = {text: words(text, self._tokens) for text in texts}
+        readings = self._read({text: text_words for text, (text_words, _) in divided.items()}, texts, False, done)
+        for text in texts:
+            text_words, starts = divided[text]
+            logs = np.concatenate([np.zeros(1), readings[text].masses]) / np.log(2)
+            with np.errstate(invalid="ignore"):
+                bits = -np.diff(logs)
+            bits[~np.isfinite(bits)] = np.nan
+            in_vocabulary = np.array([self.vocabulary.known(word) for word in text_words], bool)
+            yield Surprisals(text, starts, bits, in_vocabulary)
+
+    def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
+        """Return the most probable tree of each prefix of each text; see `LanguageModel.parse`."""
+        divided = {text: split(text, self._tokens) for text in texts}
+        readings = self._read(divided, texts, True, done)
+        for text in texts:
+            yield tuple(self._tree(actions, divided[text]) for actions in readings[text].best or ())
+
+    def _read(
+        self, divided: Mapping[str, list[str]], texts: Sequence[str], trees: bool, done: Callable[[int], None] | None
+    ) -> dict[str, Reading]:
+        """Search the derivations of each distinct text."""
+        repeats = Counter(texts)
+        ids = {text: self.vocabulary.ids(text_words) for text, text_words in divided.items()}
+        # Neighbours in sorted order share the longest prefixes.
+        ordered = sorted((text for text in ids if ids[text]), key=lambda text: ids[text])
+        readings = {text: Reading(np.empty(0), []) for text in ids if not ids[text]}
+        if done and readings:
+            done(sum(repeats[text] for text in readings))
+        for first in range(0, len(ordered), self._batch):
+            batch = ordered[first : first + self._batch]
+            found = search(self._grammar, [ids[text] for text in batch], self.sizes, trees)
+            readings.update(zip(batch, found, strict=True))
+            if done:
+                done(sum(repeats[text] for text in batch))
+        return readings
+
+    def _tree(self, actions: Sequence[int], text_words: Sequence[str]) -> str:
+        """Write a derivation as a bracketed tree; what is open at the end is closed."""
+        remaining = iter(text_words)
+        parts = []
+        for action in actions:
+            if action == SHIFT:
+                # Brackets would be read as those of the tree.
+                parts.append(" " + next(remaining).replace("(", "-LRB-").replace(")", "-RRB-"))
+            else:
+                parts.append(")" if action == REDUCE else f" ({self.labels[action - OPEN]}")
+        opened = [0, *accumulate((action >= OPEN) - (action == REDUCE) for action in actions)][-1]
+        return "".join(parts).lstrip() + ")" * opened
+
+
+def load(path: str, **options: str) -> Rnng:
+    """Load an RNNG from its folder.
+
+    Raises:
+        UsageError: an option is invalid.
+        ModelError: the folder was not written by `syntagm train rnng`, or is damaged.
+    """
+    chosen = FAMILY.choose(options)
+    folder = Path(path)
+    if not path or not folder.is_dir():
+        raise ModelError(f"rnng:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
+    sealed = seal.demand(folder, ModelError)
+    checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
+    checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
+    checks |= {"parts": lambda value: value in PARTS, "labels": _are_labels}
+    sizes = weights.described(folder / "model.json", "rnng", FORMAT, checks)
+    vocabulary_words = vocabulary.read(folder / "vocabulary.txt")
+
+    def built() -> Network:
+        return Network(
+            len(vocabulary_words), len(sizes["labels"]), sizes["embedding"], sizes["hidden"], sizes["layers"],
+            sizes["parts"], tied=sizes["tied"],
+        )  # fmt: skip
+
+    network = weights.read(folder / "model.safetensors", sizes["layers"], built)
+    network.to(device(chosen["device"]))
+    label = weights.label(folder, _FILES, sealed["files"])
+    return Rnng(network, vocabulary_words, sizes["labels"], sizes["tokens"], label, options)
+
+
+def _are_labels(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(label, str) and label for label in value)

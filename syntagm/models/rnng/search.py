@@ -1,0 +1,365 @@
+"""Word-synchronous beam search with fast-tracking (Stern, Fried & Klein 2017), as in Hu et al. 2020.
+
+A grammar generates a sentence and its tree by actions: NT(X) opens a constituent X, SHIFT generates the next word, REDUCE
+closes the last open constituent. The search keeps the best partial derivations that have generated the same words. For
+each next word, all derivations are extended step by step:
+
+* all extensions by one action are ranked by score; the best `beam` are kept;
+* among these, extensions by SHIFT have generated the word and wait; the others are extended in the next step;
+* the best `fast_track` of the remaining extensions by SHIFT wait, too;
+* this ends when at least `beam` derivations wait, or when none is left to extend.
+
+The best `word_beam` of the waiting derivations are the beam after the word. Its mass is the sum of their probabilities.
+The surprisal of a word is the decrease of the logarithm of the mass.
+
+The beam after a prefix depends on nothing but the prefix. So sentences are read together, word by word, and the beam of
+each distinct prefix is computed once. Steps stop early where no derivation that is left could enter the beam; this does
+not change the result.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Actions by number: SHIFT, REDUCE, and OPEN + label.
+SHIFT, REDUCE, OPEN = 0, 1, 2
+MOST_OPEN = 100
+# Constituents opened in a row, if the reduction that would close the root is masked.
+MOST_IN_A_ROW = 8
+
+
+class Grammar(ABC):
+    """The probabilities of actions and words, by the number of a state. A state is the result of a sequence of actions."""
+
+    @abstractmethod
+    def start(self) -> int:
+        """Forget all states; return the state before the first action."""
+
+    @abstractmethod
+    def actions(self, states: Numbers) -> Floats:
+        """Return the logits of all actions, shape (states, OPEN + labels)."""
+
+    @abstractmethod
+    def words(self, states: Numbers, words: Numbers) -> Floats:
+        """Return the natural logarithm of the probability of a word after each state, if the next action is SHIFT."""
+
+    @abstractmethod
+    def advance(self, states: Numbers, actions: Numbers, words: Numbers) -> Numbers:
+        """Return the state after one more action.
+
+        Arguments:
+            states: the states.
+            actions: the action after each state.
+            words: the word after each state; used only for SHIFT.
+        """
+
+    def keep(self, states: Numbers) -> Numbers:
+        """Forget all states but these; return their new numbers."""
+        return states
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes and the root rule of a search.
+
+    Arguments:
+        beam: the number of extensions kept in each step.
+        word_beam: the number of derivations kept after each word.
+        fast_track: the number of further extensions by SHIFT that are kept in each step.
+        root: what happens to a REDUCE that would close the root before the last word. `drop`: it is scored, and the
+            derivation is dropped (Hu et al. 2020); `mask`: it is no valid action, and at most 8 constituents are opened
+            in a row (rnng-pytorch).
+    """
+
+    beam: int = 100
+    word_beam: int = 10
+    fast_track: int = 5
+    root: str = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Partial derivations, sorted by prefix. Each field has the shape (derivations,).
+
+    Arguments:
+        prefix: the number of the prefix that the derivation has generated.
+        score: the logarithm of the derivation's probability.
+        state: its state in the grammar.
+        opened: the number of its open constituents.
+        row: the number of constituents opened since the last other action.
+        past: its last entry in the history.
+    """
+
+    prefix: Numbers
+    score: Floats
+    state: Numbers
+    opened: Numbers
+    row: Numbers
+    past: Numbers
+
+    def __len__(self) -> int:
+        return len(self.prefix)
+
+    def at(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> "Items":
+        """Return a selection of derivations."""
+        return Items(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def with_state(self, state: Numbers) -> "Items":
+        """Return the same derivations with other numbers of their states."""
+        return Items(self.prefix, self.score, state, self.opened, self.row, self.past)
+
+    def after(self, parents: Numbers) -> "Items":
+        """Return a copy of the derivations of prefix `parents[i]` as those of prefix i, for each i."""
+        first, last = (np.searchsorted(self.prefix, parents, side) for side in ("left", "right"))
+        copies = self.at(_ranges(first, last))
+        prefix = np.repeat(np.arange(len(parents)), last - first)
+        return Items(prefix, copies.score, copies.state, copies.opened, copies.row, copies.past)
+
+
+class History:
+    """The actions of all derivations, as a forest: each entry has an action and the entry before it."""
+
+    def __init__(self) -> None:
+        self._before: list[Numbers] = []
+        self._actions: list[Numbers] = []
+        self._size = 0
+
+    def add(self, before: Numbers, actions: Numbers) -> Numbers:
+        """Add an entry after each of the given entries; -1 is the empty derivation. Return the new entries."""
+        self._before.append(before)
+        self._actions.append(actions)
+        self._size += len(before)
+        return np.arange(self._size - len(before), self._size)
+
+    def derivations(self, entries: Sequence[int]) -> list[list[int]]:
+        """Return the actions that lead to each entry."""
+        before = np.concatenate([np.empty(0, np.int64), *self._before])
+        actions = np.concatenate([np.empty(0, np.int64), *self._actions])
+        derivations = []
+        for entry in entries:
+            derivation: list[int] = []
+            while entry >= 0:
+                derivation.append(int(actions[entry]))
+                entry = int(before[entry])
+            derivations.append(derivation[::-1])
+        return derivations
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a search found about one sentence.
+
+    Arguments:
+        masses: the logarithm of the beam's mass after each word, shape (words,); -inf if no derivation reached the word.
+        best: the most probable derivation of each prefix, as actions; for the whole sentence with the actions that close
+            the tree. Empty if the word was not reached; None if trees were not asked for.
+    """
+
+    masses: Floats
+    best: list[list[int]] | None
+
+
+def search(grammar: Grammar, sentences: Sequence[Sequence[int]], sizes: Sizes, trees: bool = False) -> list[Reading]:
+    """Search the derivations of sentences, which are read together.
+
+    Arguments:
+        grammar: the grammar.
+        sentences: word ids, at least one in each sentence.
+        sizes: the sizes of the search.
+        trees: whether to return derivations.
+    """
+    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+    masses, entries = np.full((len(lengths), max(lengths)), -np.inf), np.full((len(lengths), max(lengths)), -1)
+    history = History()
+    for position, (active, prefix, beams) in enumerate(_beams(grammar, sentences, lengths, sizes, history)):
+        count = int(prefix.max()) + 1
+        masses[active, position] = _log_sums(beams, count)[prefix]
+        if trees:
+            entries[active, position] = _best(beams, count)[prefix]
+            ending = lengths[active] == position + 1
+            ended = np.unique(prefix[ending])
+            closed = _closed(grammar, beams.at(np.isin(beams.prefix, ended)), history)
+            entries[active[ending], position] = _best(closed, count)[prefix[ending]]
+    best = [history.derivations(row[:n].tolist()) for row, n in zip(entries, lengths, strict=True)] if trees else None
+    return [
+        Reading(row[:length], best[index] if best else None)
+        for index, (row, length) in enumerate(zip(masses, lengths, strict=True))
+    ]
+
+
+def _beams(
+    grammar: Grammar, sentences: Sequence[Sequence[int]], lengths: Numbers, sizes: Sizes, history: History
+) -> Iterator[tuple[Numbers, Numbers, Items]]:
+    """Yield after each word: the sentences that have it, the number of each one's prefix, and the beams of all prefixes."""
+    numbers = np.zeros((len(sentences), max(lengths)), np.int64)
+    for row, sentence in enumerate(sentences):
+        numbers[row, : len(sentence)] = sentence
+    zero = np.zeros(1, np.int64)
+    beams = Items(zero, np.zeros(1), zero + grammar.start(), zero, zero, zero - 1)
+    prefix = np.zeros(len(sentences), np.int64)
+    for position in range(max(lengths)):
+        active = np.flatnonzero(lengths > position)
+        pairs = np.stack([prefix[active], numbers[active, position]])
+        (parents, words), prefix[active] = np.unique(pairs, axis=1, return_inverse=True)
+        beams = _next_word(grammar, beams.after(parents), words, sizes, history)
+        beams = beams.with_state(grammar.keep(beams.state))
+        yield active, prefix[active], beams
+
+
+def _next_word(grammar: Grammar, items: Items, words: Numbers, sizes: Sizes, history: History) -> Items:
+    """Return the beam of each prefix after its next word, `words[prefix]`."""
+    waiting = items.at(np.empty(0, np.int64))
+    counts = np.zeros(len(words), np.int64)
+    while len(items):
+        scores = items.score[:, None] + _log_probabilities(grammar, items, sizes.root == "mask")
+        scores[:, SHIFT] += grammar.words(items.state, words[items.prefix])
+        kept, shifted = _ranked(items.prefix, scores, sizes)
+        waiting = _pruned(_joined(waiting, _shifted(items, scores, shifted)), sizes.word_beam)
+        counts += np.bincount(items.prefix[shifted], minlength=len(words))
+        parents, actions = _continuing(items, scores, kept, waiting, counts, sizes)
+        reached = scores[parents, actions]
+        opens = actions >= OPEN
+        extended = items.at(parents)
+        items = Items(
+            extended.prefix,
+            reached,
+            grammar.advance(extended.state, actions, np.zeros_like(actions)),
+            extended.opened + np.where(opens, 1, -1),
+            np.where(opens, extended.row + 1, 0),
+            history.add(extended.past, actions),
+        )
+    shift = np.full(len(waiting), SHIFT)
+    state = grammar.advance(waiting.state, shift, words[waiting.prefix])
+    past = history.add(waiting.past, shift)
+    return Items(waiting.prefix, waiting.score, state, waiting.opened, np.zeros_like(shift), past)
+
+
+def _log_probabilities(grammar: Grammar, items: Items, masked: bool) -> Floats:
+    """Return the log-probabilities of all actions: a softmax over the valid ones; -inf for the others."""
+    logits = grammar.actions(items.state).copy()
+    logits[items.opened == 0, SHIFT] = -np.inf
+    # A constituent must not be empty.
+    logits[(items.opened == 0) | (items.row > 0), REDUCE] = -np.inf
+    logits[items.opened >= MOST_OPEN, OPEN:] = -np.inf
+    if masked:
+        logits[items.opened == 1, REDUCE] = -np.inf
+        logits[items.row >= MOST_IN_A_ROW, OPEN:] = -np.inf
+    logits -= logits.max(1, keepdims=True)
+    logits -= np.log(np.exp(logits).sum(1, keepdims=True))
+    return logits
+
+
+def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Rank all extensions of each prefix.
+
+    Returns:
+        Whether an extension is one of the best `beam`, shape (derivations, actions), and whether an extension by SHIFT is
+        one of these or is fast-tracked, shape (derivations,).
+    """
+    _, row, count = np.unique(prefix, return_inverse=True, return_counts=True)
+    place = np.arange(len(prefix)) - (np.cumsum(count) - count)[row]
+    table = np.full((len(count), int(count.max()), scores.shape[1]), -np.inf)
+    table[row, place] = scores
+    kept = _highest(table.reshape(len(count), -1), sizes.beam).reshape(table.shape)
+    shifts = table[:, :, SHIFT]
+    shifted = kept[:, :, SHIFT] | _highest(np.where(kept[:, :, SHIFT], -np.inf, shifts), sizes.fast_track)
+    return kept[row, place], shifted[row, place]
+
+
+def _highest(table: Floats, count: int) -> NDArray[np.bool_]:
+    """Mark the `count` highest values of each row that are not -inf. Of equal values, the first are taken."""
+    if count >= table.shape[1]:
+        return table > -np.inf
+    if not count:
+        return np.zeros(table.shape, bool)
+    # The choice must not depend on the width of the table, which depends on the other prefixes.
+    lowest = np.partition(table, -count, axis=1)[:, -count, None]
+    higher, equal = table > lowest, table == lowest
+    remaining = count - higher.sum(1, keepdims=True)
+    chosen: NDArray[np.bool_] = (higher | (equal & (np.cumsum(equal, 1) <= remaining))) & (table > -np.inf)
+    return chosen
+
+
+def _shifted(items: Items, scores: Floats, shifted: NDArray[np.bool_]) -> Items:
+    chosen = items.at(shifted)
+    return Items(chosen.prefix, scores[shifted, SHIFT], chosen.state, chosen.opened, chosen.row, chosen.past)
+
+
+def _joined(first: Items, second: Items) -> Items:
+    return Items(
+        *(np.concatenate([getattr(items, field.name) for items in (first, second)]) for field in fields(Items))
+    )
+
+
+def _pruned(items: Items, count: int) -> Items:
+    """Return the `count` best derivations of each prefix; of equally good ones, the first."""
+    order = np.lexsort((-items.score, items.prefix))
+    prefix = items.prefix[order]
+    rank = np.arange(len(order)) - np.searchsorted(prefix, prefix)
+    return items.at(order[rank < count])
+
+
+def _continuing(
+    items: Items, scores: Floats, kept: NDArray[np.bool_], waiting: Items, counts: Numbers, sizes: Sizes
+) -> tuple[Numbers, Numbers]:
+    """Return the derivations and actions of the next step; none for a prefix whose beam is complete."""
+    parents, actions = np.nonzero(kept[:, 1:])
+    actions = actions + 1
+    # A derivation whose root is closed can generate no more words.
+    lasting = (actions != REDUCE) | (items.opened[parents] > 1)
+    parents, actions = parents[lasting], actions[lasting]
+    # The score of the last derivation in a full beam. What does not exceed it can't enter the beam: scores only fall.
+    full, lowest = np.bincount(waiting.prefix, minlength=len(counts)) >= sizes.word_beam, np.full(len(counts), np.inf)
+    np.minimum.at(lowest, waiting.prefix, waiting.score)
+    highest = np.full(len(counts), -np.inf)
+    np.maximum.at(highest, items.prefix[parents], scores[parents, actions])
+    goes_on = (counts < sizes.beam) & ~(full & (highest <= lowest))
+    going = goes_on[items.prefix[parents]]
+    return parents[going], actions[going]
+
+
+def _closed(grammar: Grammar, items: Items, history: History) -> Items:
+    """Return the derivations after the actions that close all constituents, with their probability."""
+    finished = items.at(np.empty(0, np.int64))
+    while len(items):
+        logs = _log_probabilities(grammar, items, masked=False)[:, REDUCE]
+        reduce = np.full(len(items), REDUCE)
+        opened, past = items.opened - 1, history.add(items.past, reduce)
+        items = Items(items.prefix, items.score + logs, items.state, opened, items.row, past)
+        finished = _joined(finished, items.at(opened == 0))
+        items = items.at(opened > 0)
+        items = items.with_state(
+            grammar.advance(items.state, np.full(len(items), REDUCE), np.zeros(len(items), np.int64))
+        )
+    return _pruned(finished, 1)
+
+
+def _log_sums(items: Items, prefixes: int) -> Floats:
+    """Return the logarithm of the summed probability of the derivations of each prefix; -inf without derivations."""
+    highest = np.full(prefixes, -np.inf)
+    np.maximum.at(highest, items.prefix, items.score)
+    sums = np.zeros(prefixes)
+    np.add.at(sums, items.prefix, np.exp(items.score - highest[items.prefix]))
+    with np.errstate(divide="ignore"):
+        return highest + np.log(sums)
+
+
+def _best(items: Items, prefixes: int) -> Numbers:
+    """Return the last entry in the history of the best derivation of each prefix; -1 without derivations."""
+    best = np.full(prefixes, -1)
+    first = _pruned(items, 1)
+    best[first.prefix] = first.past
+    return best
+
+
+def _ranges(first: Numbers, last: Numbers) -> Numbers:
+    """Return the numbers from first[i] to last[i] - 1, for one i after the other."""
+    sizes = last - first
+    numbers: Numbers = np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+    return numbers

@@ -1,0 +1,106 @@
+"""The RNNG: its numbers against a plain decoder, its settings, its folder."""
+
+import numpy as np
+import pytest
+import torch
+from models_for_tests import rnng
+
+from benchmarks.plain_rnng import PlainDecoder
+from syntagm.models.rnng.grammar import NetworkGrammar
+from syntagm.models.rnng.model import Rnng
+from syntagm.models.rnng.network import Network
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Sizes, search
+
+SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
+
+
+@pytest.mark.parametrize("parts", ["all", "stack"])
+@pytest.mark.parametrize("root", ["drop", "mask"])
+def test_numbers_are_those_of_the_plain_decoder(parts: str, root: str) -> None:
+    model = rnng(parts, beam="6", word_beam="3", fast_track="1", root=root)
+    plain = PlainDecoder(model.network)
+    for answer in model.score(SENTENCES[1:3]):
+        expected = plain.surprisals(model.vocabulary.ids(answer.text.split()), model.sizes)
+        np.testing.assert_allclose(answer.bits, expected, rtol=0, atol=1e-4)
+
+
+def test_the_score_of_a_tree_is_the_sum_over_its_actions() -> None:
+    network = rnng().network
+    plain, grammar = PlainDecoder(network), NetworkGrammar(network)
+    words, actions = [3, 4, 5, 6], [OPEN, OPEN + 1, SHIFT, SHIFT, REDUCE, OPEN + 1, SHIFT, REDUCE, SHIFT, REDUCE]
+    item, state, total = plain.start(), np.array([grammar.start()]), 0.0
+    remaining = iter(words)
+    for action in actions:
+        word = next(remaining) if action == SHIFT else 0
+        logits = grammar.actions(state)[0]
+        valid = list(plain.scores(item, word))
+        total += logits[action] - np.log(np.exp(logits[valid]).sum())
+        if action == SHIFT:
+            total += float(grammar.words(state, np.array([word]))[0])
+        item = plain.after(item, action, word, plain.scores(item, word)[action])
+        state = grammar.advance(state, np.array([action]), np.array([word]))
+    assert abs(item.score - total) < 1e-5
+
+
+def test_no_other_text_changes_a_single_bit_of_a_number() -> None:
+    torch.manual_seed(1)
+    network = Network(300, 9, 64, 96, 2).eval()
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.mul_(3.0)
+    drawn = np.random.default_rng(1).integers(0, 300, (5, 4)).tolist()
+    grammar = NetworkGrammar(network)
+    for sentence, reading in zip(drawn, search(grammar, drawn, Sizes(30, 6, 3)), strict=True):
+        [alone] = search(grammar, [sentence], Sizes(30, 6, 3))
+        np.testing.assert_array_equal(reading.masses, alone.masses)
+
+
+def test_the_probabilities_of_all_words_sum_to_one() -> None:
+    network = rnng().network
+    grammar = NetworkGrammar(network)
+    states = grammar.advance(np.array([grammar.start()]), np.array([OPEN]), np.zeros(1, np.int64))
+    words = np.arange(network.word.out_features)
+    logs = grammar.words(states.repeat(len(words)), words)
+    assert abs(np.exp(logs).sum() - 1) < 1e-5
+
+
+def test_sizes_stand_in_the_signature_and_the_search_is_not_exact() -> None:
+    model = rnng(beam="50", root="mask")
+    assert not model.exact
+    sizes = {name: model.settings[name] for name in ("beam", "word_beam", "fast_track", "root")}
+    assert sizes == {"beam": "50", "word_beam": "10", "fast_track": "5", "root": "mask"}
+    assert model.name == "rnng:tiny?beam=50&root=mask"
+    assert model.fingerprint != rnng(root="mask").fingerprint
+    assert rnng(batch="1").fingerprint == rnng().fingerprint
+
+
+def test_a_shared_prefix_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    added: list[int] = []
+    add = NetworkGrammar._add
+    monkeypatch.setattr(NetworkGrammar, "_add", lambda self, *parts: added.append(len(parts[0])) or add(self, *parts))
+    [*_] = rnng().score(["The boat was"])
+    alone = sum(added)
+    added.clear()
+    [*_] = rnng().score(["The boat", "The", "The boat was", "The boat was"])
+    assert sum(added) == alone
+
+
+def test_parses_have_the_words_and_the_labels() -> None:
+    model = rnng()
+    text = "The (old) boat"
+    for tree in next(iter(model.parse([text, ""]))):
+        assert tree.count("(") == tree.count(")")
+        assert tree.startswith(("(S ", "(NP "))
+    assert tree.replace("(S", "").replace("(NP", "").replace(")", "").split() == ["The", "-LRB-old-RRB-", "boat"]
+    assert [*model.parse([""])] == [()]
+
+
+def test_a_word_that_the_beam_does_not_reach_has_no_surprisal() -> None:
+    sizes = {"beam": "1", "word_beam": "1", "fast_track": "0"}
+    model = rnng(**sizes)
+    with torch.no_grad():
+        # After a word, the next action is REDUCE, which closes the root.
+        model.network.action.bias[REDUCE] = 50.0
+        model.network.action.weight[REDUCE] = 0.0
+    [answer] = Rnng(model.network, model.vocabulary, model.labels, "blanks", "greedy", sizes).score(["The boat was"])
+    assert np.isnan(answer.bits).tolist() == [False, True, True]
