@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from syntagm.errors import FormulaError
 from syntagm.formula import parse
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
@@ -161,9 +162,11 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
 def _over_regions(run: Run) -> bool:
     """Return whether values of a run may be those of regions: unless all its formulas compare whole sentences."""
     formulas = [formula for suite in run.suites for formula in suite.predictions.values()]
-    return not all(
-        formula and all(reference.region == "*" for reference in parse(formula).references()) for formula in formulas
-    )
+    try:
+        named = [parse(formula).references() for formula in formulas]
+    except FormulaError:  # a measure that is no prediction has none, and a record may be of another version or damaged
+        return True
+    return not formulas or any(reference.region != "*" for of_formula in named for reference in of_formula)
 
 
 def _gaps(run: Run) -> str:
