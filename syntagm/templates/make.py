@@ -69,12 +69,16 @@ def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int
     else:
         filled = sample.sample(template, template.n if n is None else n, seed, spell.texts)
     items = tuple(_item(words, spell) for words in filled)
+    if template.edit:
+        for item in items:
+            template.edit.refuse_other(item)
     if not items:
         cure = "Loosen the conditions of its slots, or add words."
         raise InputError(template.place, "no items, because no words meet the conditions", "at least one item", cure)
     drawn = template.fill == "sample" or (template.fill == "cross" and n is not None)
+    tags = (template.edit.tags(items, template.predictions) if template.edit else {}) | dict(template.tags)
     made_tags = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
-    return Suite(template.name, items, template.predictions, dict(template.tags) | made_tags, template.aggregate)
+    return Suite(template.name, items, template.predictions, tags | made_tags, template.aggregate)
 
 
 def _item(filled: Filled, spell: "_Speller") -> Item:
