@@ -33,7 +33,7 @@ WITHOUT_OBJECT = {
     "subject_control", "subject_raising", "gerund", "linking", "predicate", "locative", "measure", "quotative",
 }  # fmt: skip
 WITH_NOUN_PHRASE = {
-    "transitive", "causative", "ditransitive", "dative", "question_np", "object_control", "object_raising",
+    "transitive", "causative", "ditransitive", "dative", "object_control", "object_raising",
     "gerund_clause", "bare_infinitive", "small_clause", "resultative", "linking", "predicate", "measure",
     "object_clause", "object_question",
 }  # fmt: skip
