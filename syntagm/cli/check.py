@@ -116,11 +116,9 @@ def _print_counts(file: str) -> None:
         print(f"{file}, suite {suite.name}:")
         for cell in counted.cells:
             values = ", ".join(f"{key} = {value}" for key, value in cell.values.items()) or "all items"
-            most = "" if cell.exact else "at most "
-            alternatives = f" in {cell.configurations:,} configurations" if cell.configurations != 1 else ""
-            print(
-                f"    {values}: {most}{cell.combinations:,} combination{'' if cell.combinations == 1 else 's'} of words{alternatives}"
-            )
+            number = ("" if cell.exact else "at most ") + _number(cell.combinations, "combination")
+            configurations = _number(cell.configurations, "configuration")
+            print(f"    {values}: {number} of words" + (f" in {configurations}" if cell.configurations != 1 else ""))
         for slot, number in counted.entries.items():
             print(f"    slot {slot}: {number:,} entr{'y' if number == 1 else 'ies'}")
         for name_of, words in counted.unused.items():
@@ -159,7 +157,9 @@ def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str], lexicons: i
         (counts["E"], "error"),
         (counts["W"], "warning"),
     )
-    files, names, items, errors, warnings = (
-        f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in numbers
-    )
+    files, names, items, errors, warnings = (_number(number, word) for number, word in numbers)
     return f"{files}, {names}, {items}: {errors}, {warnings}"
+
+
+def _number(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
