@@ -1,10 +1,8 @@
 """Templates for tests, made without files."""
 
-from collections.abc import Mapping
-
 from syntagm.suite import Suite
 from syntagm.templates import make, template
-from syntagm.templates.lexicon import LexicalClass
+from syntagm.templates.lexicon import Lexicon
 
 TABLE = '''
 regions = "subject | verb | rest"
@@ -49,8 +47,8 @@ fill = "cross"
 SAMPLE = CROSS.replace('fill = "cross"', 'fill = "sample"\nn = 10')
 
 
-def nothing(name: str) -> Mapping[str, LexicalClass]:
-    return {}
+def nothing(name: str) -> Lexicon:
+    return Lexicon()
 
 
 def read(text: str) -> list[template.Template]:

@@ -7,11 +7,9 @@ A generated part stands between two comments on lines of their own. The text aro
 
 import argparse
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
-from types import ModuleType
 
 from syntagm import registry, views
 from syntagm.drawing import contrasts
@@ -33,10 +31,10 @@ _EFFECTS = {
     "permission": "permits code to run",
 }
 # Figures whose columns are declared where their numbers are computed.
-_ELSEWHERE: Mapping[str, ModuleType] = {
-    "correlation": correlation,
-    "methods": contrasts,
-    "surface": binned,
+_ELSEWHERE: Mapping[str, Iterable[str]] = {
+    "correlation": correlation.SCHEMA,
+    "methods": contrasts.SCHEMA,
+    "surface": binned.SCHEMA,
 }
 
 
@@ -70,7 +68,7 @@ def views_of(kind: views.Kind) -> str:
 
 def _view(kind: views.Kind, name: str) -> str:
     lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(views.summary(name))), "\n"]
-    columns = _columns(kind, name)
+    columns = views.columns(kind, name) or tuple(_ELSEWHERE.get(name, ()))
     lines += _paragraph(f"Columns: {_names(columns)}." if columns else "The columns depend on the runs.")
     declared = options_of(views.find(kind, name))
     lines += ["\n"] if declared else []
@@ -79,13 +77,6 @@ def _view(kind: views.Kind, name: str) -> str:
         default = f"; default `{option.default}`" if option.default else ""
         lines.append(_item(f"`{option.name}=`: {option.help}{values}{default}"))
     return "".join(lines)
-
-
-def _columns(kind: views.Kind, name: str) -> tuple[str, ...]:
-    module = sys.modules[views.find(kind, name).__module__]
-    if kind == "table":
-        return tuple(getattr(module, "COLUMNS", ()))
-    return tuple(getattr(module, "SCHEMA", None) or getattr(_ELSEWHERE[name], "SCHEMA"))  # noqa: B009
 
 
 def _names(names: Iterable[str]) -> str:

@@ -5,13 +5,15 @@ Commands replace only files that Syntagm wrote, unless --force is given.
 
 import argparse
 import filecmp
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from re import Pattern
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io import csv
 
 _SEARCHED = 1 << 16
+_NO_MARKS: Mapping[str, Pattern[bytes]] = {}
 CURE = "Choose another name, or give --force to replace it."
 
 
@@ -101,13 +103,15 @@ def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
     Raises:
         UsageError: the file has a different header.
     """
-    if force or not path.is_file():
+    _spare_headers(path, [columns], force)
+
+
+def _spare_headers(path: Path, headers: Sequence[Sequence[str]], force: bool) -> None:
+    if force or not (found := _header(path)):
         return
-    with open(path, "rb") as file:
-        header = file.readline(_SEARCHED)
-    expected = next(csv.lines(columns, []))
-    if header and header != expected.encode():
-        raise UsageError(str(path), "a file with a different header", expected.rstrip(), CURE)
+    expected = [next(csv.lines(columns, [])) for columns in headers]
+    if found not in [header.encode() for header in expected]:
+        raise UsageError(str(path), "a file with a different header", expected[0].rstrip(), CURE)
 
 
 def spare_other(path: Path, written: Path, force: bool = False) -> None:
@@ -121,22 +125,44 @@ def spare_other(path: Path, written: Path, force: bool = False) -> None:
     raise UsageError(str(path), "this file exists, with other content", "a new name", CURE)
 
 
-def spare_set(stem: Path, endings: Sequence[str], columns: Sequence[str], force: bool = False) -> None:
-    """Refuse to replace a figure or table, STEM.png or STEM.tex, unless STEM.csv next to it has this header.
+def spare_set(
+    stem: Path,
+    columns: Sequence[str],
+    endings: Sequence[str],
+    force: bool = False,
+    kin: Sequence[Sequence[str]] = (),
+    marks: Mapping[str, Pattern[bytes]] = _NO_MARKS,
+) -> None:
+    """Refuse to replace a figure or table, STEM.png or STEM.tex, that Syntagm did not write.
+
+    If STEM.csv has its header, all files are replaced. If STEM.csv has the header of the table or figure of the same
+    view, or is missing, the other files must look like those that Syntagm writes.
 
     Arguments:
         stem: the path without extension.
-        endings: extensions of the other files, such as "png" and "tex".
         columns: the header of STEM.csv.
+        endings: extensions of the other files, such as "png" and "tex".
         force: replace any file.
+        kin: the headers of the tables and figures of the same view.
+        marks: extension -> a pattern that the content of such files fits.
 
     Raises:
-        UsageError: STEM.csv has a different header, or it is missing although one of the other files exists.
+        UsageError: STEM.csv has a different header, or Syntagm did not write one of the other files.
     """
     numbers = stem.with_name(f"{stem.name}.csv")
-    spare_csv(numbers, columns, force)
-    if force or numbers.exists():
+    _spare_headers(numbers, [columns, *kin], force)
+    if force or _header(numbers) == next(csv.lines(columns, [])).encode():
         return
-    for ending in endings:
-        if (path := stem.with_name(f"{stem.name}.{ending}")).exists():
-            raise UsageError(str(path), f"a file without {numbers.name} next to it", "a new name", CURE)
+    for ending in set(endings) - {"csv"}:
+        path = stem.with_name(f"{stem.name}.{ending}")
+        if path.exists() and not (ending in marks and marks[ending].match(path.read_bytes())):
+            found = "that syntagm did not write" if numbers.exists() else f"without {numbers.name} next to it"
+            raise UsageError(str(path), f"a file {found}", "a new name", CURE)
+
+
+def _header(path: Path) -> bytes:
+    """Return the first line of a file; empty if there is no such file."""
+    if not path.is_file():
+        return b""
+    with open(path, "rb") as file:
+        return file.readline(_SEARCHED)

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 MAX_PRINTED_ROWS = 70
 
 
-def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force: bool = False) -> list[Path]:
+def save(
+    view: "Table | Figure",
+    stem: Path,
+    formats: Sequence[str] = (),
+    force: bool = False,
+    kin: Sequence[Sequence[str]] = (),
+) -> list[Path]:
     """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written.
 
     Arguments:
         stem: the path without extension.
         formats: the formats to write; all if empty.
         force: also replace files that Syntagm did not write.
+        kin: the headers of the tables and figures of the same view, which may share the stem.
 
     Raises:
         UsageError: a format does not exist, or a file that Syntagm did not write has one of the names.
@@ -36,7 +43,7 @@ def save(view: "Table | Figure", stem: Path, formats: Sequence[str] = (), force:
         cure = f"Each format adds its extension: -o {bare} --format {format}."
         raise UsageError(f"-o {stem}", "a name with a file extension", "a name without one", cure)
     chosen = endings(view.FORMATS, formats)
-    spare_set(stem, list(chosen.values()), view.to_frame().columns, force)
+    spare_set(stem, view.to_frame().columns, list(chosen.values()), force, kin, view.marks())
     atomic.make_folder(stem.parent)
     return view.save(stem, list(chosen))
 

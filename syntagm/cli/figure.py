@@ -7,12 +7,13 @@
 
 Writes STEM.csv and, for each format, STEM.png, STEM.svg, ... Options of a figure are given
 as key=value. No model is needed. Existing files are replaced only if STEM.csv next to them
-has the header of this figure; --force replaces any file. Exit code 1: a run is not
-finished.
+has the header of this figure or of the table of the same name; --force replaces any file.
+Exit code 1: a run is not finished.
 """
 
 import argparse
 
+from syntagm import views
 from syntagm.cli import _files, _saving, _views
 from syntagm.errors import UsageError
 
@@ -38,5 +39,5 @@ def run(options: argparse.Namespace) -> int:
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed
     figure, runs = _views.make("figure", options)
-    print(*_saving.save(figure, options.output, formats, options.force), sep="\n")
+    print(*_saving.save(figure, options.output, formats, options.force, views.headers(options.name)), sep="\n")
     return _views.exit_code(runs)

@@ -70,4 +70,4 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _spare(stem: Path, columns: Sequence[str], endings: Sequence[str], force: bool) -> None:
-    _files.spare_set(stem, endings, columns, force)
+    _files.spare_set(stem, columns, endings, force)

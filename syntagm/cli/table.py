@@ -8,7 +8,8 @@
 Without -o, the table is printed, as Markdown unless --format names another format. With -o,
 it is written to STEM.csv, STEM.md and STEM.tex, or only in the format that --format names.
 Options of a table are given as key=value. CSV has full precision. Existing files are
-replaced only if STEM.csv next to them has the header of this table; --force replaces any file. A wide table
+replaced only if STEM.csv next to them has the header of this table or of the figure of the
+same name, or if they have the title of this table; --force replaces any file. A wide table
 has fewer columns in LaTeX: --columns names others, or `all`. Exit code 1: a run is not
 finished.
 """
@@ -16,6 +17,7 @@ finished.
 import argparse
 import sys
 
+from syntagm import views
 from syntagm.cli import _files, _saving, _views
 from syntagm.drawing.table import FORMATS
 
@@ -44,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []
     if options.output:
-        print(*_saving.save(table, options.output, formats, options.force), sep="\n")
+        print(*_saving.save(table, options.output, formats, options.force, views.headers(options.name)), sep="\n")
     else:
         print(table.content(options.format or "md").decode(), end="")
     return _views.exit_code(runs)

@@ -5,6 +5,7 @@ titles, never as field names or expressions, so a name is never run as code.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,16 @@ Spec = dict[str, Any]
 
 INK = "currentColor"
 GREY = "#808080"
+_FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+_RESOLUTION = 216  # pixels per inch
+_PIXELS_PER_METRE = round(_RESOLUTION / 0.0254).to_bytes(4)
+# How the files of figures begin, or what they contain. A PNG gives its resolution in pixels per metre.
+_MARKS = {
+    "png": re.compile(rb"\x89PNG.{29}\x00\x00\x00\x09pHYs%b" % re.escape(2 * _PIXELS_PER_METRE), re.DOTALL),
+    "svg": re.compile(rb'<svg xmlns="http://www.w3.org/2000/svg" [^>]*font-family="%b"' % _FONT.encode()),
+    "pdf": re.compile(rb"%PDF-.*/Producer \(svg2pdf\)", re.DOTALL),
+    "vl.json": re.compile(rb'{\s+"\$schema": "https://vega.github.io/schema/vega-lite/'),
+}
 # Name of a format on the command line -> file name extension.
 FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
 
@@ -61,9 +72,13 @@ class Figure(Product):
             case "svg":
                 return checked(_laid_out(spec)).encode()
             case "png":
-                return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=216))
+                return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=_RESOLUTION))
             case _:
                 return ordered(bytes(vl_convert.svg_to_pdf(_laid_out(spec))))
+
+    def marks(self) -> Mapping[str, re.Pattern[bytes]]:
+        """Return patterns that the files fit which may be earlier versions of its own: extension -> pattern."""
+        return _MARKS
 
     def __repr__(self) -> str:
         return f"<Figure of {self.table.height} rows: {', '.join(self.table.columns)}>"
@@ -103,7 +118,6 @@ def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offs
     }
 
 
-_FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 _CONFIG: Spec = {
     "font": _FONT,
     "lineBreak": "\n",

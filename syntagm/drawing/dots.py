@@ -14,6 +14,8 @@ from syntagm.drawing.text import numbers, shown, shown_lines, spoken
 
 Row = Mapping[str, object]
 STEP = 22
+# A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
+_RAISED = {"expr": "-7 * (split(datum.label, '\\n').length - 1)"}
 
 
 def panel(
@@ -46,7 +48,7 @@ def panel(
     step = STEP if len(present) < 2 else 13 * len(present) + 6
     step = max(step, 14 * max((name.count("\n") for name in names), default=0) + STEP)
     channels = Series("series", [shown(name) for name in series], width, key, colours)
-    place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6)}
+    place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6, labelOffset=_RAISED)}
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
     dashed = layers.dashed(GREY, strokeWidth=1.4)

@@ -1,5 +1,6 @@
 """Base class of tables and figures: their numbers as a frame, and files in all formats."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -30,6 +31,10 @@ class Product(ABC):
     @abstractmethod
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`."""
+
+    @abstractmethod
+    def marks(self) -> Mapping[str, re.Pattern[bytes]]:
+        """Return patterns that the files fit which may be earlier versions of its own: extension -> pattern."""
 
     def format_of(self, path: Path) -> str:
         """Return the format that the extension of a path names; "" if there is none."""

@@ -76,6 +76,21 @@ class Table(Product):
         """Return the content of the file in one of `FORMATS`."""
         return {"csv": self.csv, "md": self.markdown, "latex": self.latex}[format]().encode()
 
+    def marks(self) -> Mapping[str, re.Pattern[bytes]]:
+        """Return patterns that the files fit which may be earlier versions of its own: extension -> pattern.
+
+        Such a file has the same title, and nothing before or after the table.
+        """
+        title, label = (re.escape(text.encode()) for text in (shown(self.title), self._label))
+        return {
+            "md": re.compile(rb"## %b\n\n\| " % title),
+            "tex": re.compile(rb"\\begin{table}\n\\centering\n.*%b\n\\end{table}\n\Z" % label, re.DOTALL),
+        }
+
+    @property
+    def _label(self) -> str:
+        return rf"\label{{tab:{re.sub(r'[^a-z0-9]+', '-', self.title.lower()).strip('-')}}}"
+
     def csv(self) -> str:
         """Write the table as CSV with all digits, in the conventions of `syntagm.io.csv`."""
         rows = (["" if cell is None else cell for cell in row] for row in self.rows)
@@ -104,7 +119,7 @@ class Table(Product):
         return "\n".join(
             [
                 r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule", head, r"\midrule",
-                *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", rf"\label{{tab:{_label(self.title)}}}",
+                *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", self._label,
                 r"\end{table}", "",
             ]
         )  # fmt: skip
@@ -164,10 +179,6 @@ class Table(Product):
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _label(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def _tex(text: str) -> str:

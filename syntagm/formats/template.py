@@ -5,15 +5,15 @@ for `lexicon = "words"`) or a bundled file.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 from syntagm.io import utf8
 from syntagm.io.toml import MAX_CHARACTERS, shown
 from syntagm.suite import Suite
-from syntagm.templates import make, template
-from syntagm.templates.lexicon import LexicalClass
+from syntagm.templates import make, schema, template
+from syntagm.templates.lexicon import Lexicon
 from syntagm.templates.spelling import STYLES, Style
 
 ENDINGS = (".toml",)
@@ -64,22 +64,25 @@ def templates(path: Path) -> list[template.Template]:
         InputError: the file is not a template.
     """
 
-    def classes_of(name: str) -> Mapping[str, LexicalClass]:
+    def lexicon_of(name: str) -> Lexicon:
         return _lexicon(path, name)
 
-    return template.read(utf8.read(path), str(path), path.stem, classes_of)
+    return template.read(utf8.read(path), str(path), path.stem, lexicon_of)
 
 
-def _lexicon(path: Path, name: str) -> Mapping[str, LexicalClass]:
+def _lexicon(path: Path, name: str) -> Lexicon:
     # Only a name is allowed, not a path, so that a template from an untrusted source can't read other folders.
     if not _NAME.fullmatch(name):
         raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")
     for place in (path.parent, LEXICONS):
+        if (place / name / schema.SCHEMA).is_file():
+            return schema.read(place / name)
         if (file := place / f"{name}.toml").is_file():
-            return template.classes(utf8.read(file), str(file))
-    known = ", ".join(sorted(file.stem for file in LEXICONS.glob("*.toml"))) or "none"
-    found = f"no {name}.toml beside the template and no bundled lexicon of this name"
-    raise InputError(f"{path}, lexicon", found, f"a file, or a bundled lexicon: {known}")
+            return template.read_lexicon(utf8.read(file), str(file))
+    bundled = [*LEXICONS.glob("*.toml"), *(file.parent for file in LEXICONS.glob(f"*/{schema.SCHEMA}"))]
+    known = ", ".join(sorted({file.stem for file in bundled})) or "none"
+    found = f"no {name}.toml and no folder {name} beside the template, and no bundled lexicon of this name"
+    raise InputError(f"{path}, lexicon", found, f"a file or folder, or a bundled lexicon: {known}")
 
 
 def _number(option: str, text: str, least: int) -> int:

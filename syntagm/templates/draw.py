@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from syntagm.errors import InputError
-from syntagm.templates import lexicon
+from syntagm.templates import expression
 from syntagm.templates.cells import MISSING, Table
+from syntagm.templates.expression import Expression
 from syntagm.templates.lexicon import Word
 from syntagm.templates.plan import Plan
 
@@ -119,12 +120,16 @@ def unrank(plan: Plan, rank: int) -> dict[str, Word] | None:
     for slot in reversed(plan.slots):
         rank, index = divmod(rank, len(slot.words))
         words[slot.name] = slot.words[index]
-    for slot in plan.slots:
-        if slot.depends and not all(
-            lexicon.holds(condition, words[slot.name], {}, words) for condition in slot.depends
-        ):
-            return None
-    return words
+    return words if meets(plan.joint, words) else None
+
+
+def meets(conditions: Sequence[Expression], words: Mapping[str, Word]) -> bool:
+    """Return whether words meet conditions on several slots."""
+    if not conditions:
+        return True
+    cells = {slot: word.forms for slot, word in words.items()}
+    entries = {slot: word.entry for slot, word in words.items()}
+    return all(expression.holds(condition, cells, entries) for condition in conditions)
 
 
 def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int]]:
@@ -133,7 +138,7 @@ def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int
     allowed: list[Sequence[int] | None] = []
     listed = 0
     for plan in plans:
-        if not any(slot.depends for slot in plan.slots):
+        if not plan.joint:
             allowed.append(range(plan.size))
         elif (listed := listed + plan.size) <= LISTED:
             allowed.append([rank for rank in range(plan.size) if unrank(plan, rank) is not None])

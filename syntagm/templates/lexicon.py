@@ -1,71 +1,95 @@
-"""Lexical classes, and conditions on the words that can fill a slot.
+"""Lexical classes, and the words that can fill a slot.
 
 A class is a table. Each row is a word; the columns are its forms and features. The cell of a feature contains a set of
 values, for instance `person/animal`. `-` stands for the empty set or a missing form.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import NoReturn
 
 from syntagm.errors import InputError
 from syntagm.io.toml import shown
-from syntagm.templates import cells
+from syntagm.templates import cells, expression
+from syntagm.templates.cells import MISSING
+from syntagm.templates.expression import Expression, Index
 
-MAX_CONDITIONS = 50
+CLASS = "class"
+FIRST = ""
+MAX_ARMS = 50
+MAX_DEPTH = 20
 
 _NAME = r"\w[\w-]*+"
-_SLOT = re.compile(rf"\s*({_NAME})\s*(?:\[([^\[\]]*)\])?\s*")
-_CONDITION = re.compile(
-    rf"(?P<column>{_NAME})?\s*(?P<operator>!?=)\s*"
-    rf"(?:\$(?P<variable>{_NAME})|(?P<slot>{_NAME})\.(?P<other>{_NAME})|(?P<values>{_NAME}(?:\s*/\s*{_NAME})*))"
-)
-_EXPECTED = "column = value, column = $variable, column = slot.column (or != for =), or != slot"
+_ARM = re.compile(rf"\s*({_NAME})\s*(?:\[([^\[\]]*)\])?\s*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A word: forms and features by name, from a row of a class or of a table of items."""
+    """A word: forms and features by name, from a row of a class or of a table of items.
+
+    `entry` names the entry that the word belongs to: all uses of a verb are one entry.
+    """
 
     place: str
     forms: Mapping[str, str]
+    entry: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LexicalClass:
-    """A lexical class: its columns and its words. Its first column is the form used for `{slot}` without a form."""
+    """A lexical class: its columns and its words. Its first column is the form used for `{slot}` without a form.
+
+    Each word has two further columns: `class`, the name of the class, and the empty name, which is its first form.
+
+    Arguments:
+        declared: the values of each column, if a schema declares them. For other columns, those that occur.
+        features: the columns that are no forms, if a schema says so.
+    """
 
     name: str
     place: str
     columns: tuple[str, ...]
     words: tuple[Word, ...]
+    declared: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    features: frozenset[str] = frozenset()
+    index: Index = field(default_factory=lambda: Index(()))
+
+    def has(self, column: str) -> bool:
+        """Return whether the words have a column."""
+        return column in self.columns or column in (CLASS, FIRST)
+
+    def values(self, column: str) -> Iterable[str]:
+        """Return the values that a column can have: those that are declared, or those that occur."""
+        return self.declared[column] if column in self.declared else self.index.column(column)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition: `column = values`, `column = $variable`, `column = slot.other`, or `!= slot`.
+class Arm:
+    """A part of a union: a class, or an alias of a union, and the conditions on its words."""
 
-    `negative` is true if the operator is `!=`.
-    """
-
-    text: str
-    column: str
-    negative: bool
-    variable: str = ""
-    slot: str = ""
-    other: str = ""
-    values: frozenset[str] = frozenset()
+    name: str
+    conditions: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The words that can fill a slot: those of a class that meet all conditions."""
+    """The words that can fill a slot: those of one of several classes that meet its conditions."""
 
     slot: str
     place: str
-    lexical_class: str
-    conditions: tuple[Condition, ...] = ()
+    text: str
+    arms: tuple[Arm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Classes, aliases of unions of classes, and the sections of phrases, by name."""
+
+    classes: Mapping[str, LexicalClass] = field(default_factory=dict)
+    aliases: Mapping[str, Choice] = field(default_factory=dict)
+    phrases: Mapping[str, tuple[object, str]] = field(default_factory=dict)
 
 
 def lexical_class(name: str, text: str, place: str) -> LexicalClass:
@@ -82,105 +106,104 @@ def lexical_class(name: str, text: str, place: str) -> LexicalClass:
         if "." in column:
             expected = "the name of a form or feature without a dot"
             raise InputError(f"{place}, column {column}", "a dot", expected, f"Write {column.rpartition('.')[2]}.")
-    return LexicalClass(name, place, table.columns, tuple(Word(row.place, row.cells) for row in table.rows))
+    return of_words(name, place, table.columns, [(row.place, row.place, row.cells) for row in table.rows])
+
+
+def of_words(
+    name: str,
+    place: str,
+    columns: tuple[str, ...],
+    rows: Iterable[tuple[str, str, Mapping[str, str]]],
+    declared: Mapping[str, frozenset[str]] | None = None,
+    features: frozenset[str] = frozenset(),
+) -> LexicalClass:
+    """Return a class of words. Each row is a place, an entry, and the cells."""
+    words = tuple(
+        Word(where, {CLASS: name, **by_column, FIRST: by_column[columns[0]]}, entry) for where, entry, by_column in rows
+    )
+    index = Index([word.forms for word in words])
+    return LexicalClass(name, place, columns, words, declared or {}, features, index)
 
 
 def choice(slot: str, text: str, place: str) -> Choice:
-    """Parse the choice for a slot, `class[condition, condition]`.
+    """Parse the choice for a slot, `class[condition, condition] | class`.
 
     Raises:
         InputError: the text is not such a choice.
 
-    >>> [condition.text for condition in choice("object", "noun[kind = verb.object, != subject]", "here").conditions]
-    ['kind = verb.object', '!= subject']
+    >>> [arm.name for arm in choice("object", "noun[kind = verb.object, != subject] | name", "here").arms]
+    ['noun', 'name']
     """
-    match = _SLOT.fullmatch(text)
-    if not match:
-        raise InputError(place, shown(text), "a class, with conditions in brackets: noun[kind = person]")
-    parts = [part.strip() for part in (match[2] or "").split(",")]
-    if len(parts) > MAX_CONDITIONS:
-        raise InputError(place, f"{len(parts):,} conditions", f"at most {MAX_CONDITIONS}")
-    return Choice(slot, place, match[1], tuple(_condition(part, place) for part in parts if part))
+    parts = text.split("|")
+    if len(parts) > MAX_ARMS:
+        raise InputError(place, f"{len(parts):,} classes", f"at most {MAX_ARMS}")
+    arms = []
+    for part in parts:
+        match = _ARM.fullmatch(part)
+        if not match:
+            raise InputError(place, shown(text), "a class, with conditions in brackets: noun[kind = person]")
+        arms.append(Arm(match[1], expression.parse(match[2] or "", place)))
+    return Choice(slot, place, text, tuple(arms))
 
 
-def _condition(text: str, place: str) -> Condition:
-    match = _CONDITION.fullmatch(text)
-    if not match:
-        cure = "A row without a value fails every = and meets every !=." if text.rstrip().endswith("-") else ""
-        raise InputError(place, f"the condition {shown(text)}", _EXPECTED, cure)
-    column, negative = match["column"] or "", match["operator"] == "!="
-    if column:
-        listed = values(match["values"] or "")
-        groups = {name: match[name] or "" for name in ("variable", "slot", "other")}
-        return Condition(text, column, negative, values=listed, **groups)
-    if not negative or not match["values"] or "/" in match["values"]:
-        raise InputError(place, f"the condition {shown(text)}", _EXPECTED)
-    return Condition(text, "", True, slot=match["values"])
-
-
-@lru_cache(maxsize=100_000)
-def values(cell: str) -> frozenset[str]:
-    """Return the set of values in a cell.
-
-    >>> sorted(values("person / animal")), sorted(values("-"))
-    (['animal', 'person'], [])
-    """
-    return frozenset() if cell == cells.MISSING else frozenset(filter(None, map(str.strip, cell.split("/"))))
-
-
-def holds(condition: Condition, word: Word, chosen: Mapping[str, str], filled: Mapping[str, Word]) -> bool:
-    """Return whether a word meets a condition.
-
-    Arguments:
-        chosen: the values of variables.
-        filled: the words in earlier slots.
-    """
-    if not condition.column:
-        return word is not filled[condition.slot]
-    if condition.variable:
-        required = frozenset({chosen[condition.variable]})
-    elif condition.slot:
-        required = values(filled[condition.slot].forms[condition.other])
-    else:
-        required = condition.values
-    return bool(values(word.forms[condition.column]) & required) != condition.negative
-
-
-def check(choices: Sequence[Choice], classes: Mapping[str, LexicalClass], variables: Sequence[str]) -> None:
-    """Refuse conditions that name a class, column, variable or earlier slot that doesn't exist.
-
-    A slot without a choice, which has the name of a class, comes before all others.
+def arms(choice: Choice, lexicon: Lexicon) -> list[tuple[LexicalClass, tuple[Expression, ...]]]:
+    """Return the classes that a choice names, each with its conditions. Aliases are replaced by the classes they name.
 
     Raises:
-        InputError: a name doesn't exist; the message lists the existing names.
+        InputError: there is no such class, an alias leads back to itself, or no class of an alias has a column that a
+            condition on the alias names.
     """
-    listed = {choice.slot for choice in choices}
-    before = {name: lexical_class for name, lexical_class in classes.items() if name not in listed}
-    for choice in choices:
-        if choice.lexical_class not in classes:
-            raise InputError(
-                choice.place, f"no class {choice.lexical_class!r}", f"one of the classes: {shorten(classes)}"
-            )
-        own = classes[choice.lexical_class]
-        for condition in choice.conditions:
-            for name, kind, names in _unknown(condition, own, variables, before):
-                raise InputError(
-                    f"{choice.place}, {condition.text}", f"no {kind} {name!r}", f"one of: {shorten(names)}"
-                )
-        before[choice.slot] = own
+    result: list[tuple[LexicalClass, tuple[Expression, ...]]] = []
+    _collect(choice, lexicon, (), (), result)
+    return result
 
 
-def _unknown(
-    condition: Condition, own: LexicalClass, variables: Sequence[str], before: Mapping[str, LexicalClass]
-) -> Iterator[tuple[str, str, Iterable[str]]]:
-    if condition.column and condition.column not in own.columns:
-        yield condition.column, f"column in class {own.name}", own.columns
-    if condition.variable and condition.variable not in variables:
-        yield condition.variable, "variable", variables
-    if condition.slot and condition.slot not in before:
-        yield condition.slot, "slot before this one", before
-    elif condition.other and condition.other not in before[condition.slot].columns:
-        yield condition.other, f"column in class {before[condition.slot].name}", before[condition.slot].columns
+def _collect(
+    choice: Choice,
+    lexicon: Lexicon,
+    above: tuple[str, ...],
+    conditions: tuple[Expression, ...],
+    result: list[tuple[LexicalClass, tuple[Expression, ...]]],
+) -> None:
+    for arm in choice.arms:
+        if arm.name in lexicon.classes:
+            result.append((lexicon.classes[arm.name], conditions + arm.conditions))
+        elif arm.name not in lexicon.aliases:
+            refuse_unknown(arm.name, "class", [*lexicon.classes, *lexicon.aliases], choice.place, "one of the classes")
+        elif arm.name in above or len(above) > MAX_DEPTH:
+            way = " -> ".join([*above, arm.name])
+            raise InputError(choice.place, f"a class that leads back to itself: {way:.200}", "a class made of others")
+        else:
+            alias = lexicon.aliases[arm.name]
+            _collect(alias, lexicon, (*above, arm.name), conditions + arm.conditions, result)
+        if len(result) > MAX_ARMS:
+            raise InputError(choice.place, f"more than {MAX_ARMS} classes", f"at most {MAX_ARMS}")
+
+
+def refuse_column(name: str, classes: Sequence[LexicalClass], place: str) -> None:
+    """Refuse a column that none of the classes has."""
+    if not any(own.has(name) for own in classes):
+        names = [column for own in classes for column in own.columns]
+        which = "class " + " or ".join(dict.fromkeys(own.name for own in classes))
+        refuse_unknown(name, f"column in {which}", names, place)
+
+
+def refuse_values(wanted: Iterable[str], column: str, classes: Sequence[LexicalClass], place: str) -> None:
+    """Refuse values that a column can't have in any of the classes."""
+    allowed = {value: None for own in classes if own.has(column) for value in own.values(column)}
+    for value in wanted:
+        if value != MISSING and value not in allowed:
+            refuse_unknown(value, f"value of {column}", sorted(set(allowed) - {MISSING}), place)
+
+
+def refuse_unknown(
+    name: str, kind: str, names: Iterable[str], place: str, expected: str = "one of", of: str = ""
+) -> NoReturn:
+    """Raise an error that says which names there are, and which of them is nearest."""
+    known = list(dict.fromkeys(names))
+    near = get_close_matches(name[:100], known, 1)
+    cure = f"Did you mean {near[0]}?" if near else ""
+    raise InputError(place, f"no {kind} {name[:100]!r}{of}", f"{expected}: {shorten(known)}", cure)
 
 
 def shorten(names: Iterable[str]) -> str:

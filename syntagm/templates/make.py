@@ -40,8 +40,9 @@ def suites(
         raise UsageError("n", str(n), "a number from 1")
     if only and only not in [template.name for template in templates]:
         raise UsageError("suite", f"no suite {only!r}", "one of " + ", ".join(template.name for template in templates))
-    prepared = [plans(template) for template in templates]
-    refuse_unused(templates, prepared)
+    # All suites of the file are checked before the first is generated.
+    prepared = [[] if template.fill == "sample" else plans(template) for template in templates]
+    refuse_unused(templates)
     for template, planned in zip(templates, prepared, strict=True):
         if only in ("", template.name):
             yield _suite(template, planned, n, seed, style)
@@ -53,10 +54,10 @@ def bound(template: Template) -> int:
     Raises:
         InputError: as for `plans`.
     """
+    if template.fill == "sample":
+        return template.n
     planned = plans(template)
-    if template.table:
-        return len(template.table.rows) * len(planned)
-    return draw.bound(planned) if template.fill == "cross" else template.n
+    return len(template.table.rows) * len(planned) if template.table else draw.bound(planned)
 
 
 def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style) -> Suite:
@@ -66,14 +67,18 @@ def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int
     elif template.fill == "cross":
         filled = draw.cross(planned, template.place, n, seed)
     else:
-        filled = sample.sample(planned, template.place, template.n if n is None else n, seed, spell.texts)
+        filled = sample.sample(template, template.n if n is None else n, seed, spell.texts)
     items = tuple(_item(words, spell) for words in filled)
+    if template.edit:
+        for item in items:
+            template.edit.refuse_other(item)
     if not items:
         cure = "Loosen the conditions of its slots, or add words."
         raise InputError(template.place, "no items, because no words meet the conditions", "at least one item", cure)
     drawn = template.fill == "sample" or (template.fill == "cross" and n is not None)
+    tags = (template.edit.tags(items, template.predictions) if template.edit else {}) | dict(template.tags)
     made_tags = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
-    return Suite(template.name, items, template.predictions, dict(template.tags) | made_tags, template.aggregate)
+    return Suite(template.name, items, template.predictions, tags | made_tags, template.aggregate)
 
 
 def _item(filled: Filled, spell: "_Speller") -> Item:

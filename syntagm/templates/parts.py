@@ -12,9 +12,10 @@ from syntagm.io import toml
 from syntagm.io.toml import known, need, shown
 from syntagm.suite import AGGREGATES, Aggregate, Prediction
 from syntagm.templates import cells, lexicon, pattern
-from syntagm.templates.lexicon import LexicalClass
+from syntagm.templates.expression import VARIABLE, Expression
+from syntagm.templates.expression import parse as parse_conditions
+from syntagm.templates.lexicon import Choice, LexicalClass, Lexicon
 from syntagm.templates.pattern import Pattern
-from syntagm.templates.spelling import tidy
 
 Fill = Literal["table", "cross", "sample"]
 MAX_CONDITIONS = 100
@@ -22,8 +23,13 @@ MAX_PREDICTIONS = 100
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SUITE = re.compile(r"\w[\w .,()+-]{0,99}")
-_ITEMS: dict[Fill, tuple[str, ...]] = {"table": ("fill", "rows"), "cross": ("fill",), "sample": ("fill", "n")}
+_ITEMS: dict[Fill, tuple[str, ...]] = {
+    "table": ("fill", "rows"),
+    "cross": ("fill",),
+    "sample": ("fill", "n", "cells", "spread"),
+}
 _RESERVED = ("seed", "style")
+_AT_TOP = ("regions", "lexicon", "aggregate", "require")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +148,23 @@ def predictions(section: Section) -> tuple[Prediction, ...]:
     return tuple(result)
 
 
+def refuse_misplaced(content: Mapping[str, Any], place: str) -> None:
+    """Refuse an entry of the top level that stands below the name of a table, where TOML makes it part of the table."""
+    for table in ("tags", "item_tags", "conditions", "predictions"):
+        entries = content.get(table)
+        for key in _AT_TOP:
+            if isinstance(entries, dict) and key in entries:
+                cure = f"{key} belongs at the top of the file, above the first line in square brackets."
+                raise InputError(f"{place}, [{table}]", f"an entry called {key}", f"no {key} in [{table}]", cure)
+
+
+def require(section: Section) -> tuple[Expression, ...]:
+    """Return the conditions on variables that every configuration meets."""
+    place = f"{section.place}, require"
+    texts = need(section.content.get("require", []), list, place)
+    return tuple(part for text in texts for part in parse_conditions(need(text, str, place), place, VARIABLE))
+
+
 def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
     """Return the method of filling slots, its table (for the method `table`) and n (for the method `sample`)."""
     place, entries = section.at("items"), toml.table(section.content, "items", section.place)
@@ -156,35 +179,35 @@ def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
     raise InputError(place, shown_fill, "table, cross or sample", 'Write fill = "table".')
 
 
-def alternatives(value: Any, place: str) -> dict[str, Pattern]:
-    """Return the alternatives of a rule by name. The alternatives in a list are called 1, 2, 3."""
-    if isinstance(value, list):
-        value = {str(number): text for number, text in enumerate(value, 1)}
-    if not isinstance(value, dict) or not value:
-        raise InputError(place, shown(value), "a list of patterns, or patterns by name")
-    patterns = {
-        key: pattern.parse(need(text, str, f"{place}, {key}"), f"{place}, {key}") for key, text in value.items()
-    }
-    for alternative in patterns.values():
-        if alternative.split:
-            cure = "Put the borders into the conditions."
-            raise InputError(alternative.place, "a region border", "a pattern without |", cure)
-    return patterns
+def words(section: Section) -> Lexicon:
+    """Return the classes, the aliases of unions of classes (texts of one line), and the sections of phrases."""
+    classes: dict[str, LexicalClass] = {}
+    aliases: dict[str, Choice] = {}
+    for key, text, at in section.named("classes"):
+        need(text, str, at)
+        if "\n" in text.strip():
+            classes[key] = lexicon.lexical_class(key, text, at)
+        else:
+            aliases[key] = lexicon.choice(key, text, at)
+    phrases = {key: (value, section.at("phrases", key)) for key, value in section.content.get("phrases", {}).items()}
+    return Lexicon(classes, aliases, phrases)
 
 
-def values(value: Any, place: str) -> tuple[str, ...]:
-    """Return the values of a variable, with normalised spaces."""
-    texts = tuple(tidy(need(text, str, place)) for text in need(value, list, place))
-    if not texts or len(set(texts)) < len(texts):
-        raise InputError(place, shown(list(texts)), "a list of different values")
-    if longest := next((text for text in texts if len(text) > cells.MAX_CELL), ""):
-        raise InputError(place, f"a value of {len(longest):,} characters", f"at most {cells.MAX_CELL:,}")
-    return texts
+def spread(section: Section) -> tuple[str, ...]:
+    """Return the slots that `spread` of `[items]` lists: the first that a configuration has gets all entries equally."""
+    place = f"{section.at('items')}, spread"
+    value = section.content["items"].get("spread", [])
+    return tuple(need(name, str, place) for name in ([value] if isinstance(value, str) else need(value, list, place)))
 
 
-def classes(section: Section) -> dict[str, LexicalClass]:
-    """Return the lexical classes, by name."""
-    return {name: lexicon.lexical_class(name, need(text, str, at), at) for name, text, at in section.named("classes")}
+def cells_of(section: Section, rules: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the rules that `cells` of `[items]` lists: their alternatives get equal numbers of items."""
+    place = f"{section.at('items')}, cells"
+    names = tuple(need(name, str, place) for name in need(section.content["items"].get("cells", []), list, place))
+    for name in names:
+        if name not in rules:
+            lexicon.refuse_unknown(name, "rule", rules, place)
+    return names
 
 
 def aggregate(content: Mapping[str, Any], place: str) -> Aggregate:

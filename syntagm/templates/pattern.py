@@ -2,29 +2,30 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from syntagm.errors import InputError
 from syntagm.io.toml import shown
+from syntagm.templates.cells import MISSING
 from syntagm.templates.spelling import join, tidy
 
 MAX_LENGTH = 10_000
-MAX_PIECES = 1_000
-MAX_DEPTH = 20
 
 _PIECE = re.compile(r"\{([^{}]*)\}|([^{}]+)|([{}])")
 _NAME = r"\w[\w-]*"
 _SLOT = re.compile(rf"\s*(?:\$(?P<variable>{_NAME})|(?P<slot>{_NAME})(?:\.(?P<how>[$!]?)(?P<form>{_NAME}))?)\s*")
+_CALL = re.compile(rf"\s*(?P<slot>{_NAME})\(\s*(?P<arguments>[$!]?{_NAME}(?:\s*,\s*[$!]?{_NAME})*)?\s*\)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A literal, a variable that is inserted as text, or a form of a slot.
+    """A literal, a variable that is inserted as text, a form of a slot, or the use of a rule or phrase.
 
     Arguments:
         glued: whether the piece follows without a space.
         how: what `form` names. "" means a form, `$` a variable whose value is the form, and `!` a variable with two
             values, of which the other value is the form.
+        arguments: the arguments of a phrase, which `slot` names; None if there are no brackets.
     """
 
     glued: bool
@@ -33,6 +34,7 @@ class Piece:
     slot: str = ""
     form: str = ""
     how: str = ""
+    arguments: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,99 +86,15 @@ def _pieces(region: str, place: str) -> Iterator[Piece]:
 
 
 def _slot(inside: str, place: str, glued: bool) -> Piece:
+    if call := _CALL.fullmatch(inside):
+        arguments = (part.strip() for part in (call["arguments"] or "").split(","))
+        return Piece(glued, slot=call["slot"], arguments=tuple(part for part in arguments if part))
     match = _SLOT.fullmatch(inside)
     if not match:
-        expected = "{slot}, {slot.form}, {slot.$variable}, {slot.!variable} or {$variable}"
+        expected = "{slot}, {slot.form}, {slot.$variable}, {slot.!variable}, {$variable} or {phrase(slot, $variable)}"
         raise InputError(place, f"{{{inside:.60}}}", expected)
-    groups = {name: value or "" for name, value in match.groupdict().items()}
-    return Piece(glued, **groups)
-
-
-@dataclass(slots=True)
-class Settings:
-    """A configuration: the value of each variable.
-
-    Arguments:
-        values: variable -> its value in this configuration.
-        variables: variable -> all its values. Rules are variables, too.
-        rules: rule -> alternatives by name.
-        needed: the variables that patterns use; `resolve` adds to it.
-    """
-
-    values: Mapping[str, str]
-    variables: Mapping[str, tuple[str, ...]]
-    rules: Mapping[str, Mapping[str, Pattern]]
-    needed: set[str]
-
-
-def resolve(pattern: Pattern, settings: Settings) -> Pattern:
-    """Resolve a pattern for one configuration: insert the alternatives of rules and the values of variables, and name all forms.
-
-    Raises:
-        InputError: there is no such variable, or `!` is used with a variable that doesn't have two values; a rule leads
-            back to itself, is used with a form, or makes the pattern longer than 1,000 pieces.
-    """
-    steps: list[int] = []
-    regions = tuple(tuple(_resolved(region, settings, pattern.place, (), steps)) for region in pattern.regions)
-    return replace(pattern, regions=regions)
-
-
-def _resolved(
-    pieces: tuple[Piece, ...], settings: Settings, place: str, above: tuple[str, ...], steps: list[int]
-) -> Iterator[Piece]:
-    for piece in pieces:
-        # Counts the pieces that are visited, not those that result: many rules may yield nothing.
-        steps.append(1)
-        if len(steps) > MAX_PIECES:
-            cure = "Use fewer slots, or rules that name fewer rules."
-            raise InputError(place, f"more than {MAX_PIECES:,} slots, rules and texts", "fewer", cure)
-        if piece.slot in settings.rules:
-            yield from _resolved(
-                _alternative(piece, settings, place, above), settings, place, (*above, piece.slot), steps
-            )
-        elif name := piece.variable or (piece.form if piece.how else ""):
-            yield _substitute(piece, name, settings, place)
-        else:
-            yield piece
-
-
-def _alternative(piece: Piece, settings: Settings, place: str, above: tuple[str, ...]) -> tuple[Piece, ...]:
-    rule = piece.slot
-    if piece.form:
-        cure = f"Write {{{rule}}}, or rename the slot."
-        raise InputError(place, f"a form of {rule}, which is a rule", f"a slot, or {{{rule}}}", cure)
-    if rule in above:
-        way = " -> ".join([*above[above.index(rule) :], rule])
-        raise InputError(place, f"a rule that leads back to itself: {way}", "rules without recursion")
-    if len(above) >= MAX_DEPTH:
-        raise InputError(place, f"rules nested more than {MAX_DEPTH} deep", "fewer levels")
-    settings.needed.add(rule)
-    inner = tuple(settings.rules[rule][settings.values[rule]].pieces())
-    # An empty alternative still determines whether the next piece follows a space.
-    first = inner[0] if inner else Piece(glued=True)
-    return (replace(first, glued=piece.glued), *inner[1:])
-
-
-def _substitute(piece: Piece, name: str, settings: Settings, place: str) -> Piece:
-    if name not in settings.values:
-        listed = ", ".join(settings.values) or "none"
-        raise InputError(place, f"no variable {name!r}", f"one of the variables: {listed}", "List it in [vary].")
-    settings.needed.add(name)
-    value, values = settings.values[name], settings.variables[name]
-    if piece.variable:
-        return Piece(piece.glued, literal=value)
-    if piece.how == "!" and len(values) != 2:
-        cure = f"Write one pattern per value, use a variable with two values, or write {{{piece.slot}.${name}}}."
-        raise InputError(
-            place,
-            f"{{{piece.slot}.!{name}}}, but {name} has {len(values)} value{'' if len(values) == 1 else 's'}",
-            "two values",
-            cure,
-        )
-    form = value if piece.how == "$" else values[1 - values.index(value)]
-    if not form:
-        raise InputError(place, f'the value "" of {name} as a form of {piece.slot}', "the name of a form")
-    return replace(piece, form=form, how="")
+    variable, slot, how, form = (match[name] or "" for name in ("variable", "slot", "how", "form"))
+    return Piece(glued, "", variable, slot, form, how)
 
 
 def fill(region: tuple[Piece, ...], words: Mapping[str, Mapping[str, str]]) -> str:
@@ -192,5 +110,7 @@ def fill(region: tuple[Piece, ...], words: Mapping[str, Mapping[str, str]]) -> s
     """
     if len(region) == 1:
         [piece] = region
-        return words[piece.slot][piece.form] if piece.slot else piece.literal
-    return join([(piece.glued, words[piece.slot][piece.form] if piece.slot else piece.literal) for piece in region])
+        return words[piece.slot].get(piece.form, MISSING) if piece.slot else piece.literal
+    return join(
+        [(piece.glued, words[piece.slot].get(piece.form, MISSING) if piece.slot else piece.literal) for piece in region]
+    )

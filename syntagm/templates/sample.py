@@ -1,109 +1,215 @@
-"""Random filling of slots: each slot in turn gets a word that the words in earlier slots allow."""
+"""Random filling of slots: all combinations of words that meet the conditions of a configuration are equally likely.
+
+Each combination of values of the variables is a cell, and cells take turns. Within a cell, alternatives of rules and
+phrases are drawn, each with its weight, and then a combination of words.
+"""
 
 import random
+from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from syntagm.errors import InputError
-from syntagm.templates import lexicon
-from syntagm.templates.draw import MAX_ITEMS, TRIES, Filled, where
-from syntagm.templates.lexicon import Word
-from syntagm.templates.plan import Plan
+from syntagm.templates.count import Counted, Counter
+from syntagm.templates.draw import MAX_ITEMS, TRIES, Filled, meets, where
+from syntagm.templates.expand import TOP, Expansion, Impossible, Needs
+from syntagm.templates.expression import FALSE
+from syntagm.templates.plan import Plan, Planner, refuse_many
+from syntagm.templates.template import Template
 
 MAX_TRIES = 100_000
-MAX_CACHED = 2_000_000
-
-Allowed = dict[tuple[int, int, tuple[str, ...]], list[Word]]
+_BITS = 53
 
 
 def sample(
-    plans: Sequence[Plan], place: str, n: int, seed: int, texts: Callable[[Filled], Sequence[tuple[str, ...]]]
+    template: Template, n: int, seed: int, texts: Callable[[Filled], Sequence[tuple[str, ...]]]
 ) -> Iterator[Filled]:
-    """Draw `n` different items, using the configurations in turn. The first k items are the same for every `n` >= k.
+    """Draw `n` different items, using the cells in turn. The first k items are the same for every `n` >= k.
 
     Arguments:
-        plans: the configurations.
-        place: the template, for messages.
+        template: the template.
         n: the number of items.
         seed: the seed of the random draws.
-        texts: function that returns the sentences of an item for each suite that shares the draws. If they repeat an
-            earlier item in any of these suites, the item is drawn again. So the items of all these suites have the same
-            words.
+        texts: function that returns the sentences of an item for each suite that shares the draws. If one of them
+            repeats a sentence of the same suite, the item is drawn again. So the items of all these suites have the
+            same words.
 
     Raises:
         InputError: no words meet the conditions, or there are fewer than `n` different items.
     """
     if n > MAX_ITEMS:
-        raise InputError(place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
-    draws = _Draws(plans, place, random.Random(f"syntagm {seed}"))
-    seen: dict[int, set[tuple[str, ...]]] = {}
+        raise InputError(template.place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
+    draws = Draws(template, random.Random(f"syntagm {seed}"))
+    cells = draws.cells()
+    seen: dict[int, set[str]] = {}
     # If there are just a thousand different items, the last one takes a thousand draws on average, and often many more.
     tries = min(max(TRIES, 20 * n), MAX_TRIES)
     for number in range(n):
-        turn = number % len(plans)
+        cell = cells[number % len(cells)]
+        refused: Counts[str] = Counts()
         for _ in range(tries):
-            item = Filled(str(number + 1), plans[turn], draws.draw(turn))
+            item = draws.draw(cell, str(number + 1), refused)
+            if item is None:
+                continue
             item_texts = texts(item)
-            if not any(sentences in seen.get(suite, ()) for suite, sentences in enumerate(item_texts)):
+            if reason := _repeated(item, item_texts, seen):
+                refused[reason] += 1
+            else:
                 break
         else:
-            found = f"{number:,} different items and then {tries:,} repetitions{where(plans[turn])}"
-            raise InputError(place, found, f"{n:,} different items", "Ask for fewer (-n N), or add words.")
+            reasons = "; ".join(f"{reason}: {count:,}" for reason, count in sorted(refused.items()))
+            found = f"{number:,} different items and then none in {tries:,} draws{_values(cell.values)} ({reasons})"
+            raise InputError(template.place, found, f"{n:,} different items", "Ask for fewer (-n N), or add words.")
         for suite, sentences in enumerate(item_texts):
-            seen.setdefault(suite, set()).add(sentences)
+            seen.setdefault(suite, set()).update(sentences)
         yield item
 
 
+def _repeated(item: Filled, texts: Sequence[tuple[str, ...]], seen: Mapping[int, set[str]]) -> str:
+    """Return why an item can't be used: a sentence occurs twice. Conditions with the same pattern may be equal."""
+    for suite, sentences in enumerate(texts):
+        if not seen.get(suite, set()).isdisjoint(sentences):
+            return "a sentence of an earlier item"
+        if len(set(sentences)) < len(sentences):
+            patterns = {pattern.regions for pattern in item.plan.together[suite].values()}
+            if len(set(sentences)) < len(patterns):
+                return "the same sentence in two conditions"
+    return ""
+
+
 @dataclass(slots=True)
-class _Draws:
-    """The random generator, and a cache of the words that can fill a slot, by the features of earlier words."""
+class Cell:
+    """The values of variables that share their number of items, and what is known of the configurations that have them.
 
-    plans: Sequence[Plan]
-    place: str
+    A node is the next choice (its name, its options, and the nodes that they lead to), a counted plan, or None if the
+    configuration is impossible.
+    """
+
+    values: Mapping[str, str]
+    nodes: "dict[tuple[tuple[str, str], ...], Node]" = field(default_factory=dict)
+
+
+Node = Needs | tuple[Plan, Counted] | None
+
+
+@dataclass(slots=True)
+class Draws:
+    """The random generator, and what is known of a template's configurations."""
+
+    template: Template
     generator: random.Random
-    allowed: Allowed = field(default_factory=dict)
-    cached: int = 0
+    planner: Planner = field(init=False)
+    counter: Counter = field(default_factory=Counter)
 
-    def draw(self, number: int) -> dict[str, Word]:
-        """Draw the words of an item.
+    def __post_init__(self) -> None:
+        self.planner = Planner(self.template)
 
-        Arguments:
-            number: the index of the plan.
+    def cells(self) -> list[Cell]:
+        """Return the cells: the combinations of values of variables, and of alternatives of the rules that are cells.
 
         Raises:
-            InputError: in a thousand successive draws, there was a slot that no word could fill.
+            InputError: there are none.
         """
-        stuck = ""
-        for _ in range(TRIES):
-            words: dict[str, Word] = {}
-            for index, slot in enumerate(self.plans[number].slots):
-                allowed = self._words(number, index, words)
-                if not allowed:
-                    stuck = slot.name
-                    break
-                words[slot.name] = allowed[int(self.generator.random() * len(allowed))]
-            else:
-                return words
-        found = f"no word meets the conditions in {TRIES:,} draws{where(self.plans[number])}"
-        cure = "Loosen the conditions of this slot or of those before it, or add words."
-        raise InputError(f"{self.place}, slot {stuck}", found, "at least one word", cure)
+        refuse_many(self.template)
+        found = list(self._cells({}, [*self.template.variables, *self.template.cells]))
+        if not found:
+            cure = "Correct the conditions of [vary] and require."
+            raise InputError(self.template.place, "no combination of variables", "at least one", cure)
+        return found
 
-    def _words(self, number: int, index: int, words: Mapping[str, Word]) -> Sequence[Word]:
-        slot = self.plans[number].slots[index]
-        if not slot.depends:
-            return slot.words
-        features = [condition for condition in slot.depends if condition.column]
-        key = number, index, tuple(words[condition.slot].forms[condition.other] for condition in features)
-        if key not in self.allowed:
-            if self.cached > MAX_CACHED:
-                self.allowed.clear()
-                self.cached = 0
-            met = [
-                word for word in slot.words if all(lexicon.holds(condition, word, {}, words) for condition in features)
-            ]
-            self.allowed[key] = met
-            self.cached += len(met) + 1
-        excluded = [words[condition.slot] for condition in slot.depends if not condition.column]
-        if not excluded:
-            return self.allowed[key]
-        return [word for word in self.allowed[key] if all(word is not other for other in excluded)]
+    def _cells(self, values: dict[str, str], names: Sequence[str]) -> Iterator[Cell]:
+        expansion = Expansion(self.template, values)
+        if not names:
+            if self._allowed(expansion):
+                yield Cell(values)
+            return
+        try:
+            if names[0] in self.template.variables and not expansion.exists(names[0], self.template.place):
+                yield from self._cells(values, names[1:])
+                return
+            expansion.value(names[0], TOP, self.template.place)
+        except Impossible:
+            return
+        except Needs as needs:
+            if needs.name != names[0]:
+                place = self.template.places.get(("vary", names[0]), self.template.place)
+                cure = f"List {needs.name} before it, in [vary] or in cells."
+                raise InputError(place, f"a condition on {needs.name}", "one on variables before it", cure) from None
+            for value, _ in needs.options:
+                yield from self._cells({**values, names[0]: value}, names[1:])
+
+    def _allowed(self, expansion: Expansion) -> bool:
+        for condition in self.template.require:
+            try:
+                if expansion.bound(condition, "", TOP, f"{self.template.place}, require") == FALSE:
+                    return False
+            except Needs:
+                continue
+        return True
+
+    def draw(self, cell: Cell, identifier: str, refused: Counts[str]) -> Filled | None:
+        """Draw an item of a cell; None if the drawn configuration is impossible, or no words meet its conditions.
+
+        Arguments:
+            cell: the cell.
+            identifier: the id of the item.
+            refused: the reasons for which nothing was drawn are counted here.
+        """
+        chosen: tuple[tuple[str, str], ...] = ()
+        while isinstance(node := self._node(cell, chosen), Needs):
+            rank = self.below(sum(weight for _, weight in node.options))
+            for value, weight in node.options:
+                rank -= weight
+                if rank < 0:
+                    chosen = (*chosen, (node.name, value))
+                    break
+        if node is None:
+            refused["alternatives that exclude each other"] += 1
+            return None
+        plan, counted = node
+        if not counted.total:
+            refused[f"no words of {' and '.join(counted.empty)} meet their conditions{where(plan)}"] += 1
+            return None
+        entry = counted.entries[self.below(len(counted.entries))] if counted.entries else None
+        size = counted.size(entry) if entry else counted.total
+        for _ in range(TRIES if counted.checks else 1):
+            rank = self.below(size)
+            words = counted.of(entry, rank) if entry else counted.combination(rank)
+            if meets(counted.checks, words):
+                return Filled(identifier, plan, words)
+        refused[f"conditions between slots not met in {TRIES:,} draws{where(plan)}"] += 1
+        return None
+
+    def _node(self, cell: Cell, chosen: tuple[tuple[str, str], ...]) -> Node:
+        if chosen not in cell.nodes:
+            try:
+                plan = self.planner.plan({**cell.values, **dict(chosen)})
+                cell.nodes[chosen] = plan, self.count(plan)
+            except Needs as needs:
+                cell.nodes[chosen] = needs
+            except Impossible:
+                cell.nodes[chosen] = None
+        return cell.nodes[chosen]
+
+    def count(self, plan: Plan) -> Counted:
+        """Count the combinations of words of a configuration."""
+        slots = {slot.name: slot.words for slot in plan.slots}
+        spread = next((slot for slot in self.template.spread if slot in slots), "")
+        return self.counter.count(slots, plan.joint, spread)
+
+    def below(self, limit: int) -> int:
+        """Return a random whole number from 0 to `limit - 1`. All are equally likely, and no rounding occurs."""
+        bits = (limit - 1).bit_length()
+        while True:
+            number, drawn = 0, 0
+            while drawn < bits:
+                # `random` has 53 bits, so that this product is exact.
+                number = number << _BITS | int(self.generator.random() * (1 << _BITS))
+                drawn += _BITS
+            number >>= drawn - bits
+            if number < limit:
+                return number
+
+
+def _values(values: Mapping[str, str]) -> str:
+    return " where " + ", ".join(f"{name} = {value}" for name, value in values.items()) if values else ""

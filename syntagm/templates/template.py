@@ -9,18 +9,33 @@ from syntagm.errors import InputError
 from syntagm.io import toml
 from syntagm.io.toml import known, need, shown
 from syntagm.suite import Aggregate, Prediction
-from syntagm.templates import cells, lexicon, parts
-from syntagm.templates.lexicon import Choice, LexicalClass
+from syntagm.templates import cells, edit, lexicon, parts, phrases
+from syntagm.templates.edit import Edit
+from syntagm.templates.expression import Expression
+from syntagm.templates.lexicon import Choice, Lexicon
 from syntagm.templates.parts import Fill, Section
 from syntagm.templates.pattern import Pattern
+from syntagm.templates.phrases import Phrase, Variable
 
 MAX_SUITES = 200
 MAX_SHARED = 10_000_000
 MAX_CLASSES = 10_000
 
-_TABLES = ("tags", "slots", "vary", "rules", "classes", "item_tags")
-_SECTIONS = ("name", "regions", "lexicon", "aggregate", *_TABLES, "conditions", "predictions", "items")
-_SHARED = ("lexicon", "slots", "vary", "rules", "classes", "items")
+_TABLES = ("tags", "slots", "vary", "rules", "phrases", "classes", "item_tags")
+_SECTIONS = (
+    "name",
+    "regions",
+    "lexicon",
+    "aggregate",
+    "require",
+    *_TABLES,
+    "conditions",
+    "predictions",
+    "edit",
+    "items",
+)
+_SHARED = ("lexicon", "require", "slots", "vary", "rules", "phrases", "classes", "items")
+_PLACED = ("slots", "vary", "rules", "phrases", "classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +46,20 @@ class Template:
         place: the file, and the section if there are several, for messages.
         conditions: condition -> pattern.
         item_tags: tag -> pattern.
-        variables: the values of each variable of `[vary]` and the names of the alternatives of each rule.
-        rules: rule -> alternatives by name.
+        variables: the variables of `[vary]`.
+        rules: the names of the rules.
+        phrases: the rules, and the phrases of the template and of the lexicon, by name.
+        require: the conditions on variables that every configuration meets.
         choices: slot -> the words that can fill it.
-        classes: the lexical classes, by name.
+        lexicon: the classes of the template and of its lexicon.
         fill: how slots are filled: from a table, by all combinations, or by a random sample.
         table: the table of items if `fill` is `table`, else None.
         n: the number of items if `fill` is `sample`, else 0.
-        places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]` and `[classes]`, for messages.
+        cells: the rules whose alternatives get equal numbers of items, as the values of variables do.
+        spread: slots; the entries of the first that a configuration has are equally likely.
+        edit: what makes the bad sentence from the good one, if the template declares it.
+        places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]`, `[phrases]` and `[classes]`,
+            for messages.
         together: the conditions and item tags of all suites of the file that are filled by the same draws.
     """
 
@@ -49,26 +70,31 @@ class Template:
     conditions: Mapping[str, Pattern]
     predictions: tuple[Prediction, ...]
     item_tags: Mapping[str, Pattern]
-    variables: Mapping[str, tuple[str, ...]]
-    rules: Mapping[str, Mapping[str, Pattern]]
+    variables: Mapping[str, Variable]
+    rules: tuple[str, ...]
+    phrases: Mapping[str, Phrase]
+    require: tuple[Expression, ...]
     choices: Mapping[str, Choice]
-    classes: Mapping[str, LexicalClass]
+    lexicon: Lexicon
     fill: Fill
     table: cells.Table | None
     n: int
+    cells: tuple[str, ...]
+    spread: tuple[str, ...]
     aggregate: Aggregate
+    edit: Edit | None
     places: Mapping[tuple[str, str], str]
     together: tuple[tuple[Mapping[str, Pattern], Mapping[str, Pattern]], ...] = ()
 
 
-def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> list[Template]:
+def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon]) -> list[Template]:
     """Read the templates of a file, one for each suite.
 
     Arguments:
         text: the TOML text.
         place: the file, for messages.
         name: the name of the suite if the text has none.
-        classes_of: function that returns the classes of the lexicon with a given name.
+        lexicon_of: function that returns the lexicon with a given name.
 
     Raises:
         InputError: the text is not TOML, or not a template; the message names the section, slot or row.
@@ -81,12 +107,13 @@ def read(text: str, place: str, name: str, classes_of: Callable[[str], Mapping[s
             f"{place}, [suite]", shown(sections), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
         )
     known(top, _SECTIONS, place)
+    parts.refuse_misplaced(top, place)
     _refuse_long(top, len(sections), place)
     templates: list[Template] = []
     shared: list[dict[str, Any]] = []
     for number, own in enumerate(sections, 1):
         section = _section(top, own, place, number if has_sections else None)
-        templates.append(_template(section, name, classes_of))
+        templates.append(_template(section, name, lexicon_of))
         if templates[-1].name in [earlier.name for earlier in templates[:-1]]:
             found = f"the name {shown(templates[-1].name)} for a second suite"
             raise InputError(section.place, found, "each name once", 'Give each [[suite]] a name = "...".')
@@ -123,6 +150,7 @@ def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Se
     if number is not None and isinstance(own.get("name"), str):
         place = f"{file}, suite {own['name']:.100}"
     known(own, _SECTIONS, place)
+    parts.refuse_misplaced(own, place)
     tables = {key: toml.table(top, key, file) | toml.table(own, key, place) for key in _TABLES}
     return Section(top | own | tables, own, file, place)
 
@@ -136,56 +164,83 @@ def _joined(template: Template, templates: Sequence[Template], same: Sequence[bo
 
 
 @lru_cache(maxsize=4)
-def classes(text: str, place: str) -> Mapping[str, LexicalClass]:
-    """Read the classes of a lexicon, a TOML file that contains only `[classes]`.
+def read_lexicon(text: str, place: str) -> Lexicon:
+    """Read a lexicon from a TOML file that contains only `[classes]` and `[phrases]`.
 
     Raises:
         InputError: the text is not a lexicon.
     """
     top = toml.read(text, place)
-    known(top, ("classes",), place)
-    tables = toml.table(top, "classes", place)
-    if len(tables) > MAX_CLASSES:
-        raise InputError(place, f"{len(tables):,} classes", f"at most {MAX_CLASSES:,}")
-    return parts.classes(Section(top | {"classes": tables}, top, place, place))
+    known(top, ("classes", "phrases"), place)
+    tables = {key: toml.table(top, key, place) for key in ("classes", "phrases")}
+    if len(tables["classes"]) > MAX_CLASSES:
+        raise InputError(place, f"{len(tables['classes']):,} classes", f"at most {MAX_CLASSES:,}")
+    return parts.words(Section(top | tables, top, place, place))
 
 
-def _template(section: Section, stem: str, classes_of: Callable[[str], Mapping[str, LexicalClass]]) -> Template:
+def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon]) -> Template:
     content, place = section.content, section.place
-    rules = {key: parts.alternatives(value, at) for key, value, at in section.named("rules")}
-    vary = {key: parts.values(value, at) for key, value, at in section.named("vary")}
+    rules = {key: phrases.rule(key, value, at) for key, value, at in section.named("rules")}
+    vary = {key: phrases.variable(value, at) for key, value, at in section.named("vary")}
     choices = {key: lexicon.choice(key, need(value, str, at), at) for key, value, at in section.named("slots")}
-    lexical = dict(classes_of(toml.text(content, "lexicon", place))) if "lexicon" in content else {}
-    places = {
-        (key, entry): section.at(key, entry) for key in ("slots", "vary", "rules", "classes") for entry in content[key]
-    }
+    own = parts.words(section)
+    base = lexicon_of(toml.text(content, "lexicon", place)) if "lexicon" in content else Lexicon()
+    own_phrases = _phrases(own)
+    places = {(key, entry): section.at(key, entry) for key in _PLACED for entry in content[key]}
     conditions = parts.conditions(section)
+    regions = parts.regions(section, conditions)
     fill, table, n = parts.items(section)
     template = Template(
-        parts.name(content, stem, place), place, parts.tags(section), parts.regions(section, conditions), conditions,
+        parts.name(content, stem, place), place, parts.tags(section), regions, conditions,
         parts.predictions(section), parts.item_tags(section),
-        vary | {key: tuple(value) for key, value in rules.items()}, rules, choices,
-        lexical | parts.classes(section), fill, table, n, parts.aggregate(content, place), places,
+        vary, tuple(rules), _phrases(base) | own_phrases | rules, parts.require(section), choices,
+        _together(base, own), fill, table, n, parts.cells_of(section, rules),
+        parts.spread(section), parts.aggregate(content, place), edit.edit(content, conditions, regions, place), places,
     )  # fmt: skip
-    _refuse_clashes(template, vary)
+    _refuse_clashes(template, own_phrases)
     _refuse_unknown(template)
     return template
 
 
-def _refuse_clashes(template: Template, vary: Mapping[str, object]) -> None:
+def _phrases(words: Lexicon) -> dict[str, Phrase]:
+    read = [phrases.phrase(header, value, at) for header, (value, at) in words.phrases.items()]
+    for number, phrase in enumerate(read):
+        if phrase.name in [other.name for other in read[:number]]:
+            raise InputError(phrase.place, f"a second phrase called {phrase.name}", "each name once")
+    return {phrase.name: phrase for phrase in read}
+
+
+def _together(base: Lexicon, own: Lexicon) -> Lexicon:
+    """Return the words of both. A class or alias of the template replaces that of the lexicon with the same name."""
+    classes = {name: words for name, words in base.classes.items() if name not in own.aliases}
+    aliases = {name: choice for name, choice in base.aliases.items() if name not in own.classes}
+    return Lexicon(classes | dict(own.classes), aliases | dict(own.aliases))
+
+
+def _refuse_clashes(template: Template, own: Mapping[str, Phrase]) -> None:
     """Refuse a name that has two meanings, in braces or as an item tag."""
-    for name in template.rules:
-        for kind, names in (("variable", vary), ("slot", template.choices), ("class", template.classes)):
+    words = {**template.lexicon.classes, **template.lexicon.aliases}
+    kinds = (("variable", template.variables), ("slot", template.choices), ("class", words))
+    for name in (*template.rules, *own):
+        for kind, names in kinds:
             if name in names:
-                raise InputError(template.places["rules", name], f"a {kind} of the same name", "another name")
+                raise InputError(template.phrases[name].place, f"a {kind} of the same name", "another name")
+    for name in template.rules:
+        if name in own:
+            raise InputError(template.phrases[name].place, "a phrase of the same name", "another name")
     for name, tag in template.item_tags.items():
-        if name in template.variables:
+        if name in template.variables or name in template.rules:
             found = "a variable of the same name, which is already a tag of each item"
             raise InputError(tag.place, found, "another name")
 
 
 def _refuse_unknown(template: Template) -> None:
-    """Refuse predictions that name regions or conditions that don't exist."""
+    """Refuse predictions that name regions or conditions that don't exist, and slots of `spread` that don't."""
+    for name in template.spread:
+        known = [*template.choices, *template.lexicon.classes, *template.lexicon.aliases]
+        # A slot of a phrase has the name of the use before the dot, which is known only in a configuration.
+        if name not in known and "." not in name:
+            lexicon.refuse_unknown(name, "slot", known, f"{template.place}, [items], spread")
     for prediction in template.predictions:
         place = f"{template.place}, [predictions] {prediction.name}"
         for reference in prediction.formula.references():

@@ -1,34 +1,40 @@
 """A check for unused entries of a template, which are nearly always typing errors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from syntagm.errors import InputError
-from syntagm.templates.plan import Plan
+from syntagm.templates import expression
+from syntagm.templates.expression import VARIABLE, Expression
+from syntagm.templates.lexicon import Choice
+from syntagm.templates.pattern import Pattern
+from syntagm.templates.phrases import Phrase
 from syntagm.templates.template import Template
 
 _KINDS = {
     "slots": ("a slot", "no pattern and no other slot"),
     "vary": ("a variable", "no pattern and no slot"),
     "rules": ("a rule", "no pattern"),
+    "phrases": ("a phrase", "no pattern"),
     "classes": ("a class", "no slot"),
 }
 
 
-def refuse_unused(templates: Sequence[Template], plans: Sequence[Sequence[Plan]]) -> None:
-    """Refuse slots, variables, rules, classes and columns of a table that no suite of the file uses.
+def refuse_unused(templates: Sequence[Template]) -> None:
+    """Refuse slots, variables, rules, phrases, classes and columns of a table that no suite of the file uses.
 
     An entry in the section of a suite must be used by that suite; an entry for the whole file must be used by at least
     one suite.
 
     Arguments:
         templates: the templates of one file.
-        plans: the plans of each template.
 
     Raises:
         InputError: an entry is not used; the message names the first one.
     """
-    pairs = list(zip(templates, plans, strict=True))
-    used = {place for template, planned in pairs for place in _used(template, planned)}
+    reached = [_reached(template) for template in templates]
+    used = {place for one in reached for place in one.places()}
+    columns = {column for one in reached for column in one.columns()}
     for template in templates:
         for (section, name), place in template.places.items():
             if place not in used:
@@ -39,24 +45,133 @@ def refuse_unused(templates: Sequence[Template], plans: Sequence[Sequence[Plan]]
                     f"{kind} that is used",
                     f"Correct the spelling of {name}, or remove it.",
                 )
+        _refuse_in_phrases(template)
         for column in template.table.columns if template.table else ():
             place = f"{template.table.place if template.table else ''}, column {column}"
-            if place not in used:
+            if place not in columns:
                 cure = "Correct its spelling, use it in a pattern or in [item_tags], or remove it."
                 raise InputError(place, "a column that no pattern uses", "a column that is used", cure)
 
 
-def _used(template: Template, plans: Sequence[Plan]) -> Iterator[str]:
-    """Yield the places of the entries used by the plans of a suite."""
-    used: set[tuple[str, str]] = set()
-    for plan in plans:
-        for name in plan.values:
-            used |= {("vary", name), ("rules", name)}
-        for slot in plan.slots:
-            if slot.name in plan.used:
-                used |= {("slots", slot.name), ("classes", slot.lexical_class)}
-        if template.table:
-            pieces = (piece for pattern in plan.patterns() for piece in pattern.pieces() if piece.slot)
-            columns = {f"{piece.slot}.{piece.form}".removesuffix(".") for piece in pieces}
-            yield from (f"{template.table.place}, column {column}" for column in columns)
-    yield from (template.places[entry] for entry in used if entry in template.places)
+def _refuse_in_phrases(template: Template) -> None:
+    """Refuse slots and parameters of the template's own phrases that no alternative needs."""
+    own = {place for (section, _), place in template.places.items() if section == "phrases"}
+    for phrase in template.phrases.values():
+        if phrase.place in own:
+            names = _Reached(template)
+            for alternative in phrase.alternatives.values():
+                names.pattern(alternative.pattern)
+                names.conditions(alternative.when)
+            while new := [name for name in phrase.choices if name in names.slots and name not in names.followed]:
+                for name in new:
+                    names.followed.add(name)
+                    names.choice(phrase.choices[name])
+            for name in (*phrase.parameters, *phrase.choices):
+                if name.removeprefix(VARIABLE) not in (names.variables if name[0] == VARIABLE else names.slots):
+                    kind = "slot" if name in phrase.choices else "parameter"
+                    cure = f"Correct the spelling of {name}, or remove it."
+                    raise InputError(
+                        phrase.place, f"a {kind} {name} that it doesn't use", f"a {kind} that is used", cure
+                    )
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What patterns name, directly or through rules, phrases and conditions, whatever the configuration."""
+
+    template: Template
+    slots: set[str] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    phrases: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
+    forms: set[tuple[str, str, str]] = field(default_factory=set)
+    followed: set[str] = field(default_factory=set)
+
+    def pattern(self, pattern: Pattern) -> None:
+        for piece in pattern.pieces():
+            if piece.variable or piece.how:
+                self.variables.add(piece.variable or piece.form)
+            if piece.slot in self.template.phrases:
+                self.phrases.add(piece.slot)
+            elif piece.slot:
+                self.slots.add(piece.slot)
+                self.forms.add((piece.slot, piece.how, piece.form))
+            for argument in piece.arguments or ():
+                (self.variables if argument[0] in "$!" else self.slots).add(argument.lstrip("$!"))
+
+    def conditions(self, conditions: Iterable[Expression]) -> None:
+        for condition in conditions:
+            for ref in expression.columns(condition):
+                (self.variables if ref.slot == VARIABLE else self.slots).add(
+                    ref.name if ref.slot == VARIABLE else ref.slot
+                )
+            self.slots |= {
+                name
+                for atom in expression.atoms(condition)
+                if isinstance(atom, expression.Differ)
+                for name in (atom.slot, atom.other)
+            }
+
+    def choice(self, choice: Choice) -> None:
+        for arm in choice.arms:
+            self.classes.add(arm.name)
+            self.conditions(arm.conditions)
+
+    def phrase(self, phrase: Phrase) -> None:
+        for alternative in phrase.alternatives.values():
+            self.pattern(alternative.pattern)
+            self.conditions(alternative.when)
+        for choice in phrase.choices.values():
+            self.choice(choice)
+
+    def follow(self) -> None:
+        """Follow names until there are no new ones."""
+        template = self.template
+        while names := (self.slots | self.variables | self.phrases | self.classes) - self.followed:
+            self.followed |= names
+            for name in sorted(names):
+                if name in template.phrases:
+                    self.phrase(template.phrases[name])
+                if name in template.variables:
+                    self.conditions(template.variables[name].when)
+                if name in self.slots and template.fill != "table":
+                    if name in template.choices:
+                        self.choice(template.choices[name])
+                    else:
+                        self.classes.add(name)
+                if name in template.lexicon.aliases:
+                    self.choice(template.lexicon.aliases[name])
+
+    def places(self) -> Iterator[str]:
+        """Yield the places of the entries that are used."""
+        slots = set() if self.template.fill == "table" else self.slots
+        by_section = {"slots": slots, "vary": self.variables, "classes": self.classes}
+        for (section, name), place in self.template.places.items():
+            if section in ("rules", "phrases"):
+                if name.partition("(")[0].strip() in self.phrases | self.variables:
+                    yield place
+            elif name in by_section[section]:
+                yield place
+
+    def columns(self) -> Iterator[str]:
+        """Yield the places of the columns of the table that are used."""
+        table = self.template.table
+        columns = table.columns if table else ()
+        first: dict[str, str] = {}
+        for column in columns:
+            slot = column.partition(".")[0]
+            first[slot] = column if column == slot else first.get(slot, column)
+        for slot, how, form in self.forms:
+            values = self.template.variables[form].values if how and form in self.template.variables else (form,)
+            for value in values:
+                column = f"{slot}.{value}" if value else first.get(slot, slot)
+                yield f"{table.place if table else ''}, column {column}"
+
+
+def _reached(template: Template) -> _Reached:
+    reached = _Reached(template)
+    for pattern in (*template.conditions.values(), *template.item_tags.values()):
+        reached.pattern(pattern)
+    reached.conditions(template.require)
+    reached.follow()
+    return reached

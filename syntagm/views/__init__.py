@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["table", "figure"]
 MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table", "figure": "draw_figure"}
+_DECLARED: dict[Kind, Literal["COLUMNS", "SCHEMA"]] = {"table": "COLUMNS", "figure": "SCHEMA"}
 
 
 def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object) -> "Table":
@@ -91,6 +92,23 @@ def find(kind: Kind, name: str) -> Callable[..., Any]:
         raise UsageError(f"{kind}s", found, "one of " + ", ".join(names))
     maker: Callable[..., Any] = getattr(import_module(f"{__name__}.{name}"), MAKERS[kind])
     return maker
+
+
+def columns(kind: Kind, name: str) -> tuple[str, ...]:
+    """Return the columns that a table or a figure declares where it is made; empty if it declares none there.
+
+    Options of a table may add columns or replace them.
+
+    >>> columns("figure", "margins")[:3]
+    ('model', 'suite', 'measure')
+    """
+    module = import_module(find(kind, name).__module__)
+    return tuple(getattr(module, _DECLARED[kind], ()))
+
+
+def headers(name: str) -> list[tuple[str, ...]]:
+    """Return the declared columns of the table and of the figure of a view."""
+    return [columns(kind, name) for kind in MAKERS if name in offering(kind)]
 
 
 def summary(name: str) -> str:

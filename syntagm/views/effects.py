@@ -42,6 +42,8 @@ SCHEMA: dict[str, Any] = {
     "n": pl.Int64, "effect_bits": pl.Float64, "low": pl.Float64, "high": pl.Float64, "d": pl.Float64,
 }  # fmt: skip
 WIDTH = 420
+# A figure with more effects than this also has an axis at the top.
+MANY = 25
 SIGN = (
     "A positive effect supports the prediction: for a < b the effect is b - a, for a > b it is a - b. For a = b it is a - b, "
     "and 0 supports the prediction."
@@ -371,14 +373,18 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "each
     return draw(drawn, "Effects", measure if skipped else "each")
 
 
-def draw(estimated: Sequence[Effect], title: str = "", measure: str = "each") -> Figure:
+def draw(
+    estimated: Sequence[Effect], title: str = "", measure: str = "each", ends: tuple[float, float] | None = None
+) -> Figure:
     """Draw effects, one panel for each suite, in the order of first appearance.
 
     If every suite has the same single comparison, as minimal pairs do, one panel has a row for each suite.
 
     Arguments:
         measure: the prediction whose effects are drawn, "first" or "each". Unless it is "each", the subtitle names it.
+        ends: the ends of the axis; by default those of these effects, as returned by `extent`.
     """
+    ends = ends or extent(estimated)
     models = list(distinct(effect.estimate.group.model for effect in estimated).values())
     by_suite: dict[str, list[Effect]] = {}
     for effect in estimated:
@@ -388,11 +394,13 @@ def draw(estimated: Sequence[Effect], title: str = "", measure: str = "each") ->
     compared = {contrast(effect.comparison) for effect in estimated}
     if len(compared) == 1 and len(by_suite) > 1 and not _several(estimated):
         lines.append(f"effect: {compared.pop()}")
-        spec = panel(estimated, models, "", extent(estimated), by_suite=True)
+        spec = panel(estimated, models, "", ends, by_suite=True)
     else:
-        ends, last = extent(estimated), len(by_suite) - 1
+        labelled = [""] * (len(by_suite) - 1) + ["bottom"]
+        if len(estimated) > MANY:
+            labelled[0] = "top"
         plots = [
-            panel(of_suite, models, suite, ends, at == 0, at == last)
+            panel(of_suite, models, suite, ends, at == 0, labelled[at])
             for at, (suite, of_suite) in enumerate(by_suite.items())
         ]
         spec = panels.pile(plots, 8)
@@ -425,7 +433,7 @@ def panel(
     title: str,
     ends: tuple[float, float],
     key: bool = True,
-    labelled: bool = True,
+    labelled: str = "bottom",
     by_suite: bool = False,
 ) -> Spec:
     """Make a panel with a row for each comparison.
@@ -434,7 +442,7 @@ def panel(
         models: the names of all models of the figure, in the order of their colours.
         ends: the ends of the axis, as returned by `extent`.
         key: whether there is a legend, if there are several models.
-        labelled: whether the axis has a title and labels.
+        labelled: where the axis has a title and labels, "top" or "bottom"; "" for neither.
         by_suite: whether rows have the names of their suites.
     """
     several = _several(estimated)
@@ -456,7 +464,9 @@ def panel(
             }
         )
     title_of_axis = "effect (bits)" if labelled else None
-    axis = axes.quantity("value", title_of_axis, {"domain": list(ends), "nice": True}, labels=labelled, ticks=labelled)
+    scale = {"domain": list(ends), "nice": True}
+    edge = {"labels": bool(labelled), "ticks": bool(labelled), "orient": labelled or "bottom"}
+    axis = axes.quantity("value", title_of_axis, scale, tickCount=6, **edge)
     # A single model is not a series: its colour could be taken for that of a condition.
     colours = COLOURS if len(models) > 1 else (INK,)
     return dots.panel(rows, axis, title, 0.0, models, WIDTH, key=key and len(models) > 1, colours=colours)

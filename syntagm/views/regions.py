@@ -1,8 +1,9 @@
 """Surprisal by region: the mean surprisal of each region over items, in bits, with a 95% interval, by condition.
 
-A grey band is behind the regions that the first prediction compares. Below, these regions have a separate scale, and
-the differences that the prediction is about have intervals within items (`views.effects`): whether two conditions differ
-can't be judged from the intervals of their means, because items differ much more than conditions.
+A grey band is behind the regions that the first prediction compares. Whether two conditions differ can't be judged from
+the intervals of their means, because items differ much more than conditions. So these regions are repeated on separate
+scales with intervals within items (`stats.within`), and below are the differences that the prediction is about, with
+theirs (`views.effects`).
 
 A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
 there. If a token crosses the border of a region, the region is undefined in that item: it is excluded from the mean,
@@ -28,28 +29,42 @@ from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import interval, within
 from syntagm.tasks.regions import regions
 from syntagm.views import effects
 from syntagm.views.options import Suite
 
+# The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.
+SPAN = 1.0
+
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
     "position": pl.Int32, "bits": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int32, "undefined": pl.Int32,
-    "empty": pl.Boolean,
+    "empty": pl.Boolean, "low_within": pl.Float64, "high_within": pl.Float64,
 }  # fmt: skip
 
 
-def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None = None) -> pl.DataFrame:
+def table(
+    run: Run,
+    suite: str,
+    model: str = "",
+    sentences: pl.DataFrame | None = None,
+    compared: Collection[Reference] | None = None,
+) -> pl.DataFrame:
     """Compute the mean surprisal of each region and condition in bits, its interval (`interval.of_numbers`), and its n.
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
-    true if it is empty in all items. If a sentence has two regions with the same name, the first is used, as in
-    formulas. A suite without regions gives no rows.
+    true if it is empty in all items. `low_within` and `high_within` are the interval within items of a region that the
+    first prediction compares in several conditions (`stats.within`), otherwise nan. If a sentence has two regions with
+    the same name, the first is used, as in formulas. A suite without regions gives no rows.
 
     Arguments:
         model: the name of the model in the table; by default that of the run.
         sentences: the sentences of the suite, if they are already loaded.
+        compared: the regions and conditions that the first prediction compares; read from the record if None.
+
+    Raises:
+        FormulaError: `compared` is None, and the formula in the record can't be parsed.
     """
     record = run.suite(suite)
     measured = regions(run.sentences(suite) if sentences is None else sentences, run.reading(suite))
@@ -67,20 +82,35 @@ def table(run: Run, suite: str, model: str = "", sentences: pl.DataFrame | None 
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    rows = [
-        (
-            *(model or run.model, suite, condition, name, record.region_labels.get(name, ""), place),
-            *_mean(values.to_numpy()),
-            *(len(values), count - len(values), empty),
-        )
-        for condition, name, place, (values, count, empty) in cells
-    ]
+    within_items = _within(measured, effects.references(record) if compared is None else compared)
+    rows = []
+    for condition, name, place, (values, count, empty) in cells:
+        mean, *ends = _mean(values.to_numpy())
+        ends_within = (mean + end for end in within_items.get((name, condition), (math.nan, math.nan)))
+        label = record.region_labels.get(name, "")
+        counts = (len(values), count - len(values), empty)
+        rows.append((model or run.model, suite, condition, name, label, place, mean, *ends, *counts, *ends_within))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def _mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
     found = interval.of_numbers(values)
     return (float(values.mean()) if len(values) else math.nan), found.low, found.high
+
+
+def _within(measured: pl.DataFrame, compared: Collection[Reference]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the interval within items of each compared region and condition, relative to its mean."""
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    for region in dict.fromkeys(reference.region for reference in compared):
+        conditions = [reference.condition for reference in dict.fromkeys(compared) if reference.region == region]
+        rows = measured.filter((pl.col("region") == region) & pl.col("condition").is_in(conditions))
+        if len(rows):
+            by_item = rows.pivot("condition", index="item", values="bits").drop("item")
+            values = by_item.fill_null(math.nan).to_numpy()
+            found |= {
+                (region, name): ends for name, ends in zip(by_item.columns, within.intervals(values), strict=True)
+            }
+    return found
 
 
 def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
@@ -123,18 +153,19 @@ def draw(
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
     order = rows.unique("region", keep="first", maintain_order=True).sort("position", maintain_order=True)
     ticks = {row["region"]: _tick(row["region"], row["label"]) for row in order.iter_rows(named=True)}
-    values = [
-        value
-        | {
-            "model": models[row["model"]],
-            "condition": conditions[row["condition"]],
-            "region": ticks[row["region"]],
-            "compared": Reference(row["region"], row["condition"]) in compared,
-        }
-        for row, value in zip(rows.iter_rows(named=True), _values(rows), strict=True)
+    values: list[dict[str, Any]] = []
+    in_zooms: list[dict[str, Any]] = []
+    for row, value in zip(rows.iter_rows(named=True), _values(rows), strict=True):
         # An undefined mean, or one with a symbol of probability 0, can't be drawn.
-        if math.isfinite(row["bits"])
-    ]
+        if math.isfinite(row["bits"]):
+            texts = {
+                "model": models[row["model"]],
+                "condition": conditions[row["condition"]],
+                "region": ticks[row["region"]],
+            }
+            values.append(value | texts)
+            if Reference(row["region"], row["condition"]) in compared:
+                in_zooms.append(_value(row, within=True) | texts)
     names = list(conditions.values())
     bands = [tick for name, tick in ticks.items() if any(name == reference.region for reference in compared)]
     # A character of a label takes about 7 pixels.
@@ -150,12 +181,13 @@ def draw(
         panel: Spec = {"width": width, "height": 240 if len(models) < 2 else 170, "data": {"values": of_model}}
         panel |= {"layer": [*_bands(bands, list(ticks.values())), *parts]}
         panel |= {"title": heading(model)} if len(models) > 1 else {}
-        zooms = [_zoom(of_model, region, names, panel["height"], at == 0) for region in zoomed]
+        zoomed_in = [value for value in in_zooms if value["model"] == model]
+        zooms = [_zoom(zoomed_in, region, names, panel["height"], at == 0) for region in zoomed]
         plots.append(beside([panel, *zooms], 24) if zooms else panel)
     spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
     subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {interval.OF_NUMBERS}"]
     if zoomed:
-        subtitle.append("right: the compared regions, each on a scale of its own")
+        subtitle.append(f"right: the compared regions, each on a scale of its own; 95% interval: {within.METHOD}")
     if compared_effects:
         below = effects.panel(compared_effects, list(models.values()), "", effects.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}
@@ -189,11 +221,12 @@ def _values(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
         yield _value(row) | {"segment": segment}
 
 
-def _value(row: Mapping[str, Any]) -> dict[str, Any]:
-    bounds = (row["low"], row["high"])
+def _value(row: Mapping[str, Any], within: bool = False) -> dict[str, Any]:
+    """Return what a dot and its interval need; if `within`, the interval is that within items."""
+    bounds = (row["low_within"], row["high_within"]) if within else (row["low"], row["high"])
     # Without items, with one, or if all have the same bits (an empty region), there is no interval.
     known = all(map(math.isfinite, bounds))
-    between = f" [{bounds[0]:.2f}, {bounds[1]:.2f}]" if known else ""
+    between = f" [{bounds[0]:.2f}, {bounds[1]:.2f}{' within items' if within else ''}]" if known else ""
     named = f"{row['region']} {row['label']}".strip()
     description = f"{row['condition']}, {named}: {row['bits']:.2f}{between} bits, n={row['n']}"
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
@@ -230,18 +263,20 @@ def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool
     ]
 
 
-def _zoom(of_model: list[dict[str, Any]], region: str, conditions: list[str], height: int, titled: bool) -> Spec:
-    """Make a small panel for a compared region under one model, with a scale of its own.
-
-    It shows means without intervals, because intervals don't show whether conditions differ.
-    """
-    values = [value for value in of_model if value["region"] == region and value["compared"]]
+def _zoom(zoomed: list[dict[str, Any]], region: str, conditions: list[str], height: int, titled: bool) -> Spec:
+    """Make a small panel for a compared region under one model, with a scale of its own and intervals within items."""
+    values = [value for value in zoomed if value["region"] == region]
     series = Series("condition", conditions)
-    bits = axes.quantity("bits", None, {"zero": False, "nice": True, "padding": 8}, tickCount=5)
+    ends = [end for value in values for end in (value["low"], value["high"])]
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    margin = max(SPAN - (high - low), 0.0) / 2
+    scale = {"domain": [low - margin, high + margin], "nice": True, "padding": 8}
+    bits = axes.quantity("bits", None, scale, tickCount=5)
     place = axes.names("condition", conditions, labels=False)
     encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     panel: Spec = {"width": max(56, 13 * len(conditions) + 12), "height": height, "data": {"values": values}}
-    panel |= {"layer": [layer(layers.dot(75), encoding)]}
+    spread = {"x": place, "color": series.colour} | axes.spread(bits)
+    panel |= {"layer": [layer(layers.rule(strokeWidth=1.6), spread), layer(layers.dot(75), encoding)]}
     return panel | ({"title": heading(region.partition("\n")[0], anchor="middle")} if titled else {})
 
 

@@ -129,6 +129,40 @@ def test_files_and_what_is_not_replaced(runs: list[str], tmp_path: Path, capsys:
     assert main(["table", "scores", runs[0], "-o", str(tmp_path / "thesis"), "--format", "latex", "--force"]) == 0
 
 
+def test_the_table_and_the_figure_of_a_view_share_a_stem(runs: list[str], tmp_path: Path) -> None:
+    command = ["effects", runs[0], "-o", str(tmp_path / "effects")]
+    for _ in range(2):
+        assert main(["figure", *command]) == 0
+        assert main(["table", *command, "--format", "latex"]) == 0
+        assert main(["table", *command]) == 0
+    endings = {"csv", "md", "tex", "pdf", "png", "svg", "vl.json"}
+    assert {path.name for path in tmp_path.glob("effects.*")} == {f"effects.{ending}" for ending in endings}
+
+
+def test_a_table_in_one_format_replaces_its_own_file(runs: list[str], tmp_path: Path) -> None:
+    for _ in range(2):
+        assert main(["table", "scores", runs[0], "-o", str(tmp_path / "scores"), "--format", "latex"]) == 0
+    assert [path.name for path in tmp_path.glob("scores.*")] == ["scores.tex"]
+
+
+@pytest.mark.parametrize(("first", "second", "ending"), [("figure", "table", "tex"), ("table", "figure", "png")])
+def test_a_file_of_a_person_beside_the_other_product_of_a_view_is_spared(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], first: str, second: str, ending: str
+) -> None:
+    command = ["effects", runs[0], "-o", str(tmp_path / "effects")]
+    assert main([first, *command, "--format", {"figure": "svg", "table": "csv"}[first]]) == 0
+    mine = tmp_path / f"effects.{ending}"
+    mine.write_text("years of work")
+    assert main([second, *command]) == 2
+    assert f"{mine}: a file that syntagm did not write" in capsys.readouterr().err
+    assert mine.read_text() == "years of work"
+
+
+@pytest.mark.parametrize("name", sorted({*views.offering("table")} & {*views.offering("figure")}))
+def test_views_with_a_table_and_a_figure_declare_the_columns_of_both(name: str) -> None:
+    assert all(len(columns) > 3 for columns in views.headers(name))
+
+
 def test_figures_and_their_numbers(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stem = str(tmp_path / "figure")
     assert main(["figure", "scores", *runs, "-o", stem, "--format", "svg"]) == 0

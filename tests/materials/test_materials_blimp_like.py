@@ -13,11 +13,13 @@ import pytest
 import syntagm.materials
 from syntagm.formats import _pair, blimp, pairs, template
 from syntagm.suite import Item, Suite
-from syntagm.templates.lexicon import values
-from syntagm.templates.template import classes
+from syntagm.templates.expression import values
+from syntagm.templates.template import read_lexicon
 
 FOLDER = Path(syntagm.materials.__file__).parent / "blimp_like"
-LEXICON = classes((FOLDER.parent / "lexicon" / "english.toml").read_text(encoding="utf-8"), "english.toml")
+LEXICON = read_lexicon(
+    (FOLDER.parent / "lexicon" / "blimp_like.toml").read_text(encoding="utf-8"), "blimp_like.toml"
+).classes
 # sha256 of the sentences of 20 pairs, seed 1, a line each.
 GOLDEN = {
     "adjunct_island": "aef3cbdd0f736d9612a17871b75e4d1a5534a415568fc049becfba64d65566b0",
@@ -95,7 +97,7 @@ def test_another_seed_other_pairs(name: str) -> None:
 @every_paradigm
 def test_configurations_are_balanced(name: str) -> None:
     (made,) = template.templates(FOLDER / f"{name}.toml")
-    variables = {variable: len(values) for variable, values in made.variables.items()}
+    variables = {name: len(variable.values) for name, variable in made.variables.items()}
     counts = Counter(tuple(item.tags[one] for one in variables) for item in suite(name).items)
     assert [len({key[place] for key in counts}) for place in range(len(variables))] == list(variables.values())
     assert len(counts) == prod(variables.values())

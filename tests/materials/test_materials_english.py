@@ -10,11 +10,12 @@ import pytest
 
 import syntagm.materials
 from syntagm.templates import template
-from syntagm.templates.lexicon import LexicalClass, values
+from syntagm.templates.expression import values
+from syntagm.templates.lexicon import LexicalClass
 
-FILE = Path(syntagm.materials.__file__).parent / "lexicon" / "english.toml"
+FILE = Path(syntagm.materials.__file__).parent / "lexicon" / "blimp_like.toml"
 TEXT = FILE.read_text(encoding="utf-8")
-CLASSES: Mapping[str, LexicalClass] = template.classes(TEXT, "english.toml")
+CLASSES: Mapping[str, LexicalClass] = template.read_lexicon(TEXT, "blimp_like.toml").classes
 STATED: dict[tuple[str, str], set[str]] = {}
 for one, feature, found in re.findall(r"^#   (\w+)\.(\w+) +([^;\n]+)", TEXT, re.MULTILINE):
     STATED.setdefault((one, feature), set()).update(found.split())

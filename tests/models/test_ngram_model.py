@@ -291,13 +291,15 @@ def test_a_full_disk_leaves_no_half_model(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"family": "other"}, 'family "other", format 1'),
-        ({"family": "other", "format": None}, "model.json is incomplete (KeyError('format'))"),
+        ({"family": "other"}, 'model.json, family: "other"; expected one of ngram'),
+        ({"format": 255}, "format 255"),
+        ({"format": 255, "tokens": None}, "model.json: no 'tokens'"),
+        ({"family": "other", "format": None}, 'model.json, family: "other"'),
         ({"order": 10**12}, "order 1000000000000"),
-        ({"order": True}, "order true"),
+        ({"order": True}, "model.json, order: true"),
         ({"tokens": []}, "a list"),
-        ({"ngrams": 3}, "an n-gram model of format"),
-        ({"sha256": {}}, "model.json is incomplete"),
+        ({"ngrams": 3}, "model.json, ngrams: 3; expected a list"),
+        ({"sha256": {}}, "model.json, sha256: no 'model.safetensors'"),
     ],
 )
 def test_a_description_of_another_shape(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -10,19 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.templates import draw, make
-from syntagm.templates.lexicon import LexicalClass, Word, choice, holds, lexical_class, values
+from syntagm.templates import draw, expression, make
+from syntagm.templates.expression import Ref, values
+from syntagm.templates.lexicon import Word, choice, lexical_class
 from syntagm.templates.plan import Plan, Slot, plans
 
 
-def slot(name: str, number: int, *conditions: str) -> Slot:
+def slot(name: str, number: int) -> Slot:
     """A slot of `number` words called 0, 1, 2 ..., each with the remainder by 3 as feature."""
     words = tuple(Word("here", {"form": str(index), "third": str(index % 3)}) for index in range(number))
-    return Slot(name, "class", words, choice(name, f"class[{','.join(conditions)}]", "here").conditions)
+    return Slot(name, words)
 
 
-def plan(*slots: Slot, **chosen: str) -> Plan:
-    return Plan(chosen, {}, {}, slots, tuple(slot.name for slot in slots), ())
+def plan(*slots: Slot, joint: tuple[expression.Expression, ...] = (), **chosen: str) -> Plan:
+    return Plan(chosen, {}, {}, slots, joint, ())
+
+
+EQUAL = (expression.Share(Ref("b", "third"), Ref("a", "third")),)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
@@ -40,7 +44,7 @@ def test_unranking_is_the_product(sizes: list[int]) -> None:
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 90), st.integers(0, 5))
 @settings(derandomize=True, deadline=None, max_examples=100)
 def test_crosses_draw_different_allowed_combinations_evenly(first: int, second: int, n: int, seed: int) -> None:
-    two = [plan(slot("a", first), slot("b", second, "third = a.third"), x="1"), plan(slot("a", first), x="2")]
+    two = [plan(slot("a", first), slot("b", second), joint=EQUAL, x="1"), plan(slot("a", first), x="2")]
     # 0 to first - 1 against 0 to second - 1, equal remainders by 3.
     there = [sum(a % 3 == b % 3 for a in range(first) for b in range(second)), first]
     drawn = list(draw.cross(two, "here", n, seed))
@@ -64,7 +68,7 @@ def test_draws_of_a_cross_are_even() -> None:
 
 
 def test_a_cross_too_big_to_list_is_drawn_without_a_list() -> None:
-    big = plan(slot("a", 1000), slot("b", 1000, "third = a.third"), slot("c", 100))
+    big = plan(slot("a", 1000), slot("b", 1000), slot("c", 100), joint=EQUAL)
     drawn = list(draw.cross([big], "here", 50, 1))
     assert len({filled.id for filled in drawn}) == 50
     assert all(int(filled.id) <= 100_000_000 for filled in drawn)
@@ -85,10 +89,10 @@ def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int |
 
 def test_conditions_that_nothing_meets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draw, "LISTED", 1000)
-    first = Slot("a", "class", tuple(Word("here", {"none": "-"}) for _ in range(2000)), ())
+    first = Slot("a", tuple(Word("here", {"third": "-"}) for _ in range(2000)))
     # Too many combinations to list now, so that 1,000 + 20 × 3 are tried.
     with pytest.raises(InputError, match=r"0 of 3 items in 1,060 draws"):
-        next(draw.cross([plan(first, slot("b", 2000, "form = a.none"))], "here", 3, 1))
+        next(draw.cross([plan(first, slot("b", 2000), joint=EQUAL)], "here", 3, 1))
 
 
 @pytest.mark.parametrize(
@@ -234,16 +238,31 @@ def test_conditions_lead_to_conditions() -> None:
 )
 def test_conditions(condition: str, expected: list[str]) -> None:
     words = lexical_class("noun", 'form|kind\na|person\nb|animal\nc|person / animal\nd|-\ne|""', "here").words
-    before = {"before": Word("here", {"kind": "animal/fish", "none": "-", "empty": ""})}
-    tests = choice("x", f"noun[{condition}]", "here").conditions
-    found = [word.forms["form"] for word in words if all(holds(test, word, {"x": "animal"}, before) for test in tests)]
+    before = {"before": {"kind": "animal/fish", "none": "-", "empty": ""}}
+
+    def ref(named: Ref) -> Ref | str:
+        return "animal" if named.slot == "$" else Ref(named.slot or "x", named.name)
+
+    [arm] = choice("x", f"noun[{condition}]", "here").arms
+    tests = [expression.bound(part, ref, str) for part in arm.conditions]
+    found = [
+        word.forms["form"]
+        for word in words
+        if all(expression.holds(test, {**before, "x": word.forms}, {}) for test in tests)
+    ]
     assert found == expected
+    index = expression.Index([word.forms for word in words])
+    mask = index.full
+    for test in tests:
+        mask &= index.meeting(test, "x", before)
+    assert [word.forms["form"] for number, word in enumerate(words) if mask >> number & 1] == expected
 
 
-def test_another_row_is_another_row_even_if_it_reads_the_same() -> None:
-    same: LexicalClass = lexical_class("noun", "form\na\na", "here")
-    [test] = choice("x", "noun[!= y]", "here").conditions
-    assert [holds(test, word, {}, {"y": same.words[0]}) for word in same.words] == [False, True]
+def test_another_row_is_another_entry_even_if_it_reads_the_same() -> None:
+    same = lexical_class("noun", "form\na\na", "here")
+    differ = expression.Differ("x", "y")
+    entries = [word.entry for word in same.words]
+    assert [expression.holds(differ, {}, {"x": entry, "y": entries[0]}) for entry in entries] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -215,27 +215,42 @@ CASES = [
     ),
     (CROSS, "noun[!= noun]", "noun[", ["[slots] other: 'noun['; expected a class, with conditions in brackets"]),
     (CROSS, "noun[!= noun]", "noun[= noun]", ["[slots] other: the condition '= noun'; expected column = value"]),
-    (CROSS, "noun[!= noun]", "noun[kind = -]", ["[slots] other: the condition 'kind = -'", "A row without a value"]),
+    (
+        CROSS,
+        "noun[!= noun]",
+        "noun[kind = -]",
+        ["here.toml, [slots] other: no word in class noun with kind = -", "where number = sg"],
+    ),
     (
         CROSS,
         "noun[!= noun]",
         "noun[sort = x]",
         ["[slots] other, sort = x: no column in class noun 'sort'; expected one of: sg"],
     ),
-    (CROSS, "noun[!= noun]", "noun[kind = $x]", ["other, kind = $x: no variable 'x'; expected one of: number"]),
+    (
+        CROSS,
+        "noun[!= noun]",
+        "noun[kind = $x]",
+        ["other, kind = $x: no variable 'x'; expected one of the variables: number"],
+    ),
     (
         CROSS,
         "noun[!= noun]",
         "noun[!= nou]",
-        ["other, != nou: no slot before this one 'nou'; expected one of: noun, verb"],
+        ["other, != nou: no slot or class 'nou'; expected one of: other, noun, verb. Did you mean noun?"],
     ),
-    (CROSS, "noun[!= noun]", "noun[!= other]", ["no slot before this one 'other'"]),
+    (
+        CROSS,
+        "noun[!= noun]",
+        "noun[!= other]",
+        ["[slots] other, != other: a condition that compares other with itself"],
+    ),
     (CROSS, "noun[!= noun]", "noun[kind = noun.x]", ["no column in class noun 'x'; expected one of: sg, pl, kind"]),
     (
         CROSS,
         "noun[!= noun]",
         "noun[kind = gas]",
-        ["here.toml, [slots] other: no word in class noun with kind = gas", "where number = sg"],
+        ["here.toml, [slots] other, kind = gas: no value of kind 'gas'; expected one of: animal, plant, thing"],
     ),
     (
         CROSS,
@@ -265,13 +280,16 @@ CASES = [
         SAMPLE,
         "n = 10",
         "n = 25",
-        ["here.toml: 24 different items and then 1,000 repetitions where number = sg", "Ask for fewer"],
+        [
+            "here.toml: 24 different items and then none in 1,000 draws where number = sg "
+            "(a sentence of an earlier item: 1,000); expected 25 different items. Ask for fewer"
+        ],
     ),
     (
         SAMPLE,
         "!= noun]",
         "!= noun, kind = noun.pl]",
-        ["here.toml, slot other: no word meets the conditions in 1,000 draws", "Loosen"],
+        ["here.toml: 0 different items", "(no words of noun and other meet their conditions where number = sg: 1,000)"],
     ),
     # Rules.
     (

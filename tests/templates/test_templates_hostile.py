@@ -150,12 +150,3 @@ def test_too_much_of_anything(old: str, new: str) -> None:
     with pytest.raises(InputError) as caught:
         made(CROSS.replace(old, new, 1))
     assert len(str(caught.value)) < 700
-
-
-def test_many_words_under_conditions_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    from syntagm.templates import sample
-
-    monkeypatch.setattr(sample, "MAX_CACHED", 10)
-    before = [item.sentences for item in made(SAMPLE.replace("!= noun", "kind != noun.kind"), 12)[0].items]
-    monkeypatch.undo()
-    assert [item.sentences for item in made(SAMPLE.replace("!= noun", "kind != noun.kind"), 12)[0].items] == before

@@ -236,6 +236,38 @@ def test_table_figure_and_report_show_every_prediction(tmp_path: Path) -> None:
     assert "first prediction of each suite only" in str(forest.spec["title"])
 
 
+def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path: Path) -> None:
+    runs = [of_two_predictions(tmp_path / name) for name in ("first", "second")]
+    for made, name in zip(runs, ("first", "second"), strict=True):
+        made.name = name
+    together = dict(Predictions(runs).figures())
+    assert together["effects"].to_frame()["model"].unique(maintain_order=True).to_list() == ["first", "second"]
+    with patch.object(report_figures, "FEW", 1):
+        chapter = Predictions(runs)
+        drawn = dict(chapter.figures())
+        found = chapter.page(10**6)["forests"]
+    for (forest, _), name, stem in zip(
+        found, ("first", "second"), ("effects-01-first", "effects-02-second"), strict=True
+    ):
+        numbers = drawn[stem].to_frame()
+        assert numbers["model"].to_list() == [name, name]
+        above, below = int((numbers["low"] > 0).sum()), int((numbers["high"] < 0).sum())
+        assert (forest.model, forest.effects, forest.above, forest.below) == (name, 2, above, below)
+
+
+def test_a_figure_of_many_effects_has_an_axis_at_the_top_as_well(tmp_path: Path) -> None:
+    run = of_two_predictions(tmp_path)
+    found = [
+        replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=str(number))))
+        for number in range(effects.MANY)
+        for effect in effects.effects(run, "garden")
+    ]
+    titles = [panel["layer"][0]["encoding"]["x"]["title"] for panel in effects.draw(found).spec["vconcat"]]
+    assert [at for at, title in enumerate(titles) if title] == [0, effects.MANY - 1]
+    few = effects.draw(found[:4])
+    assert [bool(panel["layer"][0]["encoding"]["x"]["title"]) for panel in few.spec["vconcat"]] == [False, True]
+
+
 def test_the_figure_of_regions_names_the_prediction_that_it_shows(tmp_path: Path) -> None:
     assert "those of the first prediction, gp" in str(figure("regions", of_two_predictions(tmp_path)).spec["title"])
     assert "those of" not in str(figure("regions", garden_path(tmp_path / "one")).spec["title"])

@@ -7,7 +7,7 @@ from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
-from syntagm.views import regions
+from syntagm.views import effects, regions
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
 THE = log2(36 / 9)
@@ -144,6 +144,30 @@ def test_compared_regions_have_a_band_and_a_scale_of_their_own_and_effects(tmp_p
     assert [value["value"] for value in effects] == [pytest.approx((log2(3) - 1) / 3)] * models
     assert {value["name"] for value in effects} == {"2: bad − good"}
     assert "<svg" in figure.svg()
+
+
+def test_the_scale_of_a_compared_region_spans_at_least_a_bit(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, agreement(nouns=("dog",)))
+    equal = regions.table(run, "agreement").with_columns(bits=12.294)
+    _, panel = regions.draw([equal], "", effects.references(run.suite("agreement"))).spec["hconcat"]
+    assert panel["layer"][0]["encoding"]["y"]["scale"]["domain"] == pytest.approx([11.794, 12.794])
+
+
+def test_compared_regions_have_intervals_within_items(tmp_path: Path) -> None:
+    run = toy_run(tmp_path, agreement())
+    found = rows(regions.table(run, "agreement"))
+    differences = views.table("effects", run, measure="verb").to_frame()
+    # Two conditions: the interval of their difference is wider by the square root of 2.
+    reach = (differences["high"][0] - differences["low"][0]) / 2 / 2**0.5
+    for condition in ("good", "bad"):
+        row = found[condition, "2"]
+        assert (row["low_within"], row["high_within"]) == pytest.approx((row["bits"] - reach, row["bits"] + reach))
+        assert isnan(found[condition, "1"]["low_within"])
+    _, zoomed, _ = values(views.figure("regions", run).spec)
+    assert [(value["low"], value["high"]) for value in zoomed] == [
+        (found[condition, "2"]["low_within"], found[condition, "2"]["high_within"]) for condition in ("good", "bad")
+    ]
+    assert all("within items" in value["said"] for value in zoomed)
 
 
 def test_whole_sentences_compared_have_no_band_but_effects(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import ModelError, SyntagmError
-from syntagm.io import atomic, hashing, lock, seal
+from syntagm.errors import InputError, ModelError, SyntagmError
+from syntagm.io import atomic, hashing, lock, seal, shape
 from syntagm.io.json import record
 from syntagm.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams
@@ -25,6 +25,14 @@ FORMAT = 1
 _UNFINISHED = "unfinished"
 FILES = ("model.safetensors", "vocabulary.txt")
 _TYPES = {"int32": "I32", "float32": "F32"}
+_SHAPE = {
+    "family": frozenset({"ngram"}),
+    "format": int,
+    "order": int,
+    "tokens": frozenset(KINDS),
+    "ngrams": [int],
+    "sha256": dict.fromkeys(FILES, str),
+}
 
 
 @contextlib.contextmanager
@@ -154,14 +162,12 @@ def _head(folder: Path) -> dict[str, Any]:
     expected_and_cure = "a folder written by `syntagm train ngram`", "Check that training was finished."
     head = record(folder / "model.json", ModelError, *expected_and_cure)
     try:
-        valid = (head["family"], head["format"]) == ("ngram", FORMAT) and head["tokens"] in KINDS
-        valid = valid and type(head["order"]) is int and 0 < head["order"] < 1_000 and isinstance(head["ngrams"], list)
-        valid = all(isinstance(head["sha256"][name], str) for name in FILES) and valid
-    except (KeyError, TypeError) as error:
-        raise ModelError(place, f"model.json is incomplete ({error!r})", *expected_and_cure) from error
-    if not valid:
-        found = ", ".join(f"{name} {shown(head[name])}" for name in ("family", "format", "tokens", "order"))
-        raise ModelError(place, found, f"an n-gram model of format {FORMAT}", *expected_and_cure[1:])
+        shape.check(head, _SHAPE, "model.json")
+    except InputError as error:
+        raise ModelError(place, f"{error.place}: {error.found}", error.expected, expected_and_cure[1]) from error
+    if head["format"] != FORMAT or not 0 < head["order"] < 1_000:
+        found = f"format {shown(head['format'])}, order {shown(head['order'])}"
+        raise ModelError(place, found, f"an n-gram model of format {FORMAT}", expected_and_cure[1])
     return head
 
 

@@ -22,8 +22,6 @@ from syntagm.stats import interval
 from syntagm.views.effects import Effect, contrast
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
-# With more models than this, the page has no figure of all effects, and no figures of pairs without the first model.
-_FEW = 4
 # Nearly every page has room for this many items.
 _AT_ONCE = 12
 # A row of verdicts takes about this many bytes.
@@ -112,12 +110,12 @@ class Predictions(Chapter):
         curves = figures.trajectories(columns, tag)
         ordered = [numbered[subject.number] for members in by_group.values() for subject in members]
         of_suites = [(section.subject, section.effects) for section in ordered]
-        forest = figures.forest(of_suites) if len(columns) <= _FEW else None
+        forests = figures.forests(of_suites, columns)
         lines = [*overall, *(line for group in groups.values() for line in group)]
         scored = [estimate for line in overall for estimate in line.cells if estimate]
         anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
         judged = scores.judged(columns)
-        shown_on_page = {"effects": forest, "trajectories": curves}
+        shown_on_page = {"effects": forests, "trajectories": curves}
         anchors += [(anchor, anchor.capitalize()) for anchor, figure in shown_on_page.items() if figure]
         return {
             "sections": sections,
@@ -127,7 +125,7 @@ class Predictions(Chapter):
                 group: [numbered[subject.number] for subject in members] for group, members in by_group.items()
             },
             "meanings": _meanings(subjects),
-            "forest": Markup(forest.svg()) if forest else "",
+            "forests": [(forest, Markup(forest.figure.svg())) for forest in forests],
             "only_first": figures.only_first(of_suites),
             "curves": Markup(curves.svg()) if curves else "",
             "differences": differences,
@@ -184,8 +182,10 @@ class Predictions(Chapter):
             _, figure = figures.suite(subject, subject.title, sentences, found[-1])
             if len(figure.table):
                 yield downloads.file_name(subject.number, subject.name), figure
-        if forest := figures.forest(list(zip(self.subjects, found, strict=True)), "Effects"):
-            yield "effects", forest
+        for number, forest in enumerate(
+            figures.forests(list(zip(self.subjects, found, strict=True)), self.columns, "Effects"), 1
+        ):
+            yield (f"effects-{downloads.file_name(number, forest.model)}" if forest.model else "effects"), forest.figure
         if pairs := model_pairs.compare(self.columns, self.subjects):
             yield "comparison", figures.differences(self._drawn(pairs), "Differences in accuracy")
         if curves := figures.trajectories(self.columns, tag):
@@ -193,7 +193,7 @@ class Predictions(Chapter):
 
     def _drawn(self, pairs: Sequence[ModelPair]) -> list[ModelPair]:
         """Return the pairs of models that have a figure: with many models, only those with the first."""
-        return [pair for pair in pairs if len(self.columns) <= _FEW or pair.a is self.columns[0]]
+        return [pair for pair in pairs if len(self.columns) <= figures.FEW or pair.a is self.columns[0]]
 
 
 def _groups(by_group: Mapping[str, Sequence[Subject[Run]]]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The figures of runs of predictions: one per suite, and one of the accuracies of all suites."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -13,15 +13,34 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.result import Group
 from syntagm.runs.store import Run
 from syntagm.views import comparison, margins, regions, trajectory
-from syntagm.views.effects import Effect, draw, effects, first_of_several
+from syntagm.views.effects import Effect, draw, effects, extent, first_of_several
 from syntagm.views.scores import chart as scores
 from syntagm.views.trajectory.numbers import Scale
 from syntagm.views.trajectory.places import places
 
 # Fewer checkpoints make no curve.
 CHECKPOINTS = 3
+# With more models than this, each has a figure of effects of its own, and pairs without the first model have no figure.
+FEW = 4
 # A figure of effects with more rows than this takes more than two screens.
 ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """A figure of effects.
+
+    Arguments:
+        model: the model, if the figure shows a single one of many; otherwise "".
+        effects: the number of effects.
+        above, below: the number of effects whose interval is above 0, and below 0.
+    """
+
+    model: str
+    effects: int
+    above: int
+    below: int
+    figure: Figure
 
 
 def suite(
@@ -43,7 +62,7 @@ def suite(
     if references and all(reference.region == "*" for reference in references):
         return "margins", _margins(subject, title)
     by_region = [
-        regions.table(column.run, subject.name, column.name, table)
+        regions.table(column.run, subject.name, column.name, table, references)
         for column, table in zip(subject.columns, tables, strict=True)
     ]
     by_region = [table for table in by_region if len(table)]
@@ -99,8 +118,12 @@ def only_first(found: Sequence[tuple[Subject[Run], Sequence[Effect]]]) -> bool:
     return rows > ROWS and any(first_of_several(subject.record) for subject, _ in found)
 
 
-def forest(found: Sequence[tuple[Subject[Run], Sequence[Effect]]], title: str = "") -> Figure | None:
-    """Return the figure of the effects of every suite, or of first predictions (`only_first`); None if there are none.
+def forests(
+    found: Sequence[tuple[Subject[Run], Sequence[Effect]]], columns: Sequence[Column[Run]], title: str = ""
+) -> list[Forest]:
+    """Draw the effects of every suite, or of first predictions (`only_first`).
+
+    With more than `FEW` models, each has a figure of its own; their axes have the same ends.
 
     Arguments:
         found: the suites with their effects, from `effects_of`.
@@ -112,7 +135,22 @@ def forest(found: Sequence[tuple[Subject[Run], Sequence[Effect]]], title: str = 
         for effect in of_suite
         if not first or effect.estimate.group.measure == subject.first
     ]
-    return draw(named, title, "first" if first else "each") if named else None
+    by_model = {
+        column.name: [effect for effect in named if effect.estimate.group.model == column.name] for column in columns
+    }
+    parts = {"": named} if len(columns) <= FEW else by_model
+    return [
+        Forest(model, *_signs(effects), draw(effects, title, "first" if first else "each", extent(named)))
+        for model, effects in parts.items()
+        if effects
+    ]
+
+
+def _signs(found: Sequence[Effect]) -> tuple[int, int, int]:
+    """Count effects, those whose interval is above 0, and those whose interval is below 0."""
+    above = sum(effect.estimate.low > 0 for effect in found)
+    below = sum(effect.estimate.high < 0 for effect in found)
+    return len(found), above, below
 
 
 def differences(pairs: Sequence[ModelPair], title: str = "") -> Figure:

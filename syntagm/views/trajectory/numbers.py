@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import RunError, UsageError
+from syntagm.errors import UsageError
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, interval, matching, score
+from syntagm.stats import bootstrap, interval
 from syntagm.views.options import Named, Reader
-from syntagm.views.scores.numbers import chance_of_suite, predictions
+from syntagm.views.scores.numbers import chance_of_suite
+from syntagm.views.scores.shared import shared_suites, values_of
 from syntagm.views.trajectory.places import Places, Point, places
 
 _ITEM = ("item", "occurrence")
@@ -92,11 +92,13 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
         RunError: the runs share no suite with results.
         UsageError: no shared suite has the tag or the measure.
     """
-    shared, _ = suites_of(points)
+    shared, _ = shared_suites([point.run for point in points])
     groups = _groups(points[0].run, shared, by, measure)
     if not groups:
         raise UsageError("by=", f"no suite in all runs has {by or measure!r}", "a tag of the suites, or 'suite'")
-    matrices = _matrices(points, [suite for suites in groups.values() for suite in suites], measure)
+    matrices = values_of(
+        [point.run for point in points], [suite for suites in groups.values() for suite in suites], measure
+    )
     computed = []
     for group, suites in groups.items():
         of_group = {suite: matrices[suite] for suite in suites}
@@ -133,7 +135,7 @@ def about(placed: Places, scale: Scale) -> Iterator[str]:
     """Yield notes on the horizontal axis, on skipped suites, and on unfinished runs."""
     logarithmic = ", logarithmic" if scale == "log" else ""
     yield f"Horizontal axis: {placed.title}, {placed.source}{logarithmic}."
-    _, skipped = suites_of(placed.points)
+    _, skipped = shared_suites([point.run for point in placed.points])
     if skipped:
         more = " ..." if len(skipped) > 5 else ""
         yield f"Skipped suites, not in all runs with the same content: {', '.join(skipped[:5])}{more}."
@@ -166,20 +168,6 @@ def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
     return complete
 
 
-def suites_of(points: Sequence[Point]) -> tuple[list[str], list[str]]:
-    """Return the suites with the same content in all runs, and the other suites.
-
-    Raises:
-        RunError: there is no such suite.
-    """
-    hashes = [{suite.name: suite.hash for suite in point.run.suites} for point in points]
-    names = list(dict.fromkeys(name for suites in hashes for name in suites))
-    shared = [name for name in names if len({suites.get(name) for suites in hashes}) == 1]
-    if not shared:
-        raise RunError(points[0].run.place, "no suite has the same content in all runs", "at least one")
-    return shared, [name for name in names if name not in shared]
-
-
 def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for suite in run.suites:
@@ -187,29 +175,6 @@ def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str,
         if suite.name in shared and suite.predictions_for(measure) and label:
             groups.setdefault(label, []).append(suite.name)
     return groups
-
-
-def _matrices(points: Sequence[Point], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
-    """Return the values of each suite's items under each run. Shapes (items, runs)."""
-    tables = []
-    for point in points:
-        chosen: Mapping[str, Sequence[str]] = {
-            name: names for name, names in predictions(point.run, measure).items() if name in suites
-        }
-        verdicts = score.verdicts(point.run.results(), chosen, measure)
-        tables.append(matching.numbered(verdicts.select("suite", "item", "value"), "suite"))
-    matrices = {}
-    for suite in suites:
-        sides = [
-            table.filter(pl.col("suite") == suite).drop("suite").rename({"value": f"{k}"})
-            for k, table in enumerate(tables)
-        ]
-        joined = sides[0]
-        for side in sides[1:]:
-            joined = joined.join(side, on=_ITEM, how="full", coalesce=True, maintain_order="left_right")
-        columns = [pl.col(f"{k}").fill_null(np.nan) for k in range(len(points))]
-        matrices[suite] = joined.select(columns).to_numpy().astype(np.float64)
-    return matrices
 
 
 def _curve(

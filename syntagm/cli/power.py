@@ -1,0 +1,112 @@
+"""Plan a study: how often would it find a difference, by simulation from a pilot.
+
+    syntagm power runs/demo runs/gpt2                              two models; suites and items
+    syntagm power runs/demo runs/gpt2 suites=10,20,40 items=30 difference=0.05
+    syntagm power runs/lstm-* runs/rnng-* classes=lstm,lstm,rnng,rnng models=2,3,5,10
+    syntagm power --people pilot.csv items=24,48 judgements=5,10,20
+    syntagm power runs/demo runs/gpt2 -o plans/power               table and curves as files
+
+Each number of suites, items, models or judgements gives a row with the power: the
+proportion of 1,000 simulated studies whose test has p <= 0.05, with the 95% interval of the
+simulation's error. The studies vary as the pilot does, and are tested as every comparison
+is (--suites random or fixed). Without difference=, the difference of the pilot is taken for
+the true one; after a small pilot, state the smallest difference that matters instead.
+
+With classes=, which names the class of each run, models are random, too: models= is the
+number of models of each class, for example of seeds. A pilot needs two models of each.
+
+--people reads judgements: a CSV file with the columns person, item, value (0, 1 or a
+rating) and, for a difference between two conditions, condition. Without conditions, the
+mean is compared with --against. judgements= is the number of judgements of each item.
+
+With -o, the table is written to STEM.csv, STEM.md and STEM.tex, and the curves to
+STEM-curve.csv, STEM-curve.png and so on. `syntagm table power` and `syntagm figure power`
+make the same from runs. Existing files are replaced only if they have the header of this
+table; --force replaces any file. Exit code 1: a pilot run is not finished.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from syntagm.cli import _files, _resampling, _saving, _views
+from syntagm.errors import UsageError
+
+if TYPE_CHECKING:
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
+    from syntagm.stats.judgements import Judgements
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("runs", metavar="DIR", nargs="*", help="pilot runs, then options: key=value")
+    _views.add_names(parser)
+    parser.add_argument("--people", metavar="FILE", type=Path, help="a pilot of people: judgements as CSV")
+    parser.add_argument(
+        "--against",
+        metavar="X",
+        help="what the mean of the judgements is compared with (0.5 for judgements of 0 and 1)",
+    )
+    _resampling.arguments(parser)
+    _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
+    _files.add_force(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate the studies and print or write their power; return the exit code."""
+    if options.against is not None and not options.people:
+        raise UsageError("--against", "no --people", "--people FILE")
+    with _resampling.using(options):
+        table, figure, code = _of_people(options) if options.people else _of_runs(options)
+    if options.output:
+        print(*_saving.save(table, options.output, force=options.force), sep="\n")
+        curve = options.output.with_name(f"{options.output.name}-curve")
+        print(*_saving.save(figure, curve, force=options.force), sep="\n")
+    else:
+        print(table.content("md").decode(), end="")
+    return code
+
+
+def _of_runs(options: argparse.Namespace) -> "tuple[Table, Figure, int]":
+    """Plan from pilot runs; the options are those of the view."""
+    from syntagm.views.options import call
+    from syntagm.views.power import chart, numbers, table
+
+    folders, chosen = _views.split(options.runs)
+    runs = _views.open_runs(folders, options.labels)
+    plan = call(numbers.of_runs, runs, chosen, "power")
+    return table.table(plan), chart.draw(plan), _views.exit_code(runs)
+
+
+def _of_people(options: argparse.Namespace) -> "tuple[Table, Figure, int]":
+    """Plan from judgements."""
+    from syntagm.stats import judgements, planning
+    from syntagm.views.power import chart, numbers, table
+
+    folders, chosen = _views.split(options.runs)
+    if folders:
+        raise UsageError("power", f"{folders[0]} and --people", "runs of models or judgements of people")
+    readers = {"items": numbers.read_sizes, "judgements": numbers.read_sizes, "difference": numbers.read_difference}
+    if unknown := [name for name in chosen if name not in readers]:
+        raise UsageError("power", f"no option {unknown[0]!r} for people", ", ".join(f"{name}=" for name in readers))
+    sizes: dict[str, Any] = {name: readers[name](text) for name, text in chosen.items()}
+    judged = judgements.read(options.people)
+    against = _against(options.against, judged)
+    names = judged.names if judged.second is not None else (f"{against:g}", "mean")
+    plan = numbers.of_people(planning.People(judged, against), names, **sizes)
+    return table.table(plan, table.PEOPLE), chart.draw(plan), 0
+
+
+def _against(text: str | None, judged: "Judgements") -> float:
+    """Return the number that the mean of the judgements is compared with."""
+    if judged.second is not None:
+        if text is not None:
+            raise UsageError("--against", "a file with two conditions", "no --against, or a file without conditions")
+        return 0.0
+    if text is None and not judged.judged:
+        raise UsageError("--against", "missing for ratings", "the rating that the mean is compared with")
+    try:
+        return 0.5 if text is None else float(text)
+    except ValueError:
+        raise UsageError("--against", repr(text), "a number") from None

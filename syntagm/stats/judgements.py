@@ -1,0 +1,117 @@
+"""Judgements of items by people: how they are read, and their mean or difference, with people and items random.
+
+A judgement is 0 or 1 (whether the person chose the grammatical sentence, or accepted the sentence), or a rating. Each
+person judges several items and each item is judged by several people, so both are clusters (`interval.of_clusters`).
+With two conditions, the number is the difference of their means; without, it is the mean, which is compared with a
+number, for example one half.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf, nan
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.errors import InputError
+from syntagm.io import csv, utf8
+from syntagm.stats import interval
+from syntagm.stats.interval import Interval
+
+COLUMNS = ("person", "item", "value")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgements:
+    """Judgements, one per row.
+
+    Arguments:
+        people, items: the person and the item of each judgement, as numbers from 0. Shapes (judgements,).
+        values: shape (judgements,).
+        second: whether a judgement is of the second condition; None without conditions. Shape (judgements,).
+        names: the names of the two conditions.
+    """
+
+    people: NDArray[np.int64]
+    items: NDArray[np.int64]
+    values: NDArray[np.float64]
+    second: NDArray[np.bool_] | None = None
+    names: tuple[str, str] = ("", "")
+
+    @property
+    def judged(self) -> bool:
+        """Whether all values are 0 or 1."""
+        return bool(np.isin(self.values, (0, 1)).all())
+
+
+def read(path: Path) -> Judgements:
+    """Read a CSV file with the columns person, item and value, and optionally condition.
+
+    Raises:
+        InputError: a column is missing, a value is no number, a person or an item is not named, there are more than two
+            conditions, or fewer than two people or items.
+    """
+    rows = list(csv.records(utf8.read(path), path, COLUMNS))
+    values = [_number(row["value"], f"{path}, line {line}") for line, row in rows]
+    for line, row in rows:
+        if empty := [name for name in ("person", "item", "condition") if name in row and not row[name].strip()]:
+            raise InputError(f"{path}, line {line}", f"no {empty[0]}", f"a name in the column {empty[0]}")
+    people, items = (np.unique([row[name] for _, row in rows], return_inverse=True) for name in ("person", "item"))
+    if min(len(people[0]), len(items[0])) < 2:
+        raise InputError(str(path), f"{len(people[0])} people and {len(items[0])} items", "at least two of each")
+    conditions = list(dict.fromkeys(row["condition"] for _, row in rows if "condition" in row))
+    if len(conditions) not in (0, 2):
+        cure = "Without the column condition, the mean is tested."
+        raise InputError(str(path), f"{len(conditions)} conditions: {', '.join(conditions)[:200]}", "two", cure)
+    second = np.array([row["condition"] == conditions[1] for _, row in rows]) if conditions else None
+    names = (conditions[0], conditions[1]) if conditions else ("", "")
+    return Judgements(people[1], items[1], np.array(values), second, names)
+
+
+def _number(text: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = nan
+    if not abs(value) < inf:
+        raise InputError(place, f"the value {text!r}", "a number, such as 1 or 0, or a rating")
+    return value
+
+
+def estimate(judgements: Judgements, against: float = 0.0) -> tuple[float, Interval]:
+    """Return the mean, or the difference between the conditions (second minus first), with its interval and test.
+
+    Arguments:
+        against: the number that the mean is tested against; ignored with two conditions.
+
+    >>> people, items = np.divmod(np.arange(12), 3)
+    >>> value, found = estimate(Judgements(people, items, np.array([1.0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1])), 0.5)
+    >>> round(value, 3), found.method
+    (0.833, 'Wilson with t(3.31); random: items, people; only 3 items')
+    """
+    clusters = {"people": judgements.people, "items": judgements.items}
+    values, second = judgements.values, judgements.second
+    if second is None:
+        value = float(values.mean())
+        found = interval.of_clusters(values, clusters)
+        spread = interval.spread_of_clusters((values - value) / len(values), clusters)
+        return value, found if spread is None else replace(found, p=_p(value, against, spread, judgements.judged))
+    means = float(values[~second].mean()), float(values[second].mean())
+    influences = np.where(second, (values - means[1]) / second.sum(), -(values - means[0]) / (~second).sum())
+    spread = interval.spread_of_clusters(influences, clusters)
+    value = means[1] - means[0]
+    if spread is None:
+        return value, Interval(nan, nan, "no interval: fewer than two people or items")
+    return value, interval.student(value, spread)
+
+
+def _p(value: float, against: float, spread: interval.Spread, share: bool) -> float:
+    """Return the p-value of the hypothesis that a mean is `against`; the interval is what it doesn't reject."""
+    if not share:
+        return interval.p_value(value - against, spread)
+    # As in `interval.score`: the variance is that of as many independent verdicts, under the hypothesis.
+    room, variance = value * (1 - value), against * (1 - against)
+    flat = spread.variance <= 1e-15 or room <= 1e-15
+    n = spread.units[0][1] if flat else room / spread.variance
+    supposed = replace(spread, variance=variance / n, freedom=inf if flat else spread.freedom)
+    return interval.p_value(value - against, supposed)

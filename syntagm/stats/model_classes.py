@@ -1,0 +1,88 @@
+"""Comparisons of two classes of models, for example two architectures that were each trained with several seeds.
+
+The difference is that of the means over models and suites. Suites and models are random, and crossed: all models have
+the same suites. The variance is that of the suites' differences, plus that of the models of each class; the part of it
+that the interaction of suites and models contributes to both is subtracted (Cameron, Gelbach & Miller 2011).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isnan, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.stats import bootstrap, interval
+from syntagm.stats.interval import Interval
+
+Numbers = NDArray[np.float64]
+
+
+def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> tuple[float, Interval]:
+    """Compute the mean difference of two classes, second minus first, with its interval and test.
+
+    A class of one model is about this model alone.
+
+    Arguments:
+        first, second: suite -> values; nan is undefined. Both have the same suites and items. Shapes (items, models).
+
+    >>> lstm = {"agreement": np.array([[1.0, 0], [1, 1]]), "licensing": np.array([[0.0, 0], [1, 0]])}
+    >>> rnng = {"agreement": np.array([[1.0, 1], [1, 1]]), "licensing": np.array([[0.0, 1], [1, 0]])}
+    >>> value, found = difference(lstm, rnng)
+    >>> value, found.method
+    (0.25, 't(1); random: models, suites; only 2 models')
+    """
+    sides = [np.array([interval.means(items, 0) for items in values.values()]) for values in (first, second)]
+    value = float(sides[1].mean() - sides[0].mean())
+    if isnan(value):
+        return nan, Interval(nan, nan, "no interval: a suite without defined items")
+    if max(len(scores[0]) for scores in sides) == 1:
+        columns = {suite: second[suite][:, 0] - first[suite][:, 0] for suite in first}
+        found = interval.over_suites(
+            {suite: items[~np.isnan(items)] for suite, items in columns.items()}, verdicts=True, difference=True
+        )
+        return value, found
+    if len(sides[0]) > 1 and bootstrap.current().suites == "random":
+        spread = of_scores(*sides)
+    else:
+        contrasts = [interval.means(second[suite], 1) - interval.means(first[suite], 1) for suite in first]
+        items = interval.spread_over_suites([values[~np.isnan(values)] for values in contrasts], "fixed")
+        variances, units = [items.variance], [items.units[0]]
+        for scores in sides:
+            if (count := scores.shape[1]) > 1:
+                variances.append(float(scores.mean(axis=0).var(ddof=1)) / count)
+                units.append(("models", count))
+        spread = _named(interval.combined(variances, units), "suites" if len(first) > 1 else "")
+    found = interval.student(value, spread)
+    return value, replace(found, low=max(-1.0, found.low), high=min(1.0, found.high)) if not isnan(found.low) else found
+
+
+def of_scores(first: Numbers, second: Numbers) -> interval.Spread:
+    """Return the variance of the difference of two classes from scores of several suites.
+
+    Arguments:
+        first, second: the scores. At least one class has several models. Shapes (suites, models).
+    """
+    suites = len(first)
+    variances = [float((second.mean(axis=1) - first.mean(axis=1)).var(ddof=1)) / suites]
+    units, cells = [("suites", suites)], 0.0
+    for scores in (first, second):
+        if (models := scores.shape[1]) > 1:
+            variances.append(float(scores.mean(axis=0).var(ddof=1)) / models)
+            units.append(("models", models))
+            cells += interaction(scores) / scores.size
+    variance = max(sum(variances) - cells, variances[0], sum(variances[1:]))
+    return _named(interval.combined(variances, units, variance), "")
+
+
+def interaction(scores: Numbers) -> float:
+    """Return the variance of scores that suites and models don't explain, by analysis of variance. Shape (suites, models)."""
+    residual = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+    suites, models = scores.shape
+    return float((residual**2).sum()) / float((suites - 1) * (models - 1))
+
+
+def _named(spread: interval.Spread, fixed: str) -> interval.Spread:
+    """Name each kind of unit once, with the smallest number."""
+    units = dict(reversed(spread.units))
+    return replace(spread, units=tuple(sorted(units.items(), key=lambda unit: unit[1])), fixed=fixed)

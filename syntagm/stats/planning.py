@@ -1,0 +1,280 @@
+"""Power of planned studies, by simulation from a pilot.
+
+| pilot | a study has | its test |
+|---|---|---|
+| `TwoModels`: two models on suites | suites, items of each | over suites (`interval.over_suites`); of one suite McNemar's |
+| `TwoClasses`: two classes of models on suites | suites, items of each, models per class | `model_classes.difference` |
+| `People`: judgements of items | items, judgements of each | people and items random (`interval.of_clusters`) |
+
+If a pilot were resampled as it is, its sampling error would count as if suites, models or people differed by so much
+more. So the variances of suites, items, models and people are estimated from it without that error, by analysis of
+variance or a mixed model, and studies are drawn from these (generalisability theory: Brennan 2001). What remains is the
+error of the estimates: a small pilot tells power badly. `benchmarks/coverage.py` compares predicted and true power.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.errors import InputError, UsageError
+from syntagm.stats import bootstrap, interval, judgements, model_classes
+from syntagm.stats.interval import LEVEL
+from syntagm.stats.judgements import Judgements
+
+Numbers = NDArray[np.float64]
+# Of this many studies, the standard error of a power is at most .016.
+STUDIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """The power of studies of one size.
+
+    Arguments:
+        sizes: the name of each size, for example "suites", and the number.
+        power: the proportion of studies whose test has p <= .05.
+        low, high: its 95% interval, for the error of the simulation alone.
+    """
+
+    sizes: Mapping[str, int]
+    power: float
+    low: float
+    high: float
+
+
+class TwoModels:
+    """A pilot of two models on the same items of some suites.
+
+    With random suites, a study draws suites with differences like those of the pilot; with fixed suites, it has the
+    pilot's. In each suite, items are discordant as often as in the pilot, in favour of one model by the difference.
+    """
+
+    def __init__(self, differences: Sequence[Numbers]) -> None:
+        """Prepare the pilot.
+
+        Arguments:
+            differences: the paired differences of verdicts of each suite. Shapes (items,).
+
+        Raises:
+            InputError: there are no items.
+        """
+        if not differences or not all(map(len, differences)):
+            raise InputError("power", "a suite without items", "items in every suite")
+        means = np.array([items.mean() for items in differences])
+        self.difference = float(means.mean())
+        self.suites = len(means)
+        self.balanced = np.array([np.abs(items).mean() for items in differences]) - np.abs(means)
+        noise = float(np.mean([items.var(ddof=1) / len(items) if len(items) > 1 else 0.0 for items in differences]))
+        self.random = bootstrap.current().suites == "random"
+        self.deviations = _without_noise(means, noise) if self.random else means - self.difference
+
+    def simulate(self, source: np.random.Generator, difference: float, suites: int, items: int) -> float:
+        """Draw a study, and return the p-value of its test.
+
+        Arguments:
+            difference: the true mean difference.
+            suites, items: the number of suites, and of items of each.
+        """
+        chosen = source.integers(0, self.suites, suites) if self.random else np.arange(suites)
+        truth = np.clip(difference + self.deviations[chosen], -1, 1)
+        discordant = np.minimum(self.balanced[chosen] + np.abs(truth), 1)
+        to_b = (discordant + truth) / 2
+        draws = source.random((suites, items))
+        values = (draws < to_b[:, None]).astype(float) - (draws > 1 - (discordant - to_b)[:, None])
+        study = dict(zip(map(str, range(suites)), values, strict=True))
+        return interval.over_suites(study, verdicts=True, difference=True).p
+
+
+class TwoClasses:
+    """A pilot of two classes of models, each with several models, on the same items of several suites.
+
+    A study draws the scores of models on suites. They vary by suite (as the pilot's suites do), by item, by model, and
+    by the interactions of suite and model and of item and model.
+    """
+
+    def __init__(self, first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> None:
+        """Prepare the pilot.
+
+        Arguments:
+            first, second: suite -> values of the models of a class. Shapes (items, models).
+
+        Raises:
+            UsageError: fixed suites, fewer than two suites, or a class with fewer than two models.
+        """
+        if bootstrap.current().suites == "fixed":
+            raise UsageError("power", "--suites fixed with classes of models", "random suites")
+        sides = [[items[~np.isnan(items).any(axis=1)] for items in values.values()] for values in (first, second)]
+        models = [values[0].shape[1] for values in sides]
+        if len(sides[0]) < 2 or min(models) < 2:
+            found = f"{len(sides[0])} suites, {models[0]} and {models[1]} models"
+            raise UsageError("power", found, "at least two of each", "One model shows no variance between models.")
+        scores = [np.array([items.mean(axis=0) for items in values]) for values in sides]
+        self.suites, self.models = len(scores[0]), models
+        self.difference = float(scores[1].mean() - scores[0].mean())
+        size = float(1 / np.mean([1 / len(items) for items in sides[0]]))
+        # Variances of one model on one item, of a model on a suite beyond that, and of a model.
+        self.residuals = [float(np.mean([_residual(items) for items in values])) for values in sides]
+        interactions = [model_classes.interaction(table) for table in scores]
+        self.interactions = [
+            max(0.0, both - residual / size) for both, residual in zip(interactions, self.residuals, strict=True)
+        ]
+        self.of_models = [
+            max(0.0, float(table.mean(axis=0).var(ddof=1)) - both / self.suites)
+            for table, both in zip(scores, interactions, strict=True)
+        ]
+        # The variance of the difference of the classes on an item, and on a suite.
+        contrasts = [b.mean(axis=1) - a.mean(axis=1) for a, b in zip(*sides, strict=True)]
+        of_models = sum(residual / count for residual, count in zip(self.residuals, models, strict=True))
+        within = float(np.mean([items.var(ddof=1) for items in contrasts]))
+        self.of_items = max(0.0, within - of_models)
+        noise = within / size + sum(part / count for part, count in zip(self.interactions, models, strict=True))
+        self.deviations = _without_noise(np.array([items.mean() for items in contrasts]), noise)
+
+    def simulate(self, source: np.random.Generator, difference: float, suites: int, items: int, models: int) -> float:
+        """Draw a study with as many models in each class, and return the p-value of its test."""
+        shared = difference + self.deviations[source.integers(0, self.suites, suites)]
+        shared = shared + source.normal(0, sqrt(self.of_items / items), suites)
+        scores = []
+        for residual, both, of_models in zip(self.residuals, self.interactions, self.of_models, strict=True):
+            noise = source.normal(0, sqrt(both + residual / items), (suites, models))
+            scores.append(noise + source.normal(0, sqrt(of_models), models))
+        scores[1] = scores[1] + shared[:, None]
+        value = float(scores[1].mean() - scores[0].mean())
+        return interval.p_value(value, model_classes.of_scores(*scores))
+
+
+class People:
+    """A pilot of people who judged items, with two conditions or with a number that the mean is compared with.
+
+    A mixed model of the pilot says how people and items vary, and how the difference between conditions does. In a
+    study, each item has as many judgements as each other one, and each person judges as many items as in the pilot. With
+    two conditions, each person sees each item in one of them, and each item is seen in both.
+    """
+
+    def __init__(self, pilot: Judgements, against: float = 0.5) -> None:
+        """Fit the model of the pilot.
+
+        Arguments:
+            against: the number that the mean is compared with; ignored with two conditions.
+
+        Raises:
+            InputError: all judgements are the same, or the model can't be fitted.
+            UsageError: `against` is not between 0 and 1 though the judgements are 0 and 1.
+        """
+        if pilot.second is None and pilot.judged and not 0 < against < 1:
+            raise UsageError("--against", f"{against:g}", "a number between 0 and 1 for judgements of 0 and 1")
+        self.against, self.judged, self.paired = against, pilot.judged, pilot.second is not None
+        if pilot.second is not None:
+            for name, units in (("person", pilot.people), ("item", pilot.items)):
+                if not set(units[pilot.second]) & set(units[~pilot.second]):
+                    raise UsageError("power", f"a pilot in which each {name} has one condition", f"a {name} with both")
+        from syntagm.stats.mixed import linear, logistic
+
+        self.difference, self.found = judgements.estimate(pilot, against)
+        if not self.paired:
+            self.difference -= against
+        self.mean = float(pilot.values.mean()) if self.paired else against
+        self.load = int(np.median(np.bincount(pilot.people)))
+        condition = np.zeros(len(pilot.values)) if pilot.second is None else pilot.second - 0.5
+        columns = {"value": pilot.values, "person": pilot.people, "item": pilot.items, "condition": condition}
+        table = pl.DataFrame(columns).with_columns(pl.col("person", "item").cast(pl.String))
+        effects = "(condition || {})" if self.paired else "(1 | {})"
+        formula = f"value ~ {'condition' if self.paired else '1'} + " + " + ".join(
+            map(effects.format, ("person", "item"))
+        )
+        fit = (logistic if self.judged else linear).fit(formula, table, starts=1)
+        self.messages = fit.messages
+        self.residual = 0.0 if self.judged else fit.sigma
+        # Standard deviations of intercepts and of differences, of people and of items.
+        self.sd = {name: [0.0, 0.0] for name in ("person", "item")}
+        for group in fit.groups:
+            for effect, sd in zip(group.effects, group.sd, strict=True):
+                self.sd[group.name][effect == "condition"] = sd
+
+    def people(self, items: int, each: int) -> int:
+        """Return how many people a study needs."""
+        return ceil(items * each / min(self.load, items))
+
+    def simulate(self, source: np.random.Generator, difference: float, items: int, each: int) -> float:
+        """Draw a study with `each` judgements of each item, and return the p-value of its test."""
+        slots = np.arange(items * each)
+        item, person = slots % items, slots // min(self.load, items)
+        # Items change their condition from one round through all items to the next.
+        second = (slots // items + item) % 2 == 1 if self.paired else None
+        codes = np.zeros(len(slots)) if second is None else second - 0.5
+        value = self._centre(codes, difference)
+        for sd, units in zip(self.sd.values(), (person, item), strict=True):
+            count = int(units.max()) + 1
+            value = value + source.normal(0, sd[0], count)[units] + source.normal(0, sd[1], count)[units] * codes
+        if self.judged:
+            value = (source.random(len(value)) < 1 / (1 + np.exp(-value))).astype(np.float64)
+        else:
+            value = value + source.normal(0, self.residual, len(value))
+        return judgements.estimate(Judgements(person, item, value, second), self.against)[1].p
+
+    def _centre(self, codes: Numbers, difference: float) -> Numbers:
+        """Return the centre of each judgement: the mean of ratings, or the log odds whose mean proportion is wanted."""
+        wanted = self.mean + difference * (codes if self.paired else np.ones(len(codes)))
+        if not self.judged:
+            return np.asarray(wanted)
+        centres = np.empty(len(codes))
+        for code, mean in set(zip(codes.tolist(), wanted.tolist(), strict=True)):
+            sd = sqrt(sum(sds[0] ** 2 + (code * sds[1]) ** 2 for sds in self.sd.values()))
+            centres[codes == code] = _log_odds(mean, sd)
+        return centres
+
+
+def _log_odds(mean: float, sd: float) -> float:
+    """Return the centre of normally distributed log odds whose proportions have this mean.
+
+    >>> round(_log_odds(0.75, 0.0), 4), _log_odds(0.75, 1.0) > 1.0986  # log 3
+    (1.0986, True)
+    """
+    if not 0 < mean < 1:
+        raise UsageError("difference", f"a mean of {mean:g}", "proportions between 0 and 1", "State a smaller one.")
+    from scipy.optimize import brentq
+    from scipy.special import expit, ndtri
+
+    quantiles = sd * ndtri((np.arange(200) + 0.5) / 200)
+    return float(brentq(lambda centre: expit(centre + quantiles).mean() - mean, -60, 60))
+
+
+def _residual(values: Numbers) -> float:
+    """Return the variance of values that items and models don't explain; 0 with one item. Shape (items, models)."""
+    return model_classes.interaction(values) if len(values) > 1 else 0.0
+
+
+def _without_noise(means: Numbers, noise: float) -> Numbers:
+    """Return the deviations of means from their mean, shrunk to the variance that is not noise. Shape (means,)."""
+    deviations: Numbers = means - means.mean()
+    seen = float((deviations**2).mean())
+    if not seen > 0:
+        return deviations
+    wanted = max(0.0, float(means.var(ddof=1)) - noise)
+    shrunk: Numbers = deviations * sqrt(wanted / seen)
+    return shrunk
+
+
+Pilot = TwoModels | TwoClasses | People
+
+
+def power(pilot: Pilot, difference: float, **sizes: int) -> Power:
+    """Simulate `STUDIES` studies, and return the proportion that finds the difference.
+
+    Arguments:
+        difference: the true difference.
+        sizes: the sizes of a study, the arguments of the pilot's `simulate`.
+
+    >>> pilot = TwoModels([np.array([1.0, 0, 0, 0, -1, 1]), np.array([1.0, 0, 1, 0, 0, 0])])
+    >>> found = power(pilot, 0.2, suites=10, items=20)
+    >>> found.low < found.power < found.high
+    True
+    """
+    source = bootstrap.generator(f"power/{sorted(sizes.items())}/{difference!r}", bootstrap.current().seed)
+    found = [pilot.simulate(source, difference, **sizes) <= LEVEL for _ in range(STUDIES)]
+    error = interval.of_items(np.array(found, np.float64))
+    return Power(sizes, float(np.mean(found)), error.low, error.high)

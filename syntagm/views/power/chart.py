@@ -1,0 +1,103 @@
+"""The figure of power: curves of power against the number of suites, items, models or judgements."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntagm.drawing import axes, layers, panels
+from syntagm.drawing.chart import Figure, Spec, finish
+from syntagm.drawing.layers import layer
+from syntagm.drawing.series import Series
+from syntagm.drawing.text import shown, signed
+from syntagm.runs.store import Run
+from syntagm.views.options import Measure
+from syntagm.views.power import numbers
+from syntagm.views.power.numbers import Classes, Difference, Items, Models, Plan, Suites, frame, of_runs
+
+SCHEMA = numbers.SCHEMA
+WIDTH, HEIGHT, COLUMNS = 260, 180, 2
+_TITLES = {
+    "models": "models of each class", "suites": "suites", "items": "items", "judgements": "judgements of each item",
+}  # fmt: skip
+_WANTED = 0.8
+
+
+def draw_figure(
+    runs: Sequence[Run],
+    suites: Suites = (),
+    items: Items = (),
+    models: Models = (),
+    classes: Classes = (),
+    difference: Difference = None,
+    measure: Measure = "first",
+) -> Figure:
+    """Draw one panel for each pair of pilot runs, or of classes of runs.
+
+    The errors are those of `make_table`.
+    """
+    return draw(of_runs(runs, suites, items, models, classes, difference, measure))
+
+
+def draw(plan: Plan) -> Figure:
+    """Draw the curves of a plan, against the first size of which there are several."""
+    table = frame(plan)
+    varying = [name for name in _TITLES if table[name].n_unique() > 1]
+    across = varying[0] if varying else next(name for name in _TITLES if table[name].null_count() == 0)
+    others = varying[1:]
+    table = table.with_columns(
+        series=pl.concat_str([pl.format(f"{{}} {name}", name) for name in others], separator=", ")
+        if others
+        else pl.lit("")
+    )
+    names = list(dict.fromkeys(table["series"]))
+    ticks = sorted(set(table[across]))
+    plots = []
+    for at, ((a, b), rows) in enumerate(table.group_by("A", "B", maintain_order=True)):
+        series = Series("series", names, WIDTH * COLUMNS, at == 0 and len(names) > 1)
+        plots.append(_panel(rows, f"{b} − {a}: {signed(rows['difference'][0])}", series, across, ticks))
+    subtitle = [
+        f"proportion of simulated studies with p ≤ 0.05; dashed: {_WANTED}",
+        "bar: 95% interval of the simulation's error",
+        *_same(table, across, varying),
+    ]
+    spec = panels.grid(plots, min(COLUMNS, len(plots)), 22)
+    return Figure(finish(spec, "Power of planned studies", subtitle, offset=14), table.select(list(SCHEMA)))
+
+
+def _same(table: pl.DataFrame, across: str, varying: Sequence[str]) -> list[str]:
+    """Return a line that names the sizes that don't vary."""
+    constant = [f"{_TITLES[name]}: {table[name][0]}" for name in _TITLES
+                if name not in (*varying, across) and table[name].null_count() == 0]  # fmt: skip
+    return ["; ".join(constant)] if constant else []
+
+
+def _panel(rows: pl.DataFrame, title: str, series: Series, across: str, ticks: Sequence[int]) -> Spec:
+    values = [
+        {
+            **row,
+            "said": shown(f"{', '.join(filter(None, (f'{row[across]} {across}', row['series'])))}: {row['power']:.3f}"),
+        }
+        for row in rows.iter_rows(named=True)
+    ]
+    domain = (ticks[0] / 1.15, ticks[-1] * 1.15)
+    horizontal = axes.logarithmic(
+        across, f"{_TITLES[across]} (logarithmic)", domain, ticks, base=2, format="~d", grid=False
+    )
+    upright = axes.proportion("power", "power")
+    place: Spec = {"x": horizontal, "color": series.colour}
+    plot_layers = [
+        layers.reference(_WANTED, upright, "y", layers.dashed(opacity=0.6)),
+        layer(layers.rule(opacity=0.5), place | axes.spread(upright), values=values),
+        layer(layers.line(1.6), place | {"y": upright}, values=values),
+        layer(
+            layers.dot(40),
+            place | {"y": upright, "shape": series.shape, "description": {"field": "said"}},
+            values=values,
+        ),
+    ]
+    return {
+        "title": panels.heading(shown(title), anchor="start"),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "layer": plot_layers,
+    }

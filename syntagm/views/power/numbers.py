@@ -1,0 +1,268 @@
+"""Power of planned studies, from pilot runs of models or from judgements of people (`stats.planning`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import inf
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+
+from syntagm.errors import UsageError
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.stats import bootstrap, paired
+from syntagm.stats.planning import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, power
+from syntagm.views.comparison import letters, pairs_of
+from syntagm.views.options import Measure, Reader
+from syntagm.views.scores.shared import shared_suites, values_of
+
+Sizes = tuple[int, ...]
+Grid = Sequence[Mapping[str, int]]
+SUITES, ITEMS, MODELS, JUDGEMENTS = (10, 20, 40), (10, 30, 100), (2, 3, 5, 10), (3, 5, 10, 20)
+
+
+def read_sizes(text: str) -> Sizes:
+    """Read whole numbers of 1 or more, with commas between them.
+
+    Raises:
+        UsageError: any other text.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and 1 <= int(part) <= 10_000 for part in parts):
+        raise UsageError(
+            "a number of suites, items, models or judgements", repr(text), "whole numbers, such as 10,20,40"
+        )
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def read_difference(text: str) -> float:
+    """Read a difference that is not 0.
+
+    Raises:
+        UsageError: any other text.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < abs(number) < inf:
+        raise UsageError("difference=", repr(text), "a number other than 0, such as 0.05")
+    return number
+
+
+# Options of the table and the figure.
+Suites = Annotated[Sizes, Reader("numbers of suites", read_sizes, "10,20,40; with classes as in the pilot")]
+Items = Annotated[
+    Sizes, Reader("numbers of items, of each suite", read_sizes, "10,30,100; with classes as in the pilot")
+]
+Models = Annotated[Sizes, Reader("numbers of models of each class, such as seeds", read_sizes, "2,3,5,10")]
+Classes = Annotated[tuple[str, ...], "the class of each run, in the order of the runs: plans numbers of models"]
+Difference = Annotated[
+    float | None,
+    Reader("the true difference B - A, for example the smallest of interest", read_difference, "that of the pilot"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The power of studies of several sizes, for one comparison.
+
+    Arguments:
+        a, b: what is compared.
+        pilot: the difference in the pilot, b - a.
+        difference: the difference that is taken for the true one.
+        powers: in the order of the sizes.
+    """
+
+    a: str
+    b: str
+    pilot: float
+    difference: float
+    powers: tuple[Power, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Curves, and what a reader has to know about them.
+
+    Arguments:
+        notes: sentences.
+    """
+
+    curves: tuple[Curve, ...]
+    notes: tuple[str, ...]
+
+
+def of_runs(
+    runs: Sequence[Run],
+    suites: Suites = (),
+    items: Items = (),
+    models: Models = (),
+    classes: Classes = (),
+    difference: Difference = None,
+    measure: Measure = "first",
+) -> Plan:
+    """Plan studies of models from pilot runs.
+
+    Arguments:
+        suites, items, models: the numbers to plan for; if empty, the defaults.
+        classes: the class of each run; if empty, each run is a model of its own.
+        difference: the true difference; None: that of the pilot.
+
+    Raises:
+        UsageError: fewer than two runs or classes, one suite where several are planned, sizes that the design does not
+            have, or a measure whose values are not verdicts.
+        RunError: the runs have no suite in common.
+    """
+    if difference is not None and abs(difference) >= 1:
+        raise UsageError("difference=", f"{difference:g}", "a difference of accuracies between -1 and 1")
+    if classes:
+        return _of_classes(runs, suites, items, models, classes, difference, measure)
+    if models:
+        raise UsageError("models=", "no classes", "the class of each run", "For example classes=lstm,lstm,rnng,rnng")
+    if len(runs) < 2:
+        raise UsageError("power", "one run", "two or more")
+    curves: list[Curve] = []
+    skipped: list[str] = []
+    for (a, first), (b, second) in combinations(named(runs), 2):
+        pairs, reasons = pairs_of(first, second, measure)
+        paired.refuse_others_than_verdicts(pairs, "power")
+        pilot = TwoModels(paired.differences(pairs))
+        curves.append(_curve(a, b, pilot, difference, _grid(_suites(pilot, suites), items)))
+        skipped += [note for reason in reasons if (note := f"Skipped: {reason}.") not in skipped]
+    resampling = bootstrap.current()
+    test = f"test over suites ({resampling.suites}; of one suite, McNemar's)"
+    return Plan(tuple(curves), (*letters(runs), *_notes(test, difference), *skipped))
+
+
+def _suites(pilot: TwoModels, suites: Sizes) -> Sizes:
+    """Return the numbers of suites to plan for."""
+    if bootstrap.current().suites == "fixed" or pilot.suites == 1:
+        if suites not in ((), (pilot.suites,)):
+            found = ",".join(map(str, suites))
+            if pilot.suites == 1:
+                raise UsageError(
+                    "suites=", f"{found} from a pilot of one suite", "1", "One suite doesn't show how suites differ."
+                )
+            raise UsageError("suites=", f"{found} with fixed suites", f"{pilot.suites}, those of the pilot")
+        return (pilot.suites,)
+    return suites or SUITES
+
+
+def _grid(suites: Sizes, items: Sizes) -> Grid:
+    return [{"suites": count, "items": size} for count, size in product(suites, items or ITEMS)]
+
+
+def _of_classes(
+    runs: Sequence[Run], suites: Sizes, items: Sizes, models: Sizes, classes: Sequence[str], difference: float | None,
+    measure: str,
+) -> Plan:  # fmt: skip
+    if len(classes) != len(runs):
+        raise UsageError("classes=", f"{len(classes)} names for {len(runs)} runs", "one for each run, in order")
+    if min((*models, 2)) < 2:
+        raise UsageError("models=", "1", "2 or more", "For two models: without classes=.")
+    names = list(dict.fromkeys(classes))
+    if len(names) < 2:
+        raise UsageError("classes=", f"one class, {names[0]}", "two or more")
+    shared, skipped = shared_suites(runs)
+    chosen = [suite for suite in shared if runs[0].suite(suite).predictions_for(measure)]
+    values = values_of(runs, chosen, measure)
+    curves = []
+    for a, b in combinations(names, 2):
+        sides = [{name: table[:, [k for k, own in enumerate(classes) if own == side]] for name, table in values.items()}
+                 for side in (a, b)]  # fmt: skip
+        pilot = TwoClasses(*sides)
+        counts = suites or (pilot.suites,)
+        if min(counts) < 2:
+            raise UsageError("suites=", "1", "2 or more for classes of models")
+        sizes = items or (round(float(np.mean([len(table) for table in values.values()]))),)
+        grid = [
+            {"models": model, "suites": suite, "items": item}
+            for suite, item, model in product(counts, sizes, models or MODELS)
+        ]
+        curves.append(_curve(a, b, pilot, difference, grid))
+    members = [f"{name}: {classes.count(name)} models in the pilot." for name in names]
+    members.append("suites: each with that many items; models: of each class.")
+    notes = _notes("test over suites and models (both random)", difference)
+    return Plan(tuple(curves), (*members, *notes, *(f"Skipped: {suite}, not in all runs." for suite in skipped)))
+
+
+def of_people(
+    pilot: People, names: tuple[str, str], items: Sizes = (), judgements: Sizes = (), difference: float | None = None
+) -> Plan:
+    """Plan studies of people from judgements.
+
+    Arguments:
+        names: the conditions, or what the mean is compared with and a name of the mean.
+        items, judgements: the numbers of items, and of judgements of each; if empty, the defaults.
+
+    Raises:
+        UsageError: one item, or a difference that proportions can't have.
+    """
+    if min((*items, 2)) < 2:
+        raise UsageError("items=", "1", "2 or more")
+    grid = [{"items": item, "each": each} for item, each in product(items or ITEMS, judgements or JUDGEMENTS)]
+    curve = _curve(*names, pilot, difference, grid)
+    with_people = [
+        Power({"items": found.sizes["items"], "judgements": found.sizes["each"],
+               "people": pilot.people(found.sizes["items"], found.sizes["each"])}, found.power, found.low, found.high)
+        for found in curve.powers
+    ]  # fmt: skip
+    low, high = pilot.found.low, pilot.found.high
+    p = f", p = {pilot.found.p:.3g}" if pilot.found.p == pilot.found.p else ""
+    number = "difference" if pilot.paired else "mean"
+    centre = pilot.difference if pilot.paired else pilot.difference + pilot.against
+    pilot_note = f"Pilot: {number} {centre:.3f} [{low:.3f}, {high:.3f}]{p} ({pilot.found.method})."
+    load = f"people: each judges {pilot.load} items, as in the pilot, or all if there are fewer."
+    notes = (
+        pilot_note,
+        load,
+        *_notes("test of judgements (people and items random)", difference),
+        *(f"Model of the pilot: {message}." for message in pilot.messages),
+    )
+    return Plan((Curve(curve.a, curve.b, curve.pilot, curve.difference, tuple(with_people)),), notes)
+
+
+def _curve(
+    a: str,
+    b: str,
+    pilot: Pilot,
+    difference: float | None,
+    grid: Grid,
+) -> Curve:
+    supposed = pilot.difference if difference is None else difference
+    return Curve(a, b, pilot.difference, supposed, tuple(power(pilot, supposed, **sizes) for sizes in grid))
+
+
+def _notes(test: str, difference: float | None) -> tuple[str, ...]:
+    about = (
+        f"power: the proportion of {STUDIES:,} simulated studies with p <= 0.05 in the {test}; low, high: its 95% interval, for "
+        f"the error of the simulation; seed {bootstrap.current().seed}."
+    )
+    if difference is not None:
+        return (about,)
+    return (
+        about,
+        "The difference of the pilot is taken for the true one, which makes planning optimistic after a lucky pilot: "
+        "difference= states the smallest one that matters.",
+    )
+
+
+def frame(plan: Plan) -> pl.DataFrame:
+    """Return the numbers of a plan, with the columns of `SCHEMA`; sizes that the design does not have are null."""
+    rows = [
+        (curve.a, curve.b, curve.pilot, curve.difference, *(found.sizes.get(name) for name in SIZES), found.power, found.low,
+         found.high)
+        for curve in plan.curves
+        for found in curve.powers
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+SIZES = ("models", "suites", "items", "judgements", "people")
+SCHEMA = {
+    "A": pl.String, "B": pl.String, "pilot": pl.Float64, "difference": pl.Float64, **dict.fromkeys(SIZES, pl.Int64),
+    "power": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+}  # fmt: skip
