@@ -33,7 +33,8 @@ TOPICS = {
 every_suite = pytest.mark.parametrize("name", sorted(TOPICS))
 FUNCTION = """
 after also although away because been before behind could does each every from have into more most much never
-nowhere only other over that their them then these they this those under until were what when where which will with without would your
+nowhere only other over that their them then these they this those under until were what when where which will
+with without would your
 """
 
 
