@@ -18,12 +18,14 @@ from typing import Any
 
 from syntagm.templates import expression
 from syntagm.templates.cells import MISSING
-from syntagm.templates.expression import Expression, Index, flags
+from syntagm.templates.expression import Expression
+from syntagm.templates.index import Index, flags
 from syntagm.templates.lexicon import Word
 
 MAX_CASES = 40
 
 Key = tuple[str, ...]
+Parts = list[tuple[Sequence[Word], Sequence[Word]]]
 
 
 @dataclass(slots=True)
@@ -164,7 +166,7 @@ class Counter:
             spread: the slot whose entries are to be equally likely, if any.
         """
         edges, cycles, checks = self._graph(slots, joint)
-        divided: list[Mapping[str, Sequence[Word]]] = [slots]
+        divided = [dict(slots)]
         for (first, second), edge in cycles:
             more = [
                 {**case, first: left, second: right}
@@ -230,9 +232,7 @@ class Counter:
             cycles.sort(key=lambda pair: sizes[pair])
         return {pair: every[pair] for pair in edges}, [(pair, every[pair]) for pair in cycles], checks
 
-    def _parts(
-        self, edge: Expression, first: str, left: Sequence[Word], second: str, right: Sequence[Word]
-    ) -> list[tuple[Sequence[Word], Sequence[Word]]]:
+    def _parts(self, edge: Expression, first: str, left: Sequence[Word], second: str, right: Sequence[Word]) -> Parts:
         """Divide the words of a slot into those that go with the same words of another slot."""
         key = ("parts", edge, id(left), id(right))
         if key not in self._memory:
@@ -246,12 +246,13 @@ class Counter:
                 others = {first: dict(zip(names[0], cells, strict=True))}
                 if mask := of_right.index.meeting(edge, second, others):
                     by_mask.setdefault(mask, []).extend(words)
-            parts = [
+            self._memory[key] = [
                 (tuple(words), tuple(chain.from_iterable(compress(of_right.words, flags(mask, len(of_right.words))))))
                 for mask, words in by_mask.items()
             ]
-            self._memory[key] = parts, left, right
-        parts = self._memory[key][0]
+            # The words are kept, because their identity is part of the key.
+            self._memory[(*key, "words")] = left, right
+        parts: Parts = self._memory[key]
         return parts
 
     def _node(
