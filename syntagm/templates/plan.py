@@ -246,7 +246,7 @@ class Planner:
         self._checked.add(condition)
         every = self.template.lexicon.classes
         for atom in expression.atoms(condition):
-            at = f"{place}, {expression.text(atom).removeprefix(f'{own}.')}"
+            at = f"{place}, {expression.text(condition).removeprefix(f'{own}.'):.200}"
             if isinstance(atom, expression.Differ):
                 if atom.slot == atom.other:
                     found = f"a condition that compares {atom.slot} with itself"

@@ -407,6 +407,18 @@ def draw(
     return Figure(finish(spec, title, lines, offset=14), frame(estimated))
 
 
+def _in_bits(effect_bits: float, low: float, high: float) -> str:
+    """Format an effect with its interval, for the right edge of the figure.
+
+    >>> _in_bits(-0.5, -1.25, 0.25), _in_bits(1.0, nan, nan), _in_bits(nan, nan, nan)
+    ('−0.50 [−1.25, 0.25]', '1.00', 'undefined')
+    """
+    if isnan(effect_bits):
+        return "undefined"
+    interval_text = "" if isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{effect_bits:.2f}{interval_text}".replace("-", "−")
+
+
 def _named(measure: str) -> str:
     return "first prediction of each suite only" if measure == "first" else f"prediction {shown(measure)} only"
 
@@ -457,7 +469,7 @@ def panel(
                 **{
                     "name": "\n".join(textwrap.wrap(shown(name), 48, break_on_hyphens=False)),
                     "series": row["model"],
-                    "note": "",
+                    "note": _in_bits(**numbers),
                 },
                 **dict(zip(("value", "low", "high"), numbers.values(), strict=True)),
                 "said": described + ("" if isnan(row["d"]) else f", d={row['d']:.2f}"),

@@ -81,6 +81,7 @@ def test_cells_fit_the_schema(name: str, features: str) -> None:
 def test_every_verb_has_its_forms_and_a_use_and_every_use_a_verb() -> None:
     assert len(VERBS) == len(table("verb"))
     assert set(VERBS) == set(USES)
+    assert not [verb for verb, uses in USES.items() if all(use["subject"] == NONE for use in uses)]
     for row in VERBS.values():
         assert all(row[form].isalpha() for form in SCHEMA["classes"]["verb"]["forms"]), row
 
