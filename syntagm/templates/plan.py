@@ -107,6 +107,8 @@ class Planner:
     _words: dict[Any, tuple[Word, ...]] = field(default_factory=dict)
     _checked: set[Expression] = field(default_factory=set)
     _known_arms: dict[tuple[str, str], Arms] = field(default_factory=dict)
+    _known_columns: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    _places: dict[tuple[str, int], str] = field(default_factory=dict)
     _unlisted: dict[str, Choice] = field(default_factory=dict)
 
     def every(self, assigned: Mapping[str, str]) -> Iterator[Plan]:
@@ -205,7 +207,8 @@ class Planner:
                 arms[name] = self._bound(name, choice, scope, expansion)
                 for condition in (part for _, parts in arms[name] for part in parts):
                     for other in expression.slots(condition):
-                        used.setdefault(other, f"{choice.place}, {expression.text(condition)}")
+                        if other not in used:
+                            used[other] = f"{choice.place}, {expression.text(condition)}"
         unlisted = [name for name in used if name not in arms]
         for name in unlisted:
             arms[name] = [(own, ()) for own in self._classes(name, expansion, used[name])]
@@ -225,12 +228,18 @@ class Planner:
     def _bound(self, name: str, choice: Choice, scope: Scope, expansion: Expansion) -> Arms:
         result = []
         for own, conditions in self._arms(choice):
-            bound = [
-                expansion.bound(part, name, scope, f"{choice.place}, {expression.text(part)}") for part in conditions
-            ]
+            bound = [expansion.bound(part, name, scope, self._place(choice, part)) for part in conditions]
             if FALSE not in bound:
                 result.append((own, tuple(part for whole in bound for part in _parts(whole) if part != TRUE)))
         return result
+
+    def _place(self, choice: Choice, condition: Expression) -> str:
+        """Return the place of a condition, for messages."""
+        # The conditions of a choice live as long as the template, so that their identity names them.
+        key = choice.place, id(condition)
+        if key not in self._places:
+            self._places[key] = f"{choice.place}, {expression.text(condition)}"
+        return self._places[key]
 
     def _check(self, condition: Expression, place: str, expansion: Expansion, own: str, general: bool) -> None:
         """Refuse a column or value that no class of its slot has.
@@ -263,10 +272,15 @@ class Planner:
 
     def _columns(self, name: str, expansion: Expansion) -> tuple[str, ...]:
         """Return the columns of the words in a slot. The first is the form for `{slot}` without a form."""
-        classes = self._classes(name, expansion, "")
+        choice = self._choice(name, expansion, "")[0]
+        key = choice.place, choice.text
+        if key in self._known_columns:
+            return self._known_columns[key]
+        classes = [own for own, _ in self._arms(choice)]
         columns = dict.fromkeys(column for own in classes for column in own.columns)
         first = {own.columns[0] for own in classes}
-        return (*first, *columns) if len(first) == 1 else (FIRST, *columns)
+        self._known_columns[key] = (*first, *columns) if len(first) == 1 else (FIRST, *columns)
+        return self._known_columns[key]
 
     def _candidates(self, name: str, arms: Arms, forms: set[str], expansion: Expansion) -> tuple[Word, ...]:
         """Return the words that meet the conditions of a slot on its own words, and have the forms that sentences need.
