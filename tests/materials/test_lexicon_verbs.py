@@ -92,7 +92,7 @@ def test_derived_columns_agree_with_the_forms() -> None:
 
 
 def test_columns_of_a_use_belong_to_its_frame() -> None:
-    no_passive = {
+    no_object = {
         "intransitive",
         "unaccusative",
         "object_drop",
@@ -108,8 +108,9 @@ def test_columns_of_a_use_belong_to_its_frame() -> None:
             assert full or {use["object"], use["indirect"], use["animate"]} == {NONE}, use
             assert (use["indirect"] != NONE) == (full and use["frame"] in ("ditransitive", "dative")), use
             assert (use["preposition"] != NONE) <= (use["frame"] in ("prepositional", "locative")), use
+            assert not (use["reflexive"] == "yes" and use["frame"] in no_object), use
             assert (use["particle"] != NONE) <= (use["frame"] == "particle"), use
-            assert not (use["passive"] == "yes" and use["frame"] in no_passive), use
+            assert not (use["passive"] == "yes" and use["frame"] in no_object), use
             if full and use["frame"] in ("transitive", "causative", "prepositional", "object_control"):
                 assert use["object"] != NONE, use
         if has(verb, "causative"):
