@@ -113,7 +113,7 @@ class Predictions(Chapter):
         forests = figures.forests(of_suites, columns)
         lines = [*overall, *(line for group in groups.values() for line in group)]
         scored = [estimate for line in overall for estimate in line.cells if estimate]
-        anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
+        anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag.replace('_', ' ')}") for tag in groups)]
         judged = scores.judged(columns)
         shown_on_page = {"effects": forests, "trajectories": curves}
         anchors += [(anchor, anchor.capitalize()) for anchor, figure in shown_on_page.items() if figure]
