@@ -9,7 +9,8 @@ from typing import Any
 from syntagm.errors import InputError
 from syntagm.templates import expression, lexicon
 from syntagm.templates.expand import TOP, Expansion, Impossible, Needs, Scope
-from syntagm.templates.expression import FALSE, TRUE, Expression, flags
+from syntagm.templates.expression import FALSE, TRUE, Expression
+from syntagm.templates.index import flags
 from syntagm.templates.lexicon import FIRST, Choice, LexicalClass, Word
 from syntagm.templates.pattern import Pattern, Piece
 from syntagm.templates.template import Template
