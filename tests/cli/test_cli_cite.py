@@ -21,7 +21,10 @@ from syntagm.word_list import WordList, WordRow
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 REQUIRED = {
     "article": {"title", "author", "journal", "year"},
+    "book": {"title", "author", "publisher", "year"},
+    "incollection": {"title", "author", "booktitle", "year"},
     "inproceedings": {"title", "author", "booktitle", "year"},
+    "phdthesis": {"title", "author", "school", "year"},
     "techreport": {"title", "author", "institution", "year"},
     "misc": {"title", "author", "year"},
 }
