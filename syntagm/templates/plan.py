@@ -9,7 +9,8 @@ from typing import Any
 from syntagm.errors import InputError
 from syntagm.templates import expression, lexicon
 from syntagm.templates.expand import TOP, Expansion, Impossible, Needs, Scope
-from syntagm.templates.expression import FALSE, TRUE, Expression, flags
+from syntagm.templates.expression import FALSE, TRUE, Expression
+from syntagm.templates.index import flags
 from syntagm.templates.lexicon import FIRST, Choice, LexicalClass, Word
 from syntagm.templates.pattern import Pattern, Piece
 from syntagm.templates.template import Template
@@ -246,7 +247,7 @@ class Planner:
         self._checked.add(condition)
         every = self.template.lexicon.classes
         for atom in expression.atoms(condition):
-            at = f"{place}, {expression.text(atom).removeprefix(f'{own}.')}"
+            at = f"{place}, {expression.text(condition).removeprefix(f'{own}.'):.200}"
             if isinstance(atom, expression.Differ):
                 if atom.slot == atom.other:
                     found = f"a condition that compares {atom.slot} with itself"

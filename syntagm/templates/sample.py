@@ -171,10 +171,9 @@ class Draws:
             refused[f"no words of {' and '.join(counted.empty)} meet their conditions{where(plan)}"] += 1
             return None
         entry = counted.entries[self.below(len(counted.entries))] if counted.entries else None
-        size = counted.size(entry) if entry else counted.total
+        drawn_from = entry or counted
         for _ in range(TRIES if counted.checks else 1):
-            rank = self.below(size)
-            words = counted.of(entry, rank) if entry else counted.combination(rank)
+            words = drawn_from.combination(self.below(drawn_from.total))
             if meets(counted.checks, words):
                 return Filled(identifier, plan, words)
         refused[f"conditions between slots not met in {TRIES:,} draws{where(plan)}"] += 1

@@ -172,7 +172,7 @@ def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
     shared = [name for name, hash in hashes[0].items() if hashes[1].get(name) == hash]
     skipped = []
-    for run, own, others in ((first, *hashes), (second, *reversed(hashes))):
+    for run, own, others in ((first, hashes[0], hashes[1]), (second, hashes[1], hashes[0])):
         if alone := [name for name in own if name not in others]:
             skipped.append(f"{listed(alone)}: only in {run.place}")
     if different := different_content([first, second]):

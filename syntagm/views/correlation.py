@@ -57,8 +57,8 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
         for model, run in named(runs)
     }
     table = correlation.correlations(values)
-    if not (most := table["n"].max()) or most < correlation.LEAST:
-        found = f"{counted(most or 0, 'suite')} with the measure in two of the runs"
+    if (most := max(table["n"].to_list(), default=0)) < correlation.LEAST:
+        found = f"{counted(most, 'suite')} with the measure in two of the runs"
         raise UsageError("correlation", found, f"at least {correlation.LEAST}")
     return draw(table, list(values), "Correlation of accuracies")
 
