@@ -496,16 +496,18 @@ def study(draws: int) -> Iterator[Row]:
     for fixed in (False, True):
         with using(Resampling(suites="fixed" if fixed else "random")):
             yield from (suites(draw, draws, count, fixed) for count in (2, 3, 5, 10, 31, 67))
-            yield from (suite_differences(draw, draws, count, fixed) for count in (2, 3, 5, 10, 31))
+            yield from (suite_differences(draw, 2 * draws, count, fixed) for count in (2, 3, 5, 10, 31))
     yield from (means_of_bits(draw, draws, n) for n in (3, 5, 10, 20, 28, 100))
     yield from (clusters(draw, draws, count) for count in (3, 5, 10, 20))
     shapes = ((5, 7), (20, 7), (20, 50), (200, 30), (20, 300))
     yield from (crossed(draw, draws, *shape) for shape in shapes)
     yield from (weighted(draw, draws, *shape) for shape in shapes)
     yield from (classes(draw, draws, *shape) for shape in ((3, 3), (31, 2), (31, 3), (31, 5), (31, 12)))
-    yield from (pairs_of_classes(draw, draws // 2, *shape) for shape in ((5, 3), (10, 3), (31, 2), (31, 3), (31, 10)))
+    yield from (pairs_of_classes(draw, draws, *shape) for shape in ((5, 3), (10, 3), (31, 2), (31, 3), (31, 10)))
     for conditions in (False, True):
-        yield from (people(draw, draws // 2, shape, conditions) for shape in ((8, 8, 8), (12, 24, 12), (40, 24, 12)))
+        yield from (
+            people(draw, draws, shape, conditions) for shape in ((8, 8, 8), (12, 24, 12), (20, 24, 12), (40, 24, 12))
+        )
     yield from (correlations(draw, draws, n, method) for method in ("Pearson", "Spearman") for n in (5, 8, 20, 41))
     yield from (contrasts(draw, draws, n) for n in (10, 28, 1000))
     yield from (slopes(draw, draws, models) for models in (4, 8))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from syntagm.drawing import axes, layers, panels
@@ -82,11 +83,11 @@ def draw(
 
 
 def _rows(curve: Curve, level: float) -> list[tuple[object, ...]]:
+    numbers = np.column_stack([curve.values, curve.low, curve.high, curve.sd]).tolist()
     return [
-        (curve.group, curve.series, at, float(curve.values[k]), float(curve.low[k]), float(curve.high[k]), float(curve.sd[k]), curve.n[k],
-         curve.runs[k], curve.suites, level, curve.chance)
+        (curve.group, curve.series, at, *numbers[k], curve.n[k], curve.runs[k], curve.suites, level, curve.chance)
         for k, at in enumerate(curve.at)
-    ]  # fmt: skip
+    ]
 
 
 def _across(places: Sequence[float], title: str, linear: bool) -> Spec:

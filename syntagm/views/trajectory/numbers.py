@@ -156,10 +156,13 @@ def intervals(curves: Sequence[Curve]) -> Iterator[str]:
 
 def band(curves: Sequence[Curve]) -> str:
     """Say what the intervals of the scores are for."""
-    several = [curve for curve in curves if max(curve.runs) > 1]
-    suites = bootstrap.current().suites == "random" and max(curve.suites for curve in curves) > 1
-    units = ["other suites" if suites else "other items", *(["other training runs"] if several else [])]
-    return f"95% interval, for {' and '.join(units)}" + (" where there are several" if several else "")
+    several = max(max(curve.runs) for curve in curves) > 1
+    counts = [curve.suites for curve in curves]
+    if bootstrap.current().suites == "fixed" or max(counts) == 1:
+        units = "other items"
+    else:
+        units = "other suites" + (" (of one suite: other items)" if min(counts) == 1 else "")
+    return f"95% interval, for {units}" + (" and training runs, where there are several" if several else "")
 
 
 def whole(at: float) -> int | float:
