@@ -52,6 +52,15 @@ class Progress:
             row: the row for the training record: column -> value.
         """
 
+    def simulated(self, done: int, total: int, seconds: float) -> None:
+        """Report a simulated response of a parametric bootstrap, to which models were fitted.
+
+        Arguments:
+            done: number of finished responses.
+            total: number of all responses.
+            seconds: time since the first response.
+        """
+
     def warned(self, message: str) -> None:
         """Report a warning.
 

@@ -162,3 +162,24 @@ def _print(node: Node, order: dict[str, str]) -> str:
     if isinstance(node, Binary):
         return f"[{_print(node.left, order)} {node.operator} {_print(node.right, order)}]"
     return str(node)
+
+
+def side(node: Node) -> list[Reference]:
+    """The regions that a side of a comparison adds up, in order; empty if it is something else."""
+    if isinstance(node, Reference):
+        return [node]
+    if isinstance(node, Binary) and node.operator == "+":
+        left, right = side(node.left), side(node.right)
+        return left + right if left and right else []
+    return []
+
+
+def compared(suite: Suite) -> list[tuple[list[Reference], list[Reference]]]:
+    """What the predictions set against each other: by < > =, or as a difference of bits."""
+    found = [
+        (side(node.left), side(node.right))
+        for prediction in suite.predictions
+        for node in nodes(prediction.formula.tree)
+        if node.operator in "<>=-"
+    ]
+    return [(left, right) for left, right in found if left and right]

@@ -24,7 +24,8 @@ OTHERS = [
 ]
 # Pages that `syntagm describe` writes.
 COLLECTIONS = {
-    ROOT / "docs" / "reference" / "collections" / f"{name}.md" for name in ("blimp_like", "hu2020", "marvin2018")
+    ROOT / "docs" / "reference" / "collections" / f"{name}.md"
+    for name in ("blimp_like", "hu2020", "marvin2018", "textbook")
 }
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from models_for_tests import TEXT
 from toy_runs import agreement, toy_run
+from training_for_tests import bracketed
 
 from syntagm.cli import main
 from syntagm.errors import ModelError, RunError, SyntagmError
@@ -24,6 +25,7 @@ SETTINGS = {
         *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
         *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),
     ],
+    "rnng": ["--embedding", "4", "--hidden", "4", "--layers", "1", "--batch", "8", "--epochs", "1"],
 }
 
 
@@ -31,8 +33,9 @@ SETTINGS = {
 def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("sealed")
     (place / "text.txt").write_text(TEXT * 4, encoding="utf-8")
-    text = str(place / "text.txt")
+    (place / "text.trees").write_text(bracketed(TEXT), encoding="utf-8")
     for family, options in SETTINGS.items():
+        text = str(place / ("text.trees" if family == "rnng" else "text.txt"))
         held_out = [] if family == "ngram" else ["--valid", text]
         assert main(["train", family, "--corpus", text, *held_out, *options, "-o", str(place / family)]) == 0
     return {family: place / family for family in SETTINGS}
@@ -100,7 +103,10 @@ def test_a_seal_that_was_made_to_fit_is_refused(trained: dict[str, Path], tmp_pa
 def test_the_same_training_line_does_not_call_damage_done(
     trained: dict[str, Path], family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, text = copied(trained[family], tmp_path / "m"), str(trained[family].parent / "text.txt")
+    folder, text = (
+        copied(trained[family], tmp_path / "m"),
+        str(trained[family].parent / ("text.trees" if family == "rnng" else "text.txt")),
+    )
     held_out = [] if family == "ngram" else ["--valid", text]
     line = ["train", family, "--corpus", text, *held_out, *SETTINGS[family], "-o", str(folder)]
     assert main(line) == 0

@@ -6,7 +6,8 @@ from typing import Any
 from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import RECORD, Run, open_run
+from syntagm.runs.files import RECORD
+from syntagm.runs.store import Run, open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))

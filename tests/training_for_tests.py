@@ -17,11 +17,19 @@ from syntagm.training.lstm import settings as lstm
 from syntagm.training.lstm.train import train as train_lstm
 from syntagm.training.masked import settings as masked
 from syntagm.training.masked.train import train as train_masked
+from syntagm.training.rnng import settings as rnng
+from syntagm.training.rnng.train import train as train_rnng
 from syntagm.training.settings import Settings
 from syntagm.training.transformers.size import Size
 
 LSTM = Settings(epochs=2, optimiser="sgd", lr=5.0, every=10)
 GPT2 = Settings(epochs=2, optimiser="adamw", lr=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
+
+
+def bracketed(text: str) -> str:
+    """Return a tree for each line: the first two words in one constituent, the others in another one."""
+    lines = [[f"(W {word})" for word in line.split()] for line in text.splitlines()]
+    return "".join(f"( (S (NP-SBJ {' '.join(line[:2])}) (VP {' '.join(line[2:])})))\n" for line in lines)
 
 
 def learn(
@@ -35,6 +43,11 @@ def learn(
         size, steps = lstm.Size(8, 8, 2, dropout, tied), lstm.Steps(batch, window=7)
         of_lstm = lstm.LstmSettings(size, steps=steps, loop=settings or LSTM)
         return train_lstm(texts, texts, folder, of_lstm, progress)
+    if family == "rnng":
+        trees = corpus.with_suffix(".trees")
+        trees.write_text(bracketed(corpus.read_text(encoding="utf-8")), encoding="utf-8")
+        of_rnng = rnng.RnngSettings(lstm.Size(8, 8, 2, dropout, tied), steps=rnng.Steps(batch), loop=settings or GPT2)
+        return train_rnng([str(trees)], [str(trees)], folder, of_rnng, progress)
     small = Size(1, 8, 2, 32, dropout)
     if family == "masked":
         pieces = masked.Text(200, window=16, batch=batch)

@@ -15,19 +15,29 @@ _MOST_STRETCHES = 5
 def missing_condition(suite: Suite) -> Iterator[Spot]:
     """a prediction names a condition that the item does not have.
     Add the condition to the item, or correct the formula."""
-    for item, reference in references(suite):
-        if reference.condition not in item.sentences:
-            yield Spot(item.id, reference.condition)
+    conditions = dict.fromkeys(condition for item in suite.items for condition in item.sentences)
+    named = dict.fromkeys(reference.condition for _, reference in references(suite))
+    for condition in named:
+        lacking = [item for item in suite.items if condition not in item.sentences]
+        if len(lacking) > 1 and condition not in conditions:
+            yield Spot(condition=condition, found=f"no item has it; there are {', '.join(conditions)}")
+        else:
+            yield from (Spot(item.id, condition) for item in lacking)
 
 
 @rule("E203")
 def missing_region(suite: Suite) -> Iterator[Spot]:
     """a prediction names a region that the sentence does not have.
     Add the region, which may be empty, or correct the formula."""
-    for item, reference in references(suite):
-        sentence = item.sentences.get(reference.condition)
-        if sentence is not None and reference.region != "*" and extent(sentence, reference.region) is None:
-            yield Spot(item.id, reference.condition, reference.region)
+    for reference in dict.fromkeys(reference for _, reference in references(suite)):
+        items = [item for item in suite.items if reference.condition in item.sentences and reference.region != "*"]
+        lacking = [item for item in items if extent(item.sentences[reference.condition], reference.region) is None]
+        if len(lacking) > 1 and lacking == items:
+            regions = dict.fromkeys(span.name for item in items for span in item.sentences[reference.condition].regions)
+            found = f"no item has it; there are {', '.join(regions) or 'none'}"
+            yield Spot(condition=reference.condition, region=reference.region, found=found)
+        else:
+            yield from (Spot(item.id, reference.condition, reference.region) for item in lacking)
 
 
 @rule("E205")

@@ -53,6 +53,12 @@ class Lines(Progress):
         if self._is_due():
             print(f"{suite}: {self._done:,} sentences", flush=True)
 
+    def simulated(self, done: int, total: int, seconds: float) -> None:
+        """Print a line every ten seconds, with the time that is left."""
+        if self._is_due():
+            left = seconds / done * (total - done)
+            print(f"{done:,} of {total:,} simulated responses, {left:,.0f} s left", flush=True)
+
     def warned(self, message: str) -> None:
         """Print the warning on standard error."""
         print(f"warning: {message}", file=sys.stderr, flush=True)

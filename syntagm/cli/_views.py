@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,8 +91,12 @@ def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]
     from syntagm.views.options import call
 
     maker = views.find(kind, options.name or "")
+    from syntagm.runs.several import different_content
+
     folders, chosen = split(options.runs)
     runs = open_runs(folders, options.labels)
+    if different := different_content(runs):
+        print(f"syntagm: {different}", file=sys.stderr)
     with _resampling.using(options):
         return call(maker, runs, chosen, f"{kind} {options.name}"), runs
 
@@ -114,8 +119,6 @@ def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 def exit_code(runs: "Sequence[Run]") -> int:
     """Return 1 and print a message if a run is not finished; else return 0."""
-    import sys
-
     for run in runs:
         if not run.done:
             print(f"syntagm: run {run.place} is not finished: only its finished shards are used", file=sys.stderr)

@@ -3,6 +3,8 @@
     syntagm check suite.json
     syntagm check my_suites/ "more/*.jsonl" hu2020
     syntagm check "pairs.csv?good=right&bad=wrong"
+    syntagm check my_lexicon/                 a lexicon for templates, a folder with schema.toml
+    syntagm check template.toml --counts      also what the template can draw
 
 Each finding has a code: E is an error (a run would refuse the suite, or its numbers would
 be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 wrong argument.
@@ -12,6 +14,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.errors import InputError
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from syntagm.suite import Suite
 
 SHOWN = 10
+SCHEMA = "schema.toml"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +34,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
     )
     parser.add_argument("--all", action="store_true", help=f"print all findings, not only {SHOWN} per code and file")
+    parser.add_argument(
+        "--counts",
+        action="store_true",
+        help="of templates whose items are sampled, also print the combinations of words in each cell, and the entries of "
+        "each slot",
+    )
     parser.add_argument("--no-warnings", action="store_true", help="print errors only")
 
 
@@ -41,28 +51,79 @@ def run(args: argparse.Namespace) -> int:
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
-    for file in expand(args.paths, skipped, args.allow_pickle):
+    lexicons = [path for path in args.paths if (Path(path) / SCHEMA).is_file()]
+    for folder in lexicons:
+        _show(_lexicon(folder), args, counts)
+    others = [path for path in args.paths if path not in lexicons]
+    for file in expand(others, skipped, args.allow_pickle) if others else ():
         suites[file], unreadable = _read(file)
         _show([*unreadable, *check(suites[file], file)], args, counts)
+        if args.counts and suites[file]:
+            _print_counts(file)
     _show(list(repeated(suites)), args, counts)
     for file in skipped:
         print(f"skipped: {file}", file=sys.stderr)
-    print(_summary(suites, counts))
+    print(_summary(suites, counts, len(lexicons)))
     return 1 if counts["E"] else 0
 
 
 def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
     """Return the suites of a file; if it can't be read, return no suites and a finding with the reason."""
-    from syntagm.check import Finding
-    from syntagm.materials.reading import options_of, read
+    from syntagm.materials.reading import read
 
     try:
         return read(file), []
     except InputError as error:
-        place = error.place.removeprefix(options_of(file)[0]).strip(", ")
-        message = ": ".join(filter(None, (place, error.found)))
-        message += f"; expected {error.expected}" if error.expected else ""
-        return [], [Finding("E001", file, "", "", "", "", message, error.cure)]
+        return [], [_finding(file, error)]
+
+
+def _finding(file: str, error: InputError) -> "Finding":
+    from syntagm.check import Finding
+    from syntagm.materials.reading import options_of
+
+    place = error.place.removeprefix(options_of(file)[0]).strip(", /")
+    message = ": ".join(filter(None, (place, error.found)))
+    message += f"; expected {error.expected}" if error.expected else ""
+    return Finding("E001", file, "", "", "", "", message, error.cure)
+
+
+def _lexicon(folder: str) -> "list[Finding]":
+    """Read a lexicon, which checks it; return the error, if there is one."""
+    from syntagm.templates import schema
+
+    try:
+        lexicon = schema.read(Path(folder))
+    except InputError as error:
+        return [_finding(folder, error)]
+    sizes = ", ".join(f"{len(own.words):,} of {name}" for name, own in lexicon.classes.items())
+    print(f"{folder}: words and uses: {sizes}")
+    return []
+
+
+def _print_counts(file: str) -> None:
+    """Print what the templates of a file can draw, if their items are sampled."""
+    from syntagm.formats import template
+    from syntagm.materials.reading import format_of, options_of
+    from syntagm.templates.counts import counts
+
+    name, options = options_of(file)
+    if format_of(Path(name), options) is not template:
+        return
+    for suite in template.templates(Path(name)):
+        if suite.fill != "sample":
+            continue
+        counted = counts(suite)
+        print(f"{file}, suite {suite.name}:")
+        for cell in counted.cells:
+            values = ", ".join(f"{key} = {value}" for key, value in cell.values.items()) or "all items"
+            number = ("" if cell.exact else "at most ") + _number(cell.combinations, "combination")
+            configurations = _number(cell.configurations, "configuration")
+            print(f"    {values}: {number} of words" + (f" in {configurations}" if cell.configurations != 1 else ""))
+        for slot, number in counted.entries.items():
+            print(f"    slot {slot}: {number:,} entr{'y' if number == 1 else 'ies'}")
+        for name_of, words in counted.unused.items():
+            shown = ", ".join(words[:SHOWN]) + (", ..." if len(words) > SHOWN else "")
+            print(f"    class {name_of}, words that can't be drawn ({len(words):,}): {shown}")
 
 
 def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
@@ -87,16 +148,18 @@ def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:
             yield f"{finding.file}: {total[finding.code] - SHOWN} more findings of {finding.code}; --all shows them"
 
 
-def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str]) -> str:
+def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str], lexicons: int) -> str:
     read = [suite for in_file in suites.values() for suite in in_file]
     numbers = (
-        (len(suites), "file"),
+        (len(suites) + lexicons, "file"),
         (len(read), "suite"),
         (sum(len(suite.items) for suite in read), "item"),
         (counts["E"], "error"),
         (counts["W"], "warning"),
     )
-    files, names, items, errors, warnings = (
-        f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in numbers
-    )
+    files, names, items, errors, warnings = (_number(number, word) for number, word in numbers)
     return f"{files}, {names}, {items}: {errors}, {warnings}"
+
+
+def _number(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -120,10 +120,10 @@ def _count(text: str) -> int | None:
 
 def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "list[dict[str, Any]]":
     """Return the effects in bits under both models and their differences, as rows of the table of effects."""
-    from syntagm import views
+    from syntagm.views.effects import make_table
 
     # All predictions together have no effect of their own, so `all` shows the comparisons of each.
-    table = views.table("effects", runs, paired=True, measure="each" if rule in (None, "all") else rule)
+    table = make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
     names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
     return table.to_frame().drop("A", "B").rename(names).to_dicts()
 

@@ -1,7 +1,7 @@
 """Make suites from templates, one file per suite.
 
 PATH is a template, a folder of templates, a bundled collection (hu2020, marvin2018,
-blimp_like), or one suite of a collection. docs/reference/templates.md describes the
+textbook, blimp_like), or one suite of a collection. docs/reference/templates.md describes the
 template language.
 
     syntagm make hu2020 -o suites

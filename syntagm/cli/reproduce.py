@@ -16,6 +16,11 @@ and .tex, with the published numbers next to ours; each figure is written as DIR
 .png, .pdf and .vl.json, with its numbers in DIR/NAME.csv. Exit code 1: a run is not
 finished; with --strict also: the raw data are not all that was published.
 
+Likelihood-ratio tests (hu2020: --from-raw, --corpus) compare with a chi-squared distribution,
+which needs many groups. If a group has fewer than 20 levels, such as ten trained models, 1,000
+responses are simulated from the smaller model instead (seed 1); --bootstrap N simulates N for
+every test. The column `method` of the tests says it. Each simulated response takes 10 to 100 ms.
+
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
 
@@ -39,6 +44,8 @@ from syntagm.papers import paper as papers
 from syntagm.papers.paper import Paper
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
 
@@ -62,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
     add("--strict", action="store_true", help="exit with 1 if the raw data are incomplete")
+    add("--bootstrap", metavar="N", help="simulate N responses for each likelihood-ratio test; 0: never (as needed)")
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
     add("-n", metavar="N", help="generate N items per suite")
     add(
@@ -98,28 +106,54 @@ def run(options: argparse.Namespace) -> int:
     way = _way(options, paper)
     if way != "--from-raw" and options.strict:
         raise UsageError("--strict", f"given with {way}", "--from-raw", "It concerns only published raw data.")
-    if way == "--corpus" and paper.experiment:
-        _refuse(options, _OF_MODEL[1:], way)
-        return _experiment.run(options, paper.experiment, paper.suites)
-    _experiment.refuse(options, way)
-    if way != "--model":
-        _refuse(options, _OF_MODEL, way)
-    runs = [] if way == "--from-raw" else _runs(options, paper)
-    analysis = paper.of_runs if runs else paper.from_raw
-    assert analysis, "_way refuses an option that the paper does not offer"
-    write(analysis(runs or options.from_raw, **_choices(analysis, options.set)), options.output, options.force)
+    with _bootstrap(options, paper, way):
+        if way == "--corpus" and paper.experiment:
+            _refuse(options, _OF_MODEL[1:], way)
+            return _experiment.run(options, paper.experiment, paper.suites)
+        _experiment.refuse(options, way)
+        if way != "--model":
+            _refuse(options, _OF_MODEL, way)
+        return _from_raw(options, paper) if way == "--from-raw" else _from_runs(options, paper)
+
+
+def _from_runs(options: argparse.Namespace, paper: Paper) -> int:
+    assert paper.of_runs, "_way refuses an option that the paper does not offer"
+    chosen, runs = _choices(paper.of_runs, options.set), _runs(options, paper)
+    write(paper.of_runs(runs, **chosen), options.output, options.force)
     for run in runs:
         print(f"run: {run.place}" + ("" if run.done else ", not finished: items without results are skipped"))
-    complete = runs or _complete(options, paper)
-    return 0 if all(run.done for run in runs) and (complete or not options.strict) else 1
+    return 0 if all(run.done for run in runs) else 1
 
 
-def _complete(options: argparse.Namespace, paper: Paper) -> bool:
-    """Say what the raw data lack; return whether they are complete."""
-    missing = paper.missing(options.from_raw) if paper.missing else []
+def _from_raw(options: argparse.Namespace, paper: Paper) -> int:
+    assert paper.from_raw, "_way refuses an option that the paper does not offer"
+    chosen, data = _choices(paper.from_raw, options.set), paper.read(options.from_raw)
+    write(paper.from_raw(data, **chosen), options.output, options.force)
+    missing = paper.missing(data) if paper.missing else []
     for line in missing:
         print(f"incomplete raw data: {line}", file=sys.stderr)
-    return not missing
+    return 1 if missing and options.strict else 0
+
+
+def _bootstrap(options: argparse.Namespace, paper: Paper, way: str) -> "AbstractContextManager[None]":
+    """Perform the likelihood-ratio tests of a block of code as --bootstrap says, and report their progress.
+
+    Raises:
+        UsageError: there are no such tests, or the number is not allowed.
+    """
+    from syntagm.cli._lines import Lines
+    from syntagm.io.number import whole
+    from syntagm.stats import bootstrap
+
+    if options.bootstrap is None:
+        return bootstrap.using(None, Lines())
+    if not paper.ratio_tests or way not in ("--from-raw", "--corpus"):
+        found = f"given with {options.paper} {way}"
+        raise UsageError("--bootstrap", found, "results with likelihood-ratio tests", "Omit it.")
+    simulated = whole("--bootstrap", options.bootstrap, least=0)
+    if 0 < simulated < bootstrap.LEAST:
+        raise UsageError("--bootstrap", options.bootstrap, f"at least {bootstrap.LEAST}, or 0")
+    return bootstrap.using(bootstrap.Resampling(simulated=simulated), Lines())
 
 
 def _way(options: argparse.Namespace, paper: Paper) -> str:

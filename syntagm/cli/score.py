@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from syntagm.answers import InContext, Surprisals
     from syntagm.models.contract import LanguageModel
-    from syntagm.tasks.texts import Count, Spans, Text
+    from syntagm.tasks.spans import Spans
+    from syntagm.tasks.texts import Count, Text
 
 # A mark in Parquet files, so that only our own are replaced.
 _MARK = "syntagm score"
@@ -254,7 +255,8 @@ def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
 
 def _show(arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]") -> int:
     """Print the texts with the bits of their tokens and words."""
-    from syntagm.tasks.texts import Count, counted, portions, words
+    from syntagm.tasks.spans import words
+    from syntagm.tasks.texts import Count, counted, portions
 
     total = Count()
     for portion in portions(texts):

@@ -8,6 +8,7 @@ bllip:FOLDER?set=xs.
     syntagm train lstm --corpus train.txt --valid valid.txt -o models/lstm
     syntagm train gpt2 --corpus train.txt --valid valid.txt --layers 4 --width 256 --heads 4 -o models/gpt2
     syntagm train masked --corpus train.txt --valid valid.txt --lower -o models/bert
+    syntagm train rnng --corpus train.trees --valid valid.trees -o models/rnng
     torchrun --nproc-per-node 2 -m syntagm train gpt2 ...
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume; the model will be

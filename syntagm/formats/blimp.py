@@ -7,8 +7,8 @@ the suite; the default is the name of the file.
 A field with the same value in all lines of a suite becomes a tag of the suite; other fields become tags of the items.
 Values are kept as in the file (`syntax/semantics` is not changed). A value that is not a string is written as JSON
 (`true`, `5`). The tag `json:fields` lists the fields of a line in order, and marks those that were not strings with
-`json`. Spaces around a critical word (1,134 of the published words begin with a space) are ignored, and kept in a
-`json:` tag.
+`json`. Without this tag, only the flags of the published files (`simple_LM_method` and so on) are written as JSON.
+Spaces around a critical word (1,134 of the published words begin with a space) are ignored, and kept in a `json:` tag.
 """
 
 import json
@@ -27,6 +27,7 @@ WRITES = (".jsonl",)
 IDS = ("pairID", "pair_id", "pair_ID", "id", "ID")
 NAMES = ("UID", "paradigm")
 _ONE, _TWO = _pair.FIELDS["one_prefix"], _pair.FIELDS["two_prefix"]
+_FLAGS = ("simple_LM_method", "one_prefix_method", "two_prefix_method", "lexically_identical")
 _SENTENCE_FIELDS = ("sentence_good", "sentence_bad", *_ONE, *_TWO)
 
 
@@ -143,7 +144,8 @@ def _line(suite: Suite, item: Item, method: str | None) -> str:
     name_field = {} if fields or any(key in plain for key in NAMES) else {"UID": suite.name}
     values = texts | plain | name_field | ({identifier: item.id} if identifier else {})
     order = [*(key for key in fields if key in values), *(key for key in values if key not in fields)]
-    row = {key: _value(values[key]) if fields.get(key) == "json" else values[key] for key in order}
+    typed = fields or dict.fromkeys(_FLAGS, "json")
+    row = {key: _value(values[key]) if typed.get(key) == "json" else values[key] for key in order}
     return json.dumps(row, ensure_ascii=tags.get("json:ascii") == "true")
 
 

@@ -123,10 +123,10 @@ def _column(name: str) -> str:
 
 
 def _fitted(cells: list[str], count: int) -> list[str]:
-    """Add or remove empty cells at the end of a row, because spreadsheet programs do the same."""
+    """Remove empty cells beyond the header, which spreadsheet programs add. A shorter row may lack a delimiter anywhere."""
     while len(cells) > count and not cells[-1]:
         cells = cells[:-1]
-    return cells + [""] * (count - len(cells))
+    return cells
 
 
 @dataclass(slots=True)

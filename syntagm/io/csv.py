@@ -160,5 +160,9 @@ def refuse_repeated(names: Sequence[str], path: Path) -> None:
 
 def _refuse_length(row: Sequence[str], names: Sequence[str], place: str) -> None:
     if len(row) != len(names):
-        cure = "Put cells that hold the delimiter or a line break in quotation marks."
+        cure = (
+            "Put cells that hold the delimiter or a line break in quotation marks."
+            if len(row) > len(names)
+            else "A delimiter is missing: empty cells at the end need theirs, too."
+        )
         raise InputError(place, f"{len(row)} cells", f"{len(names)} as in the header", cure)

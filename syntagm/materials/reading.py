@@ -16,6 +16,8 @@ from syntagm.io import json, utf8
 from syntagm.suite import Suite
 
 HEAD = 64 * 1024
+# What spreadsheet programs save by default.
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&]*(?:&[A-Za-z_]+=[^&]*)*)$", re.DOTALL)
 
 
@@ -61,9 +63,12 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     If no format claims the file, the only format that has all the options is used, so `good=` and `bad=` are enough.
 
     Raises:
-        InputError: not exactly one format claims the file, or the file can't be read.
+        InputError: the file is a workbook, not exactly one format claims it, or it can't be read.
         UsageError: the options name a format that does not exist.
     """
+    if file.suffix.lower() in WORKBOOKS:
+        cure = "Save the sheet as CSV (UTF-8) in your spreadsheet program."
+        raise InputError(str(file), "a workbook", "text, such as a table in CSV or TSV", cure)
     if "format" in options:
         return registry.find("formats", options["format"])
     candidates = claimed(file)

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm import registry
 
@@ -56,9 +56,11 @@ class Paper:
         suites: the names of the paper's suites.
         of_runs: a function that makes its tables and figures from runs. Its keyword-only arguments are the user's
             options, as text.
-        from_raw: a function that makes the tables and figures from a folder with the authors' raw data, with such
-            options.
-        missing: a function that lists what a folder of raw data lacks of the publication; empty if it is complete.
+        from_raw: a function that makes the tables and figures from the authors' raw data, as `read` returns them, with
+            such options.
+        read: a function that reads a folder of raw data; by default, `from_raw` gets the folder.
+        missing: a function that lists what raw data lack of the publication; empty if they are complete.
+        ratio_tests: whether the results of raw data and of the experiment contain likelihood-ratio tests.
         gaps: the words that models predict in the gaps of its suites.
         experiment: the paper's controlled experiment.
     """
@@ -66,7 +68,9 @@ class Paper:
     suites: tuple[str, ...]
     of_runs: "Callable[..., Outputs] | None" = None
     from_raw: "Callable[..., Outputs] | None" = None
-    missing: Callable[[Path], Sequence[str]] | None = None
+    read: Callable[[Path], Any] = Path
+    missing: Callable[[Any], Sequence[str]] | None = None
+    ratio_tests: bool = False
     gaps: Gaps | None = None
     experiment: Experiment | None = None
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from syntagm.errors import FormulaError
+from syntagm.formula import parse
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
 from syntagm.report import references
@@ -29,7 +31,7 @@ def paragraphs(runs: Sequence[Run]) -> list[str]:
         " ".join([_materials(runs, suites), *map(_model, runs)]),
         " ".join(_measure(runs)),
         " ".join([*_numbers(runs), _software(runs)]),
-        "Suites, with the first eight digits of the hash of their content: " + ", ".join(map(_named, suites)) + ".",
+        f"Suites, with the first eight digits of the hash of their content: {', '.join(_named(suites))}.",
     ]
 
 
@@ -144,8 +146,10 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
     if not score:
         return
     kinds = dict.fromkeys(suite.aggregate for run in score for suite in run.suites)
-    yield f"The value of a region is the {' or '.join(kinds)} of the surprisals of its tokens, in bits."
-    for rule in dict.fromkeys(run.rule for run in score):
+    over_regions = any(map(_over_regions, score))
+    unit = "region" if over_regions else "sentence"
+    yield f"The value of a {unit} is the {' or '.join(kinds)} of the surprisals of its tokens, in bits."
+    for rule in dict.fromkeys(run.rule for run in score) if over_regions else ():
         yield f"A token belongs to the region of its first visible character{_RULES[rule]}."
     count = sum(len(suite.predictions) for suite in _suites(score))
     limits = " or ".join(f"{tolerance:g}" for tolerance in dict.fromkeys(run.tolerance for run in score))
@@ -153,6 +157,16 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
         f"The suites make {counted(count, 'prediction')}, each an inequality between such values. A prediction holds of an item "
         f"if its margin is above {limits} bits; smaller differences are ties and count as failures."
     )
+
+
+def _over_regions(run: Run) -> bool:
+    """Return whether values of a run may be those of regions: unless all its formulas compare whole sentences."""
+    formulas = [formula for suite in run.suites for formula in suite.predictions.values()]
+    try:
+        named = [parse(formula).references() for formula in formulas]
+    except FormulaError:  # a measure that is no prediction has none, and a record may be of another version or damaged
+        return True
+    return not formulas or any(reference.region != "*" for of_formula in named for reference in of_formula)
 
 
 def _gaps(run: Run) -> str:
@@ -232,7 +246,13 @@ def _software(runs: Sequence[Run]) -> str:
     return f"Numbers were computed with {', '.join(versions)}."
 
 
-def _named(suite: SuiteRecord) -> str:
-    # A suite made from a template has a seed if its items were drawn.
-    seed = f", seed {text(suite.tags['seed'])}" if "seed" in suite.tags else ""
-    return f"{code(suite.name)} ({suite.hash[:8]}, {sampled([suite]) or counted(suite.items, 'item')}{seed})"
+def _named(suites: Sequence[SuiteRecord]) -> Iterator[str]:
+    samples = [sample_of(suite.tags) for suite in suites]
+    # A single seed of all samples is in the first paragraph.
+    seeds = {sample.seed for sample in samples if sample}
+    for suite, sample in zip(suites, samples, strict=True):
+        size = f"{sample.items:,} of {counted(sample.of, 'item')}" if sample else counted(suite.items, "item")
+        drawn = f", drawn with seed {sample.seed}" if sample and len(seeds) > 1 else ""
+        # A suite made from a template has a seed if its items were drawn.
+        made = f", made with seed {text(suite.tags['seed'])}" if "seed" in suite.tags else ""
+        yield f"{code(suite.name)} ({suite.hash[:8]}, {size}{drawn}{made})"

@@ -11,7 +11,8 @@ import polars as pl
 
 from syntagm.errors import RunError
 from syntagm.result import Kind
-from syntagm.runs.store import LEDGER, Run
+from syntagm.runs.files import LEDGER
+from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
 _CURE = "Undo this change of run.json: a run of something else needs a folder of its own."

@@ -24,17 +24,8 @@ from syntagm.io import atomic, csv, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.consistency import refuse_contradictions
-from syntagm.runs.store import (
-    LEDGER,
-    RECORD,
-    Run,
-    damaged,
-    ledger_lines,
-    open_run,
-    read_ledger,
-    read_record,
-    read_shard,
-)
+from syntagm.runs.files import LEDGER, RECORD, damaged, ledger_lines, read_ledger, read_record, read_shard
+from syntagm.runs.store import Run, open_run
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")

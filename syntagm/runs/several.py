@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
+from syntagm.suite import sample_of
 
 
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
@@ -25,6 +26,35 @@ def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
     suites = dict.fromkeys((suite.name, suite.hash) for run in runs for suite in run.suites)
     names = [name for name, _ in suites]
     return {(name, hash): name if names.count(name) == 1 else f"{name} @{hash[:8]}" for name, hash in suites}
+
+
+def listed(suites: Sequence[str]) -> str:
+    """Name suites: at most three of them, and how many more there are.
+
+    >>> listed(["mvrr"]), listed(["a", "b", "c", "d", "e"])
+    ('suite mvrr', 'suites a, b, c and 2 more')
+    """
+    more = f" and {len(suites) - 3} more" if len(suites) > 3 else ""
+    return f"suite{'' if len(suites) == 1 else 's'} {', '.join(suites[:3])}{more}"
+
+
+def different_content(runs: Sequence[Run]) -> str:
+    """Return a sentence about the suites that have one name but different content in several runs; "" if there are none.
+
+    It says for one of these suites which content each run has: a sample of items, or otherwise the hash.
+    """
+    by_name: dict[str, dict[str, str]] = {}
+    for run in runs:
+        for suite in run.suites:
+            sample = sample_of(suite.tags)
+            content = f"{sample.items} of {sample.of} items, seed {sample.seed}" if sample else suite.hash[:8]
+            by_name.setdefault(suite.name, {}).setdefault(suite.hash, f"{content} in {run.place}")
+    conflicting = [name for name, contents in by_name.items() if len(contents) > 1]
+    if not conflicting:
+        return ""
+    example = f" (of {conflicting[0]})" if len(conflicting) > 1 else ""
+    contents = ", ".join(by_name[conflicting[0]].values())
+    return f"{listed(conflicting)}: DIFFERENT CONTENT under one name, {contents}{example}"
 
 
 def not_asked(runs: Sequence[Run]) -> list[str]:

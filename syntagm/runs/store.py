@@ -1,14 +1,4 @@
-"""Runs and the reading of run directories. Reading a run never loads a model.
-
-run.json             the record: the task, its options, the suites, the model and its scoring settings, the hashes of the
-                     files beside it; sealed (`io.record`)
-ledger.jsonl         a sealed line for each finished unit, with the hashes of its files
-shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
-                     for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;
-                     for gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`
-words.csv            the word list, for gaps
-results.parquet/.csv all results, when the run is done
-"""
+"""Runs and the reading of run directories (`runs.files`). Reading a run never loads a model."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -22,67 +12,18 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
-from syntagm.errors import InputError, RunError
-from syntagm.io import record as records
-from syntagm.io import shape
-from syntagm.io.shape import Shape
+from syntagm.errors import RunError
 from syntagm.result import Kind
+from syntagm.runs.files import content_of, damaged, read_ledger, read_record, read_shard
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
 from syntagm.suite import Region, Sentence, sample_of
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions
-from syntagm.tasks.task import SUITE_SHAPE, Schema, SuiteRecord, Task
+from syntagm.tasks.task import Schema, SuiteRecord, Task
 
-LEDGER = "ledger.jsonl"
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
-_RECORD_SHAPE: Shape = {
-    "format": int,
-    "task": frozenset(TASKS),
-    "status": frozenset({"running", "interrupted", "done"}),
-    "started": str,
-    "finished": (str, None),
-    "command": str,
-    "versions": {"syntagm": str, "python": str, "platform": str},
-    "model": {
-        "name": str,
-        "label?": str,
-        "fingerprint": str,
-        "start": (str, None),
-        "end": (str, None),
-        "noise": float,
-        "sees": str,
-        "exact": bool,
-        "policies": {str: str},
-        "record": dict,
-    },
-    "suites": [SUITE_SHAPE],
-    "files": {str: str},
-    "renewed?": records.RENEWED,
-}
-_LINE_SHAPE: Shape = {
-    "shard": str,
-    "suite": str,
-    "files": {str: str},
-    "suites?": [str],
-    "undefined": {str: int},
-    "cached": int,
-}
-
-
-def _shape(record: Mapping[str, Any]) -> Shape:
-    """Return the shape of a record, which depends on the task of the run."""
-    task = TASKS.get(record["task"]) if isinstance(record.get("task"), str) else None
-    return _RECORD_SHAPE | (task.recorded if task else {})
-
-
-RECORD = records.Form(
-    "the record of a run", 3, _shape,
-    "If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
-    "answers in the cache are not computed again.",
-)  # fmt: skip
-_AGAIN = "Repeat the command that made the run: it computes what is missing."
 # The maximum number of suites whose tables of sentences are held in memory.
 _MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
@@ -142,7 +83,7 @@ class Run:
         if self.folder is None:
             return self._files[name]
         path, cure = self.folder / name, "Repeat the command that made the run to restore the file."
-        content = _content(path)
+        content = content_of(path)
         if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
             raise damaged(path, cure)
         return content
@@ -363,84 +304,3 @@ def open_run(folder: str | Path) -> Run:
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
     return Run(folder, record, read_ledger(folder, record))
-
-
-def read_record(folder: Path) -> dict[str, Any] | None:
-    """Return the content of run.json; None if there is no such file.
-
-    Raises:
-        RunError: the file can't be read, was damaged or edited, or has another version of the format.
-    """
-    path = folder / "run.json"
-    return RECORD.read(path) if path.exists() else None
-
-
-def read_ledger(folder: Path, record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the finished units by name. A last line that was cut short by a kill is ignored.
-
-    Raises:
-        RunError: the ledger was damaged or edited.
-    """
-    path, expected = folder / LEDGER, record["files"].get(LEDGER)
-    content = _content(path)
-    if expected is not None and hashlib.sha256(content).hexdigest() != expected:
-        raise damaged(path, _AGAIN)
-    entries, faults = ledger_lines(content, path, verified=expected is not None)
-    if faults:
-        raise faults[0]
-    return entries
-
-
-def ledger_lines(
-    content: bytes, path: Path, verified: bool = False
-) -> tuple[dict[str, dict[str, Any]], list[RunError]]:
-    """Parse the lines of a ledger.
-
-    Arguments:
-        content: the content of the file.
-        path: the file, for messages.
-        verified: whether the hash of the whole file has already been checked.
-
-    Returns:
-        The finished units by name, and an error for each damaged line. A last line that was truncated by a kill counts
-        as neither.
-    """
-    entries: dict[str, dict[str, Any]] = {}
-    faults: list[RunError] = []
-    *lines, rest = content.split(b"\n")
-    for number, line in enumerate([*lines, *([rest] if records.is_sealed(rest) else [])], 1):
-        place = f"{path}, line {number}"
-        if not (verified or records.is_sealed(line)):
-            found = "damaged or edited: its content does not fit its seal"
-            faults.append(RunError(place, found, "a line as it was written", _AGAIN))
-            continue
-        try:
-            entry = records.own(line, place)
-            entry.pop("seal")
-            shape.check(entry, _LINE_SHAPE, place)
-        except InputError as error:
-            faults.append(RunError(error.place, error.found, error.expected, _AGAIN))
-        else:
-            entries[entry["shard"]] = entry
-    return entries, faults
-
-
-def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str, Any]]) -> bytes | None:
-    """Return a file of a finished shard; None if it is missing or its hash differs from that in the ledger."""
-    content = _content(folder / "shards" / f"{name}.{kind}")
-    return content if hashlib.sha256(content).hexdigest() == ledger[name]["files"].get(kind) else None
-
-
-def _content(path: Path) -> bytes:
-    """Return the content of a file; empty if there is no such file."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise RunError(str(path), f"can't be read ({error.strerror})", "a file of the run") from error
-
-
-def damaged(path: Path, cure: str = _AGAIN) -> RunError:
-    """Return the exception for a file of a run that does not have its recorded hash."""
-    return RunError(str(path), "damaged, edited or missing", "the file as it was written", cure)

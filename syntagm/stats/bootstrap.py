@@ -1,7 +1,7 @@
 """Which units are random, and the bootstrap for numbers whose interval has no formula.
 
-`Resampling` is the only setting of intervals: whether suites are random or fixed, and how bootstrap samples are
-drawn. It is set for a block of code with `using`, so that every number of a page follows the same design. Intervals
+`Resampling` is the only setting of intervals and tests: whether suites are random or fixed, and how bootstrap samples
+are drawn. It is set for a block of code with `using`, so that every number of a page follows the same design. Intervals
 of means are computed (`stats.interval`). Positions of crossings and areas between curves are bootstrapped: units are
 resampled with replacement, and the interval lies between percentiles that are expanded for few units (Hesterberg
 2015, section 5).
@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.errors import UsageError
+from syntagm.progress import Progress
 
-DRAWS, SEED = 2_000, 1
+# Percentiles and p-values of fewer samples than the last are meaningless.
+DRAWS, SEED, LEAST = 2_000, 1, 100
 # With fewer units than this, an interval is said to rest on few.
 FEW = 10
 Suites = Literal["random", "fixed"]
@@ -36,8 +38,10 @@ class Resampling:
         suites: "random": suites are a sample of those that could have been written, and numbers over several suites
             generalise to other suites. "fixed": numbers are about these suites alone, and only their items are
             random.
-        draws: the number of bootstrap samples, at least 100, because percentiles of fewer are meaningless.
+        draws: the number of bootstrap samples, at least 100.
         seed: the seed of the bootstrap's random numbers.
+        simulated: the number of responses that are simulated for each likelihood-ratio test, at least 100, or 0 for the
+            chi-squared distribution. None: as many as `mixed.few_groups` needs where groups are few, otherwise 0.
 
     Raises:
         UsageError: a value is not allowed.
@@ -46,14 +50,17 @@ class Resampling:
     suites: Suites = "random"
     draws: int = DRAWS
     seed: int = SEED
+    simulated: int | None = None
 
     def __post_init__(self) -> None:
         if self.suites not in get_args(Suites):
             raise UsageError("suites", repr(self.suites), "random or fixed")
-        if self.draws < 100:
-            raise UsageError("draws", str(self.draws), "at least 100")
+        if self.draws < LEAST:
+            raise UsageError("draws", str(self.draws), f"at least {LEAST}")
         if self.seed < 0:
             raise UsageError("seed", str(self.seed), "at least 0")
+        if self.simulated and self.simulated < LEAST:
+            raise UsageError("simulated", str(self.simulated), f"at least {LEAST}, or 0")
 
     def method(self, units: str, count: int) -> str:
         """Name the bootstrap over a number of units, with a remark if they are few.
@@ -66,6 +73,7 @@ class Resampling:
 
 
 _CURRENT: ContextVar[Resampling] = ContextVar("resampling")
+_PROGRESS: ContextVar[Progress] = ContextVar("progress")
 
 
 def current() -> Resampling:
@@ -80,13 +88,24 @@ def current() -> Resampling:
     return _CURRENT.get(Resampling())
 
 
+def progress() -> Progress:
+    """Return the progress callbacks of the surrounding `using` block, or those that do nothing."""
+    return _PROGRESS.get(Progress())
+
+
 @contextmanager
-def using(resampling: Resampling | None) -> Iterator[None]:
-    """Compute the intervals of a block of code with one resampling; None keeps the current one."""
+def using(resampling: Resampling | None, progress: Progress | None = None) -> Iterator[None]:
+    """Compute the intervals and tests of a block of code with one resampling; None keeps the current one.
+
+    Arguments:
+        progress: callbacks for what takes long.
+    """
     token = _CURRENT.set(resampling or current())
+    reporting = _PROGRESS.set(progress or _PROGRESS.get(Progress()))
     try:
         yield
     finally:
+        _PROGRESS.reset(reporting)
         _CURRENT.reset(token)
 
 

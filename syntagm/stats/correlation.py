@@ -18,6 +18,9 @@ SCHEMA = {
     "n": pl.Int64, "method": pl.String,
 }  # fmt: skip
 
+# A correlation of fewer suites says nothing.
+LEAST = 3
+
 
 def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
     """Compute Pearson's and Spearman's correlation for each pair of models; columns as in `SCHEMA`.
@@ -37,7 +40,7 @@ def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
 def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: str) -> tuple[object, ...]:
     shared = [suite for suite in accuracies[a] if _defined(accuracies[a], suite) and _defined(accuracies[b], suite)]
     x, y = ([accuracies[model][suite] for suite in shared] for model in (a, b))
-    correlation = association(x, y, kind) if len(shared) > 2 else None
+    correlation = association(x, y, kind) if len(shared) >= LEAST else None
     numbers = (correlation.value, correlation.low, correlation.high) if correlation else (np.nan,) * 3
     return (a, b, kind, *numbers, len(shared), method_of(kind, len(shared), "suites"))
 

@@ -103,7 +103,7 @@ def _reason(item: Item, answers: Answers, reading: Reading) -> str:
         missing = np.isnan(reading.bits(answers[sentence.text])) if sentence.text in answers else np.empty(0, bool)
         if missing.any():
             if missing.all():
-                return "a text has no surprisals: it is too long for a masked model, or the model's answers are not numbers"
+                return "a text has no surprisals: the model's answers are not numbers (or, under a masked model, it is too long)"
             if missing[missing.argmax() :].all():
                 return "a text is longer than the model's positions, or its beam search did not reach the next word"
             return "some of the model's answers are not numbers"

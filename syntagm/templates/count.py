@@ -60,7 +60,15 @@ class _Node:
     empty: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Entry:
+    """An entry in a slot: its words with their groups, and the number of combinations with each word and those before it."""
+
+    words: list[tuple[Word, int]]
+    cumulative: list[int]
+
+
+@dataclass(slots=True)
 class Counted:
     """The combinations of a configuration: their number, how to find one by its rank, and the conditions not counted.
 
@@ -69,12 +77,14 @@ class Counted:
         checks: the conditions that are not counted.
         roots: the root of each tree of the forest.
         empty: the slots that have no words together, if there are no combinations.
+        entries: the entries of the first root, if they are to be equally likely.
     """
 
     total: int
     checks: tuple[Expression, ...]
     roots: tuple[_Node, ...]
     empty: tuple[str, ...]
+    entries: tuple[Entry, ...] = ()
 
     def combination(self, rank: int) -> dict[str, Word]:
         """Return the combination with a rank from 0 to `total - 1`."""
@@ -82,6 +92,22 @@ class Counted:
         for root in self.roots:
             rank, own = divmod(rank, root.whole.total)
             _decode(root, root.whole, own, words)
+        return words
+
+    def size(self, entry: Entry) -> int:
+        """Return the number of combinations with an entry."""
+        return entry.cumulative[-1] * (self.total // self.roots[0].whole.total)
+
+    def of(self, entry: Entry, rank: int) -> dict[str, Word]:
+        """Return the combination with a rank from 0 to `size(entry) - 1` among those with an entry."""
+        first, *others = self.roots
+        words: dict[str, Word] = {}
+        for root in others:
+            rank, own = divmod(rank, root.whole.total)
+            _decode(root, root.whole, own, words)
+        place = bisect_right(entry.cumulative, rank)
+        words[first.slot], group = entry.words[place]
+        _decode_below(first, group, rank - (entry.cumulative[place - 1] if place else 0), words)
         return words
 
 
@@ -94,6 +120,10 @@ def _decode(node: _Node, branch: _Branch, rank: int, words: dict[str, Word]) -> 
     rank -= branch.cumulative[place - 1] if place else 0
     rank, word = divmod(rank, len(node.groups.words[group]))
     words[node.slot] = node.groups.words[group][word]
+    _decode_below(node, group, rank, words)
+
+
+def _decode_below(node: _Node, group: int, rank: int, words: dict[str, Word]) -> None:
     for edge in node.edges:
         inner = edge.branches[group]
         rank, own = divmod(rank, inner.total)
@@ -106,12 +136,13 @@ class Counter:
 
     _memory: dict[Any, Any] = field(default_factory=dict)
 
-    def count(self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression]) -> Counted:
+    def count(self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], spread: str = "") -> Counted:
         """Count the combinations of words.
 
         Arguments:
             slots: slot -> the words that meet its own conditions. Equal sequences should be the same object.
             joint: the conditions on several slots.
+            spread: the slot whose entries are to be equally likely, if any.
         """
         edges, checks = _forest(list(slots), joint)
         neighbors: dict[str, list[str]] = {slot: [] for slot in slots}
@@ -119,12 +150,28 @@ class Counter:
             neighbors[first].append(second)
             neighbors[second].append(first)
         roots, seen, total = [], set[str](), 1
-        for slot in slots:
+        for slot in [spread, *slots] if spread else slots:
             if slot not in seen:
                 node = self._node(slot, "", slots, neighbors, edges, seen)
                 roots.append(node)
                 total *= node.whole.total
-        return Counted(total, checks, tuple(roots), next((root.empty for root in roots if root.empty), ()))
+        empty = next((root.empty for root in roots if root.empty), ())
+        return Counted(total, checks, tuple(roots), empty, self._entries(roots[0]) if spread and total else ())
+
+    def _entries(self, node: _Node) -> tuple[Entry, ...]:
+        """Return the entries of a slot that have combinations."""
+        key = "entries", id(node)
+        if key not in self._memory:
+            by_entry: dict[str, list[tuple[Word, int]]] = {}
+            for group, words in enumerate(node.groups.words):
+                for word in words if node.weights[group] else ():
+                    by_entry.setdefault(word.entry, []).append((word, group))
+            each = [weight // len(words) for weight, words in zip(node.weights, node.groups.words, strict=True)]
+            self._memory[key] = tuple(
+                Entry(listed, list(accumulate(each[group] for _, group in listed))) for listed in by_entry.values()
+            )
+        entries: tuple[Entry, ...] = self._memory[key]
+        return entries
 
     def _node(
         self,

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from syntagm.errors import InputError, UsageError
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.templates import draw, pattern, sample, spelling
 from syntagm.templates.draw import Filled
 from syntagm.templates.pattern import Pattern
-from syntagm.templates.plan import Plan, plans
+from syntagm.templates.plan import Plan, Planner, plans
 from syntagm.templates.spelling import Style
 from syntagm.templates.template import Template
 from syntagm.templates.unused import refuse_unused
@@ -40,8 +41,12 @@ def suites(
         raise UsageError("n", str(n), "a number from 1")
     if only and only not in [template.name for template in templates]:
         raise UsageError("suite", f"no suite {only!r}", "one of " + ", ".join(template.name for template in templates))
-    # All suites of the file are checked before the first is generated.
-    prepared = [[] if template.fill == "sample" else plans(template) for template in templates]
+    # All suites of the file are checked before the first is generated. Of a sample, one configuration is planned, since a
+    # misspelt name would otherwise be reported as one that is not used.
+    prepared = [
+        list(islice(Planner(template).every({}), 1)) if template.fill == "sample" else plans(template)
+        for template in templates
+    ]
     refuse_unused(templates)
     for template, planned in zip(templates, prepared, strict=True):
         if only in ("", template.name):
@@ -69,12 +74,16 @@ def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int
     else:
         filled = sample.sample(template, template.n if n is None else n, seed, spell.texts)
     items = tuple(_item(words, spell) for words in filled)
+    if template.edit:
+        for item in items:
+            template.edit.refuse_other(item)
     if not items:
         cure = "Loosen the conditions of its slots, or add words."
         raise InputError(template.place, "no items, because no words meet the conditions", "at least one item", cure)
     drawn = template.fill == "sample" or (template.fill == "cross" and n is not None)
+    tags = (template.edit.tags(items, template.predictions) if template.edit else {}) | dict(template.tags)
     made_tags = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
-    return Suite(template.name, items, template.predictions, dict(template.tags) | made_tags, template.aggregate)
+    return Suite(template.name, items, template.predictions, tags | made_tags, template.aggregate)
 
 
 def _item(filled: Filled, spell: "_Speller") -> Item:

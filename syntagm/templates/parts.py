@@ -23,7 +23,11 @@ MAX_PREDICTIONS = 100
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SUITE = re.compile(r"\w[\w .,()+-]{0,99}")
-_ITEMS: dict[Fill, tuple[str, ...]] = {"table": ("fill", "rows"), "cross": ("fill",), "sample": ("fill", "n", "cells")}
+_ITEMS: dict[Fill, tuple[str, ...]] = {
+    "table": ("fill", "rows"),
+    "cross": ("fill",),
+    "sample": ("fill", "n", "cells", "spread"),
+}
 _RESERVED = ("seed", "style")
 _AT_TOP = ("regions", "lexicon", "aggregate", "require")
 
@@ -148,8 +152,8 @@ def refuse_misplaced(content: Mapping[str, Any], place: str) -> None:
     """Refuse an entry of the top level that stands below the name of a table, where TOML makes it part of the table."""
     for table in ("tags", "item_tags", "conditions", "predictions"):
         entries = content.get(table)
-        for key in _AT_TOP if isinstance(entries, dict) else ():
-            if key in entries:
+        for key in _AT_TOP:
+            if isinstance(entries, dict) and key in entries:
                 cure = f"{key} belongs at the top of the file, above the first line in square brackets."
                 raise InputError(f"{place}, [{table}]", f"an entry called {key}", f"no {key} in [{table}]", cure)
 
@@ -187,6 +191,13 @@ def words(section: Section) -> Lexicon:
             aliases[key] = lexicon.choice(key, text, at)
     phrases = {key: (value, section.at("phrases", key)) for key, value in section.content.get("phrases", {}).items()}
     return Lexicon(classes, aliases, phrases)
+
+
+def spread(section: Section) -> tuple[str, ...]:
+    """Return the slots that `spread` of `[items]` lists: the first that a configuration has gets all entries equally."""
+    place = f"{section.at('items')}, spread"
+    value = section.content["items"].get("spread", [])
+    return tuple(need(name, str, place) for name in ([value] if isinstance(value, str) else need(value, list, place)))
 
 
 def cells_of(section: Section, rules: Mapping[str, object]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from math import prod
 from typing import Any
 
@@ -213,10 +213,10 @@ class Planner:
         for name in [*unlisted, *listed]:
             place = self._choice(name, expansion, used[name])[0].place
             for condition in dict.fromkeys(part for _, parts in arms[name] for part in parts):
-                self._check(condition, place, expansion, name)
+                self._check(condition, place, expansion, name, name in expansion.own)
             result[name] = _divided(name, arms[name], place, joint)
         for guard, place in guards.items():
-            self._check(guard, place, expansion)
+            self._check(guard, place, expansion, "", True)
             if len(expression.slots(guard)) > 1:
                 joint.append(guard)
         return result
@@ -231,13 +231,22 @@ class Planner:
                 result.append((own, tuple(part for whole in bound for part in _parts(whole) if part != TRUE)))
         return result
 
-    def _check(self, condition: Expression, place: str, expansion: Expansion, own: str = "") -> None:
-        """Refuse a column or value that no class of its slot has."""
+    def _check(self, condition: Expression, place: str, expansion: Expansion, own: str, general: bool) -> None:
+        """Refuse a column or value that no class of its slot has.
+
+        Arguments:
+            condition: the condition.
+            place: its place, for messages.
+            expansion: the configuration.
+            own: the slot that has the condition.
+            general: whether it's enough if any class of the lexicon has them, as for phrases, which many slots use.
+        """
         if condition in self._checked:
             return
         self._checked.add(condition)
+        every = self.template.lexicon.classes
         for atom in expression.atoms(condition):
-            at = f"{place}, {expression.text(atom).removeprefix(f'{own}.')}"
+            at = f"{place}, {expression.text(condition).removeprefix(f'{own}.'):.200}"
             if isinstance(atom, expression.Differ):
                 if atom.slot == atom.other:
                     found = f"a condition that compares {atom.slot} with itself"
@@ -245,9 +254,11 @@ class Planner:
                 continue
             for ref in expression.columns(atom):
                 classes = self._classes(ref.slot, expansion, place)
-                lexicon.refuse_column(ref.name, classes, at)
+                lexicon.refuse_column(ref.name, [*classes, *(every.values() if general else ())], at)
             if isinstance(atom, expression.Has):
-                lexicon.refuse_values(atom.values, atom.ref.name, self._classes(atom.ref.slot, expansion, place), at)
+                general_value = general or atom.ref.name == lexicon.CLASS
+                classes = list(every.values()) if general_value else self._classes(atom.ref.slot, expansion, place)
+                lexicon.refuse_values(atom.values, atom.ref.name, classes, at)
 
     def _columns(self, name: str, expansion: Expansion) -> tuple[str, ...]:
         """Return the columns of the words in a slot. The first is the form for `{slot}` without a form."""
@@ -268,24 +279,27 @@ class Planner:
         )
         key = tuple((own.place, conditions) for own, conditions in arms), guards, tuple(sorted(forms))
         if key not in self._words:
-            words: dict[Word, bool] = {}
+            masks: dict[str, int] = {}
+            found = 0
             for own, conditions in arms:
                 mask = own.index.full
                 for condition in conditions:
                     mask &= own.index.meeting(condition, name, {})
                 for form in forms:
                     mask &= own.index.present(form)
-                allowed = mask
+                found |= mask
                 for guard in guards:
-                    allowed &= own.index.meeting(guard, name, {})
-                kept = compress(
-                    zip(own.words, flags(allowed, len(own.words)), strict=True), flags(mask, len(own.words))
-                )
-                for word, may in kept:
-                    words.setdefault(word, bool(may))
-            if not words:
+                    mask &= own.index.meeting(guard, name, {})
+                masks[own.name] = masks.get(own.name, 0) | mask
+            if not found:
                 self._refuse_empty(name, arms, forms, expansion)
-            self._words[key] = tuple(word for word, may in words.items() if may)
+            # Slots with the same words share them, because what is counted with them is remembered by their identity.
+            same = tuple(masks.items())
+            if same not in self._words:
+                classes = {own.name: own for own, _ in arms}
+                kept = [compress(classes[of].words, flags(mask, len(classes[of].words))) for of, mask in same]
+                self._words[same] = tuple(chain.from_iterable(kept))
+            self._words[key] = self._words[same]
         if not self._words[key]:
             raise Impossible
         return self._words[key]

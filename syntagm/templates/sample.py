@@ -170,8 +170,11 @@ class Draws:
         if not counted.total:
             refused[f"no words of {' and '.join(counted.empty)} meet their conditions{where(plan)}"] += 1
             return None
+        entry = counted.entries[self.below(len(counted.entries))] if counted.entries else None
+        size = counted.size(entry) if entry else counted.total
         for _ in range(TRIES if counted.checks else 1):
-            words = counted.combination(self.below(counted.total))
+            rank = self.below(size)
+            words = counted.of(entry, rank) if entry else counted.combination(rank)
             if meets(counted.checks, words):
                 return Filled(identifier, plan, words)
         refused[f"conditions between slots not met in {TRIES:,} draws{where(plan)}"] += 1
@@ -190,7 +193,9 @@ class Draws:
 
     def count(self, plan: Plan) -> Counted:
         """Count the combinations of words of a configuration."""
-        return self.counter.count({slot.name: slot.words for slot in plan.slots}, plan.joint)
+        slots = {slot.name: slot.words for slot in plan.slots}
+        spread = next((slot for slot in self.template.spread if slot in slots), "")
+        return self.counter.count(slots, plan.joint, spread)
 
     def below(self, limit: int) -> int:
         """Return a random whole number from 0 to `limit - 1`. All are equally likely, and no rounding occurs."""

@@ -243,6 +243,8 @@ def _full(cell: str, column: str, feature: Feature, place: str) -> str:
     values = cell.split("/")
     if not cell or len(cell) > MAX_CELL or any(not value or value != value.strip() for value in values):
         raise InputError(at, shown(cell), "values with / between them", f"Write {MISSING} for no value.")
+    if len(set(values)) < len(values):
+        raise InputError(at, f"a value twice in {shown(cell)}", "each value once")
     for value in values:
         if feature.values is not None and value not in feature.values:
             lexicon.refuse_unknown(value, f"value of {column}", sorted(feature.values), at)

@@ -9,7 +9,8 @@ from syntagm.errors import InputError
 from syntagm.io import toml
 from syntagm.io.toml import known, need, shown
 from syntagm.suite import Aggregate, Prediction
-from syntagm.templates import cells, lexicon, parts, phrases
+from syntagm.templates import cells, edit, lexicon, parts, phrases
+from syntagm.templates.edit import Edit
 from syntagm.templates.expression import Expression
 from syntagm.templates.lexicon import Choice, Lexicon
 from syntagm.templates.parts import Fill, Section
@@ -21,7 +22,18 @@ MAX_SHARED = 10_000_000
 MAX_CLASSES = 10_000
 
 _TABLES = ("tags", "slots", "vary", "rules", "phrases", "classes", "item_tags")
-_SECTIONS = ("name", "regions", "lexicon", "aggregate", "require", *_TABLES, "conditions", "predictions", "items")
+_SECTIONS = (
+    "name",
+    "regions",
+    "lexicon",
+    "aggregate",
+    "require",
+    *_TABLES,
+    "conditions",
+    "predictions",
+    "edit",
+    "items",
+)
 _SHARED = ("lexicon", "require", "slots", "vary", "rules", "phrases", "classes", "items")
 _PLACED = ("slots", "vary", "rules", "phrases", "classes")
 
@@ -44,6 +56,8 @@ class Template:
         table: the table of items if `fill` is `table`, else None.
         n: the number of items if `fill` is `sample`, else 0.
         cells: the rules whose alternatives get equal numbers of items, as the values of variables do.
+        spread: slots; the entries of the first that a configuration has are equally likely.
+        edit: what makes the bad sentence from the good one, if the template declares it.
         places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]`, `[phrases]` and `[classes]`,
             for messages.
         together: the conditions and item tags of all suites of the file that are filled by the same draws.
@@ -66,7 +80,9 @@ class Template:
     table: cells.Table | None
     n: int
     cells: tuple[str, ...]
+    spread: tuple[str, ...]
     aggregate: Aggregate
+    edit: Edit | None
     places: Mapping[tuple[str, str], str]
     together: tuple[tuple[Mapping[str, Pattern], Mapping[str, Pattern]], ...] = ()
 
@@ -172,12 +188,14 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     own_phrases = _phrases(own)
     places = {(key, entry): section.at(key, entry) for key in _PLACED for entry in content[key]}
     conditions = parts.conditions(section)
+    regions = parts.regions(section, conditions)
     fill, table, n = parts.items(section)
     template = Template(
-        parts.name(content, stem, place), place, parts.tags(section), parts.regions(section, conditions), conditions,
+        parts.name(content, stem, place), place, parts.tags(section), regions, conditions,
         parts.predictions(section), parts.item_tags(section),
         vary, tuple(rules), _phrases(base) | own_phrases | rules, parts.require(section), choices,
-        _together(base, own), fill, table, n, parts.cells_of(section, rules), parts.aggregate(content, place), places,
+        _together(base, own), fill, table, n, parts.cells_of(section, rules),
+        parts.spread(section), parts.aggregate(content, place), edit.edit(content, conditions, regions, place), places,
     )  # fmt: skip
     _refuse_clashes(template, own_phrases)
     _refuse_unknown(template)
@@ -217,7 +235,12 @@ def _refuse_clashes(template: Template, own: Mapping[str, Phrase]) -> None:
 
 
 def _refuse_unknown(template: Template) -> None:
-    """Refuse predictions that name regions or conditions that don't exist."""
+    """Refuse predictions that name regions or conditions that don't exist, and slots of `spread` that don't."""
+    for name in template.spread:
+        known = [*template.choices, *template.lexicon.classes, *template.lexicon.aliases]
+        # A slot of a phrase has the name of the use before the dot, which is known only in a configuration.
+        if name not in known and "." not in name:
+            lexicon.refuse_unknown(name, "slot", known, f"{template.place}, [items], spread")
     for prediction in template.predictions:
         place = f"{template.place}, [predictions] {prediction.name}"
         for reference in prediction.formula.references():

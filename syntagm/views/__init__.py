@@ -5,6 +5,7 @@ A view is a module, or a package if it is long. It offers `make_table(runs, **op
 `views.options` explains how options are declared.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
@@ -64,12 +65,15 @@ def figure(
 def _make(
     kind: Kind, name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None", options: dict[str, object]
 ) -> Any:
+    from syntagm.runs.several import different_content
     from syntagm.runs.store import Run
     from syntagm.stats import bootstrap
     from syntagm.views.options import call, spelled
 
     run_list = [runs] if isinstance(runs, Run) else list(runs)
     texts = {key: spelled(value) for key, value in options.items()}
+    if different := different_content(run_list):
+        warnings.warn(different, stacklevel=3)
     with bootstrap.using(resampling):
         return call(find(kind, name), run_list, texts, f"{kind} {name}")
 

@@ -18,7 +18,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none, spoken
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
-from syntagm.runs.several import named
+from syntagm.runs.several import different_content, listed, named
 from syntagm.runs.store import Run
 from syntagm.stats import interval, paired
 from syntagm.stats.bootstrap import Resampling, using
@@ -170,17 +170,13 @@ def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
         RunError: the runs have no such suite.
     """
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
-    shared, skipped = [], []
-    for name in dict.fromkeys(name for suites in hashes for name in suites):
-        hash_a, hash_b = (suites.get(name) for suites in hashes)
-        if hash_a == hash_b:
-            shared.append(name)
-        elif hash_a is None or hash_b is None:
-            skipped.append(f"suite {name}: only in {first.place if hash_a else second.place}")
-        else:
-            skipped.append(
-                f"suite {name}: DIFFERENT CONTENT under one name, {hash_a[:8]} in {first.place}, {hash_b[:8]} in {second.place}"
-            )
+    shared = [name for name, hash in hashes[0].items() if hashes[1].get(name) == hash]
+    skipped = []
+    for run, own, others in ((first, hashes[0], hashes[1]), (second, hashes[1], hashes[0])):
+        if alone := [name for name in own if name not in others]:
+            skipped.append(f"{listed(alone)}: only in {run.place}")
+    if different := different_content([first, second]):
+        skipped.append(different)
     if not shared:
         raise RunError(
             f"{first.place} and {second.place}", "no suite with the same content in both", "at least one",

@@ -31,7 +31,7 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     """
     ordered = correlation.order(table, models)
     numbers = sorted(set(table["n"])) or [0]
-    over = f"{numbers[0]} suites" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
+    over = counted(numbers[0], "suite") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
     subtitle = (
         f"over {over}; small: 95% interval (Fisher's), for other suites; models ordered by similarity (average linkage)"
@@ -43,7 +43,7 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """Draw the correlations of all pairs of runs, each over the suites that both have.
 
     Raises:
-        UsageError: fewer than two runs, or no two of them have a suite in common.
+        UsageError: fewer than two runs, or no two of them have three suites in common.
     """
     if len(runs) < 2:
         raise UsageError("correlation", counted(len(runs), "run"), "at least two")
@@ -57,8 +57,9 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
         for model, run in named(runs)
     }
     table = correlation.correlations(values)
-    if not table["n"].max():
-        raise UsageError("correlation", "no suite with the measure in two of the runs", "suites in common")
+    if (most := max(table["n"].to_list(), default=0)) < correlation.LEAST:
+        found = f"{counted(most, 'suite')} with the measure in two of the runs"
+        raise UsageError("correlation", found, f"at least {correlation.LEAST}")
     return draw(table, list(values), "Correlation of accuracies")
 
 

@@ -31,7 +31,8 @@ from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import interval, within
 from syntagm.tasks.regions import regions
-from syntagm.views import effects
+from syntagm.views.effects import chart as effects_chart
+from syntagm.views.effects.numbers import Effect, effects, first_of_several, references
 from syntagm.views.options import Suite
 
 # The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.
@@ -82,7 +83,7 @@ def table(
         for place, name in enumerate(order["region"])
         if (condition, name) in groups
     ]
-    within_items = _within(measured, effects.references(record) if compared is None else compared)
+    within_items = _within(measured, references(record) if compared is None else compared)
     rows = []
     for condition, name, place, (values, count, empty) in cells:
         mean, *ends = _mean(values.to_numpy())
@@ -126,9 +127,9 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
         raise UsageError(
             f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
         )
-    compared = {reference for _, run in models for reference in effects.references(run.suite(name))}
-    of_models = [effect for model, run in models for effect in effects.effects(run, name, "first", model)]
-    prediction = next(filter(None, (effects.first_of_several(run.suite(name)) for _, run in models)), "")
+    compared = {reference for _, run in models for reference in references(run.suite(name))}
+    of_models = [effect for model, run in models for effect in effects(run, name, "first", model)]
+    prediction = next(filter(None, (first_of_several(run.suite(name)) for _, run in models)), "")
     return draw(tables, name, compared, of_models, prediction)
 
 
@@ -136,7 +137,7 @@ def draw(
     tables: Sequence[pl.DataFrame],
     title: str = "",
     compared: Collection[Reference] = (),
-    compared_effects: Sequence[effects.Effect] = (),
+    compared_effects: Sequence[Effect] = (),
     prediction: str = "",
 ) -> Figure:
     """Draw one suite, with one panel for each model.
@@ -189,7 +190,7 @@ def draw(
     if zoomed:
         subtitle.append(f"right: the compared regions, each on a scale of its own; 95% interval: {within.METHOD}")
     if compared_effects:
-        below = effects.panel(compared_effects, list(models.values()), "", effects.extent(compared_effects))
+        below = effects_chart.panel(compared_effects, list(models.values()), "", effects_chart.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}
         spec = pile([spec, below], 24, resolve=independent)
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")

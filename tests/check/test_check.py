@@ -73,6 +73,18 @@ def test_a_finding_says_file_item_condition_region_code_message_and_cure() -> No
     )
 
 
+def test_a_wrong_name_in_a_formula_is_one_finding() -> None:
+    texts = {name: Sentence("The kite flies", (Region("noun", 0, 8), Region("verb", 9, 14))) for name in ("a", "b")}
+    items = tuple(Item(str(number), texts) for number in range(3))
+    wrong = Prediction("p", parse("(verbs;%a%) < (verb;%c%)"))
+    errors = [finding for finding in check([Suite("s", items, (wrong,))]) if finding.error]
+    assert [(finding.code, finding.item, finding.condition, finding.region) for finding in errors] == [
+        ("E202", "", "c", ""), ("E203", "", "a", "verbs"),
+    ]  # fmt: skip
+    assert errors[0].message.endswith(": no item has it; there are a, b")
+    assert errors[1].message.endswith(": no item has it; there are noun, verb")
+
+
 def test_docstrings_are_messages_with_a_cure() -> None:
     for code, rule in RULES.items():
         message, stop, cure = " ".join((rule.__doc__ or "").split()).partition(". ")

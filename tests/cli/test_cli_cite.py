@@ -86,11 +86,26 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
     assert "McNemar" not in said
 
 
+def test_whole_sentences_have_no_rule_for_regions(tmp_path: Path) -> None:
+    plain = pairs("plain", ("the dog barks", "the dog bark"), tags={"seed": "4"})
+    whole = toy_run(tmp_path / "whole", plain)
+    _, measure, _, suites = methods.paragraphs([whole])
+    assert "The value of a sentence is the sum" in measure
+    assert "region" not in measure
+    assert "1 item, made with seed 4)" in suites
+    _, measure, *_ = methods.paragraphs([whole, toy_run(tmp_path / "regions", agreement())])
+    assert "The value of a region is the sum" in measure
+    assert "A token belongs to the region" in measure
+
+
 def test_the_paragraph_and_the_report_say_that_items_were_sampled(tmp_path: Path) -> None:
     few, whole = sampled(agreement(), 2, 5), agreement("whole")
     one, both = toy_run(tmp_path / "one", few), toy_run(tmp_path / "both", few, whole)
     assert "evaluated: 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([one])[0]
-    assert methods.paragraphs([one])[-1].endswith("2 of 3 items, drawn at random (seed 5)).")
+    # The seed is said once; each suite has its own only if they differ.
+    assert methods.paragraphs([one])[-1].endswith(", 2 of 3 items).")
+    other = toy_run(tmp_path / "other", sampled(agreement(), 1, 6))
+    assert methods.paragraphs([one, other])[-1].endswith(", 1 of 3 items, drawn with seed 6).")
     assert "evaluated: in 1 of 2 suites 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([both])[0]
     assert methods.paragraphs([both])[-1].endswith(f"`whole` ({both.suites[1].hash[:8]}, 3 items).")
     assert "1 suite, 2 items; only a sample of the items: 2 of 3 items, drawn" in written(tmp_path, one).text

@@ -73,7 +73,7 @@ def test_fewer_items_than_asked_for_are_said(folder: Path, capsys: pytest.Captur
     assert "cross.json: 24 items (all that exist; 100 requested)\n" in shown
     assert "table.json: 2 items (all that exist; 100 requested)\n" in shown
     assert make(folder / "sample.toml", "-o", folder, "-n", 100) == 2
-    assert "24 different items and then 2,000 repetitions" in capsys.readouterr().err
+    assert "24 different items and then none in 2,000 draws" in capsys.readouterr().err
     assert not (folder / "sample.json").exists()
 
 

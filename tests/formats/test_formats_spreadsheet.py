@@ -74,6 +74,11 @@ def test_what_spreadsheet_programs_write_is_read(tmp_path: Path) -> None:
         assert read(tmp_path, text) == plain
 
 
+def test_a_workbook_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a workbook; .*Save the sheet as CSV"):
+        read(tmp_path, "item,condition,verb\n1,a,glow\n", "kites.xlsx")
+
+
 def test_a_whole_sentence_without_regions(tmp_path: Path) -> None:
     suite = read(tmp_path, "item,condition,sentence\n1,good,Kites fly.\n1,bad,Kites flies.\n")
     assert suite.items[0].sentences == {"good": Sentence("Kites fly."), "bad": Sentence("Kites flies.")}
@@ -95,6 +100,7 @@ def test_a_condition_without_text_is_absent_from_its_item(tmp_path: Path) -> Non
         ("item,condition,verb\n,match,glow\n", "line 2, item: an empty cell; expected the id of an item"),
         ("item,condition,verb\n1,match,glow\n1,match,glows\n", "line 3: a second sentence for 'match', item 1"),
         ("item,condition,verb\n1,match,glow,more\n", "line 2: 4 cells; expected 3 as in the header"),
+        ("item,condition,noun,verb\n1,match,kites glow\n", "line 2: 3 cells; expected 4 as in the header. A delimiter"),
         ("item,condition,verb,verb\n1,match,glow,glow\n", "the column 'verb' twice"),
         ("item,condition,verb,sentence\n1,match,glow,Kites glow\n", "the region 'sentence' together with others"),
         ("item,a:verb,note\n1,glow,x\n", "line 1: the column 'note'; expected CONDITION:REGION or tag.NAME"),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
+from lexicon_for_tests import FILES
 from models_for_tests import byte_level, transformer
 from ngrams_for_tests import TOY, trained
 from safetensors.torch import save
@@ -23,6 +25,7 @@ from syntagm.models.hugging_face.weights import refuse_unsafe
 from syntagm.models.ngram import folder as ngram_folder
 from syntagm.models.ngram import model as ngram
 from syntagm.models.words import vocabulary
+from syntagm.templates import schema
 from syntagm.training import record
 from syntagm.training.corpora import corpus
 from syntagm.word_list import read as read_words
@@ -91,7 +94,24 @@ def _formats() -> Iterator[tuple[str, Reader]]:
             ending = registry.find("formats", name).ENDINGS[0]
             inputs = _labelled if name == "refining_tse" else _files(seeds.get(name, "[bops]*/*.*"))
             yield f"format {name}", Reader(f"fuzz{ending}", inputs, _suites(name))
+    yield "format template", Reader("fuzz.toml", _templates, _suites("template"))
     yield "format marvin2018", Reader("fuzz.pickle", _pickles, _suites("marvin2018"))
+
+
+def _templates(_: Path) -> list[bytes]:
+    return [text.encode() for text in (LANGUAGE, TABLE, CROSS, SAMPLE, LANGUAGE)]
+
+
+def _schemas(folder: Path) -> list[bytes]:
+    (folder / "words").mkdir()
+    for name, text in FILES.items():
+        (folder / "words" / name).write_text(text, encoding="utf-8")
+    return [FILES["schema.toml"].encode()]
+
+
+def _tables(folder: Path) -> list[bytes]:
+    _schemas(folder)
+    return [FILES["verb_use.csv"].encode()]
 
 
 def _labelled(_: Path) -> list[bytes]:
@@ -201,6 +221,8 @@ READERS: dict[str, Reader] = {
         "fuzz.arpa.gz", lambda _: [gzip.compress(ARPA, mtime=0), ARPA], lambda path: ngram.load(str(path))
     ),
     "word list": Reader("fuzz.csv", _words, _word_list),
+    "schema of a lexicon": Reader("words/schema.toml", _schemas, lambda path: schema.read(path.parent)),
+    "table of a lexicon": Reader("words/verb_use.csv", _tables, lambda path: schema.read(path.parent)),
     "vocabulary": Reader("model/vocabulary.txt", _ngram("vocabulary.txt"), vocabulary.read),
     "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
     "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),

@@ -46,6 +46,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
     "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
+    "train_rnng": (
+        "train", "rnng", "--corpus", "in/train.trees", "--valid", "in/valid.trees", *TINY, "--hidden=8", "--embedding=8",
+        "-o", "out/rnng",
+    ),
     "seal": ("seal", "in/edited_ngram"),
     "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
@@ -60,7 +64,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "integrity", "models", "perplexity", "selftest"}
+READERS = {"check", "integrity", "models", "parse", "perplexity", "selftest"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:
@@ -82,6 +86,10 @@ def write_inputs(root: Path) -> None:
     (root / "out").mkdir()
     (root / "in" / "train.txt").write_text(TEXT)
     (root / "in" / "valid.txt").write_text("".join(TEXT.splitlines(keepends=True)[::9]))
+    for name in ("train", "valid"):
+        lines = (root / "in" / f"{name}.txt").read_text().splitlines()
+        trees = "".join(f"(S {' '.join(f'(W {word})' for word in line.split())})\n" for line in lines)
+        (root / "in" / f"{name}.trees").write_text(trees)
     (root / "in" / "pairs.tsv").write_text(
         "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
     )

@@ -33,7 +33,7 @@ WITHOUT_OBJECT = {
     "subject_control", "subject_raising", "gerund", "linking", "predicate", "locative", "measure", "quotative",
 }  # fmt: skip
 WITH_NOUN_PHRASE = {
-    "transitive", "causative", "ditransitive", "dative", "question_np", "object_control", "object_raising",
+    "transitive", "causative", "ditransitive", "dative", "object_control", "object_raising",
     "gerund_clause", "bare_infinitive", "small_clause", "resultative", "linking", "predicate", "measure",
     "object_clause", "object_question",
 }  # fmt: skip
@@ -81,6 +81,7 @@ def test_cells_fit_the_schema(name: str, features: str) -> None:
 def test_every_verb_has_its_forms_and_a_use_and_every_use_a_verb() -> None:
     assert len(VERBS) == len(table("verb"))
     assert set(VERBS) == set(USES)
+    assert not [verb for verb, uses in USES.items() if all(use["subject"] == NONE for use in uses)]
     for row in VERBS.values():
         assert all(row[form].isalpha() for form in SCHEMA["classes"]["verb"]["forms"]), row
 

@@ -4,7 +4,7 @@ nothing else. A row is the list of the regions of a sentence."""
 import re
 
 import pytest
-from hu2020_for_tests import DESIGNS, items
+from hu2020_for_tests import DESIGNS, items, suite
 
 
 def family(*beginnings: str) -> pytest.MarkDecorator:
@@ -97,6 +97,24 @@ def test_npi_differs_in_the_two_determiners_alone(name: str) -> None:
             assert row[inner - 1] == {"neg": "no", "pos": "the"}[second]
             assert differ(row, item["neg_pos"]) <= {1, inner}
             assert row[7] == name.split("_")[-1]
+
+
+# Verbs whose object could be the subject of a clause: "The nurse that trusted no surgeon has voiced any doubts".
+TAKE_CLAUSES = "believed claimed forgot heard knew mentioned noticed recalled remembered reported saw thought trusted"
+
+
+@pytest.mark.parametrize("name", ["npi_src_any", "npi_src_ever", "number_src"])
+def test_the_verb_of_a_subject_relative_takes_no_clause(name: str) -> None:
+    verbs = {item.tags["embedded_verb"] for item in suite(name).items}
+    assert not verbs & set(TAKE_CLAUSES.split())
+
+
+# What people do when they "do" it: clean a mirror, write a contract, visit a temple.
+DONE = "book ceiling contract dress flat floor homework laundry mirror nails report temple thesis wine"
+
+
+def test_nobody_does_what_a_cleft_is_about() -> None:
+    assert not {item.tags["noun"] for item in suite("cleft").items} & set(DONE.split())
 
 
 @pytest.mark.parametrize("structure", ["orc", "src"])

@@ -198,6 +198,14 @@ def test_no_word_is_in_two_classes_of_nouns_and_plurals_differ() -> None:
     assert len(nouns) == len(set(nouns))
 
 
+def test_an_attractor_is_no_subject_of_a_clause_and_no_second_subject() -> None:
+    # "The doctor that remembers the judges are happy"; "The doctor with the judges are happy".
+    classes = tomllib.loads(LEXICON.read_text(encoding="utf-8"))["classes"]
+    verbs = {line.split("|")[-1].strip() for line in classes["ev"].strip().splitlines()[1:]}
+    assert not verbs & {"know", "remember", "mention", "see", "hear", "notice", "trust", "believe", "recall", "find"}
+    assert not set(classes["p"].split()) & {"with", "and", "alongside"}
+
+
 @pytest.mark.parametrize(
     "name", ["prep_inanim", "sent_comp", "simple_agrmt", "simple_npi_anim", "simple_reflexives", "vp_coord"]
 )

@@ -87,14 +87,14 @@ def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path)
 
 
 def test_the_published_data_lack_nothing(shared: Path) -> None:
-    assert completeness.of_folder(shared / "data" / "hu2020") == []
+    assert completeness.lacking(read(shared / "data" / "hu2020")) == []
 
 
 def test_surplus_items_and_unknown_suites_are_said(tmp_path: Path) -> None:
     folder = raw_hu2020.write(tmp_path / "raw")
     for file in (folder / "sg_results").glob("*.csv"):
         file.write_text(file.read_text().replace(",nn-nv-rpl,0,", ",number_new,0,"))
-    lacking = completeness.of_folder(folder)
+    lacking = completeness.lacking(read(folder))
     assert "suites: not published: number_new" in lacking
     assert "nn-nv-rpl" in next(line for line in lacking if line.startswith("suites: missing"))
 

@@ -252,7 +252,8 @@ def test_regressions(shared: Path, reference: dict[str, list[Rows]]) -> None:
 def test_ratio_tests_and_footnote_7(shared: Path) -> None:
     study = study_of(shared)
     observed = regressions.observations(study)
-    made = regressions.tests({"all classes": fits_of(shared), **regressions.without_classes(observed)})
+    by_classes = {"all classes": fits_of(shared), **regressions.without_classes(observed)}
+    made = regressions.tests(by_classes, regressions.ratios(by_classes))
     found = by_name(made, "classes", "tested")
     for tested, chi2, df, p in (
         ("size", 11.198, 1, 0.00082), ("architecture", 24.317, 4, 6.9e-5),

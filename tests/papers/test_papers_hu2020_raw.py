@@ -1,6 +1,8 @@
 """The raw data of Hu et al. 2020 in a small made-up form: read, prepared by pencil, refused, and with parts missing."""
 
 import csv
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,10 +12,13 @@ import raw_hu2020
 from syntagm.cli import main
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
+from syntagm.papers import paper as papers
+from syntagm.papers.hu2020 import completeness
 from syntagm.papers.hu2020 import figures as _hu2020_figures
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.papers.hu2020.preparation import prepared, with_suites
 from syntagm.papers.hu2020.raw import Raw, circuit_of, read
+from syntagm.stats import bootstrap
 
 
 @pytest.fixture
@@ -144,7 +149,8 @@ def test_folders_without_results(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_parts_that_are_missing(
     tmp_path: Path, models: tuple[str, ...], perplexity: bool, lacking: set[str], unknown: str
 ) -> None:
-    made = dict(hu2020.from_raw(raw_hu2020.write(tmp_path / "raw", models, perplexity)))
+    with bootstrap.using(bootstrap.Resampling(simulated=0)):
+        made = dict(hu2020.from_raw(read(raw_hu2020.write(tmp_path / "raw", models, perplexity))))
     assert (TRAINED | {"figure1"}) - made.keys() == lacking
     differences = made["differences"]
     assert isinstance(differences, Table)
@@ -167,12 +173,44 @@ def test_choices(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "suites: '30'; expected one of 31, 33, 34" in capsys.readouterr().err
 
 
+def test_the_bootstrap_is_refused_where_there_are_no_tests(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["-o", str(tmp_path / "out"), "--bootstrap"]
+    assert main(["reproduce", "hu2020", "--from-raw", str(folder), *line, "99"]) == 2
+    assert "--bootstrap: 99; expected at least 100, or 0" in capsys.readouterr().err
+    for paper, way in (("hu2020", "--from-run"), ("warstadt2020", "--from-raw")):
+        assert main(["reproduce", paper, way, str(folder), *line, "100"]) == 2
+        assert f"given with {paper} {way}; expected results with likelihood-ratio tests" in capsys.readouterr().err
+
+
+def test_the_raw_data_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls: list[Path] = []
+
+    def once(place: Path) -> Raw:
+        calls.append(place)
+        return read(place)
+
+    paper = replace(hu2020.PAPER, read=once, from_raw=lambda raw: [("completeness", completeness.table(raw))])
+    monkeypatch.setattr(papers, "find", lambda name: paper)
+    assert main(["reproduce", "hu2020", "--from-raw", str(folder), "-o", str(tmp_path / "out"), "--strict"]) == 1
+    assert calls == [folder]
+
+
 @pytest.mark.slow
 def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     line = ["reproduce", "hu2020", "--from-raw", str(folder), "-o", str(out)]
-    assert main([*line, "--set", "suites=34", "ngram=mean"]) == 0
+    assert main([*line, "--set", "suites=34", "ngram=mean", "--bootstrap", "100"]) == 0
     shown = capsys.readouterr().out
+    assert "Likelihood-ratio test: up to 100 simulated responses of performance ~" in shown
+    with (out / "regression_tests.csv").open() as file:
+        tests = list(csv.DictReader(file))
+    assert tests
+    assert all(re.match(r"parametric bootstrap\((\d+ of )?100, seed 1", row["method"]) for row in tests)
+    with (out / "regression_coefficients.csv").open() as file:
+        for row in csv.DictReader(file):
+            assert (float(row["low"]) > 0 or float(row["high"]) < 0) == (float(row["p"]) < 0.05)
     assert "## The printed paper and its raw data" in shown
     names = {path.name.partition(".")[0] for path in out.iterdir()}
     figures = {f"figure{number}" for number in (1, 2, 3, 5, 6)} | {"figure4_by_class", "figure4_by_corpus"}

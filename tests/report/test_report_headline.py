@@ -60,10 +60,29 @@ def test_models_are_counted_against_each_other_and_many_only_against_the_first(t
     ]
     assert [(versus.better, versus.worse) for versus in second.versus] == [(0, 1)]
     text = written(tmp_path, *runs).text
-    assert f"{first.name}: above chance on 1 of 2 suites; better than {second.name} on 1, worse on 0." in text
-    assert "below on 1; better than toy:12-sentences on 0, worse on 1." in text
+    # Accuracies: 1 and .5 under the first model, 0 and .5 under the second.
+    assert f"{first.name}: mean accuracy 0.750; above chance on 1 of 2 suites; 0.500 " in text
+    assert f" above {second.name} on average, better on 1, worse on 0." in text
+    assert " below toy:12-sentences on average, better on 0, worse on 1." in text
+    assert [(versus.difference, versus.possible) for line in (first, second) for versus in line.versus] == [
+        (0.5, True), (-0.5, True),
+    ]  # fmt: skip
+    (other,), (own,) = first.versus, second.versus
+    assert (other.low, other.high) == (-own.high, -own.low)
+    assert "No suite can" not in text
     many_models = lines([*runs, *runs])
     assert [len(line.versus) for line in many_models] == [0, 1, 1, 1]
+
+
+def test_where_no_suite_can_be_significant_the_page_says_so(tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("the dog bark\nthe dog bark\nthe dog bark\n")
+    # With three items, p of McNemar's test is at least .08, and that of the binomial test .25.
+    names = ("toy", f"toy:{tmp_path / 'other.txt'}")
+    runs = [toy_run(tmp_path / f"run{k}", many("all", 3, 0), model=name) for k, name in enumerate(names)]
+    assert [(line.possible, line.versus[0].possible) for line in lines(runs)] == [(False, False)] * 2
+    text = written(tmp_path, *runs).text
+    assert "No suite can be significantly above or below chance" in text
+    assert "No suite can show a significant difference between models" in text
 
 
 def test_what_can_not_be_tested_is_counted(tmp_path: Path) -> None:

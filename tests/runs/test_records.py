@@ -18,7 +18,8 @@ from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs.evaluate import fill
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import RECORD, Run, open_run
+from syntagm.runs.files import RECORD
+from syntagm.runs.store import Run, open_run
 from syntagm.views.gaps import kept
 from syntagm.word_list import WordList, WordRow
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 from regression_for_tests import DATA, dense_loglik, hu2020_scores
+from scipy import stats
 
 from syntagm.errors import UsageError
 from syntagm.stats.mixed.linear import Fit, compare, fit
@@ -307,7 +308,9 @@ def test_the_table_of_a_fit() -> None:
     assert table["part"].to_list() == ["fixed", "fixed", "sd", "sd", "correlation", "residual"]
     days = table.row(1, named=True)
     assert (days["low"] + days["high"]) / 2 == pytest.approx(days["estimate"])
-    assert (days["high"] - days["low"]) / days["se"] == pytest.approx(2 * 1.96, abs=1e-3)
+    # One method for interval and p: Student's t with the degrees of freedom of the row.
+    assert (days["high"] - days["low"]) / days["se"] == pytest.approx(2 * stats.t.ppf(0.975, days["df"]))
+    assert days["p"] == pytest.approx(2 * stats.t.sf(days["t"], days["df"]))
     assert table["low"].is_null().to_list() == [False, False, True, True, True, True]
     assert table["term"].to_list()[4] == "(Intercept), Days"
 

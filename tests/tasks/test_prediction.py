@@ -166,7 +166,7 @@ def test_each_distinct_text_is_asked_once_and_every_item_judged() -> None:
     assert math.isnan(found.results[1].value)
     [(reason, count)] = found.undefined.items()
     assert count == 1
-    assert reason.startswith("a text has no surprisals: it is too long for a masked model, or the model's answers")
+    assert reason.startswith("a text has no surprisals: the model's answers are not numbers")
     assert reason.endswith(", for example in item 1 of s")
 
 

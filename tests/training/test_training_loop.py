@@ -46,7 +46,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=["lstm", pytest.param("gpt2", marks=pytest.mark.slow), pytest.param("masked", marks=pytest.mark.slow)],
+    params=["lstm", *(pytest.param(family, marks=pytest.mark.slow) for family in ("gpt2", "masked", "rnng"))],
 )
 def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A family, and the folder of a training that nothing happened to."""
@@ -87,7 +87,8 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     rows = made["history"]
     assert made["family"] == family
     assert made["settings"]["lr"] == (LSTM if family == "lstm" else GPT2).lr
-    assert [made[name][0]["name"] for name in ("corpus", "held_out")] == ["text.txt", "text.txt"]
+    text = "text.trees" if family == "rnng" else "text.txt"
+    assert [made[name][0]["name"] for name in ("corpus", "held_out")] == [text, text]
     assert rows[-1]["bits_per_word"] < rows[0]["bits_per_word"]
     assert all(row["perplexity"] == pytest.approx(2 ** row["bits_per_word"]) for row in rows)
     assert [row["step"] for row in rows] == sorted({row["step"] for row in rows})

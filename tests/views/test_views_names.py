@@ -12,9 +12,9 @@ from syntagm import views
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
 from syntagm.result import Estimate, Group
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, open_run
 from syntagm.stats.paired import Comparison
-from syntagm.suite import Item, Region, Sentence
+from syntagm.suite import Item, Region, Sentence, sampled
 from syntagm.views import methods
 from syntagm.views.clustered import labels
 from syntagm.views.options import options
@@ -50,13 +50,35 @@ def test_a_tag_that_no_suite_has_is_refused_by_every_view(kind: views.Kind, name
         make(name, runs, tag="nonsense")
 
 
-def test_correlation_is_over_first_predictions_and_refuses_models_without_a_common_suite(
+def test_correlation_is_over_first_predictions_and_refuses_models_with_fewer_than_three_common_suites(
     tmp_path: Path, runs: list[Run]
 ) -> None:
-    assert views.figure("correlation", runs).table["n"].to_list() == [2, 2]
+    three = [agreement(), agreement("other"), pairs("pairs", ("the dog barks", "the dog bark"))]
+    many = [toy_run(tmp_path / model, *three, model=model) for model in ("toy", "random")]
+    assert views.figure("correlation", many).table["n"].to_list() == [3, 3]
+    with pytest.raises(UsageError, match="2 suites with the measure in two of the runs; expected at least 3"):
+        views.figure("correlation", runs)
     others = toy_run(tmp_path / "others", pairs("pairs", ("the dog barks", "the dog bark")), model="random?seed=2")
-    with pytest.raises(UsageError, match="no suite with the measure in two of the runs; expected suites in common"):
+    with pytest.raises(UsageError, match="0 suites with the measure in two of the runs; expected at least 3"):
         views.figure("correlation", [runs[0], others])
+
+
+def test_samples_that_differ_are_said_once_with_the_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suites = [agreement(f"suite{number}") for number in range(5)]
+    folders = []
+    for size in (1, 2):
+        folders.append(str(tmp_path / f"sample{size}"))
+        toy_run(Path(folders[-1]), *(sampled(suite, size, 1) for suite in suites))
+    assert main(["table", "scores", *folders]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        "syntagm: suites suite0, suite1, suite2 and 2 more: DIFFERENT CONTENT under one name, "
+        f"1 of 3 items, seed 1 in {folders[0]}, 2 of 3 items, seed 1 in {folders[1]} (of suite0)"
+    )
+    with pytest.warns(UserWarning, match="suites suite0, suite1, suite2 and 2 more: DIFFERENT CONTENT"):
+        views.table("scores", [open_run(folder) for folder in folders])
+    assert main(["compare", *folders]) == 2
+    assert capsys.readouterr().err.count("DIFFERENT CONTENT") == 1
 
 
 def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:

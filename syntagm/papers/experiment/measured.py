@@ -10,7 +10,8 @@ from syntagm.io.shape import Shape
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.runs import ledger
-from syntagm.runs.store import Run, open_run, read_record
+from syntagm.runs.files import read_record
+from syntagm.runs.store import Run, open_run
 from syntagm.training import record as training
 
 _TEXT: Shape = [{"name": str, "files": int, "bytes": int, "sha256": str}]

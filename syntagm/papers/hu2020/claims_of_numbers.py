@@ -5,14 +5,17 @@ from zlib import crc32
 
 import polars as pl
 
-from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, verdict
+from syntagm.papers.hu2020.findings import DIFFERS, FALSE, Check, Checked, Claim, Findings, verdict
 from syntagm.papers.hu2020.models import label
+from syntagm.papers.hu2020.multiverse import OPEN
 from syntagm.papers.hu2020.preparation import bundled, formulas
+from syntagm.papers.hu2020.regressions import ALL
 from syntagm.stats.chance import chance as chances
-from syntagm.stats.mixed import linear
+from syntagm.stats.mixed.linear import LikelihoodRatio
 from syntagm.suite import Item
 
 LEVEL = 0.001
+PREDICTORS = ("size", "architecture")
 NAMES = {
     "no_size": "AIC without corpus size", "no_architecture": "AIC without model class",
     "circuit_no_size": "AIC without size by circuit", "circuit_no_architecture": "AIC without class by circuit",
@@ -30,22 +33,24 @@ def aics(findings: Findings) -> list[Claim]:
 
 def ratio_tests(findings: Findings) -> Checked:
     """Size and model class each matter, p < 0.001"""
-    full = findings.fit("full")
-    tests = {name: linear.compare(findings.fit(f"no_{name}"), full) for name in ("size", "architecture")}
-    computed = "; ".join(f"{name}: chi2({test.df}) = {test.chi2:.3f}, p = {test.p:.2g}" for name, test in tests.items())
-    return "p < 0.001", computed, verdict(all(test.p < LEVEL for test in tests.values()))
+    findings.fit("full")
+    tests = {name: _ratio(findings, ALL, name) for name in PREDICTORS}
+    computed = "; ".join(
+        f"{name}: chi2({test.df}) = {test.chi2:.3f}, p = {test.p:.2g} ({test.method})" for name, test in tests.items()
+    )
+    if any(test.p >= LEVEL > test.least for test in tests.values()):
+        return "p < 0.001", computed, FALSE
+    return "p < 0.001", computed, verdict(all(test.p < LEVEL for test in tests.values()), OPEN)
 
 
 def footnote_7(findings: Findings) -> Checked:
     """The pattern is the same without n-gram, without GPT-2 and without both (footnote 7)"""
     findings.fit("full")
     results, same_pattern, weaker = [], True, 0
-    for classes, subset in findings.without.items():
+    for classes, subset in findings.regressions.without.items():
         if len(subset.fits) < 3:
             raise LookupError(f"{classes}: " + "; ".join(subset.failures.values()))
-        size, architecture = (
-            linear.compare(subset.fits[f"no_{name}"], subset.fits["full"]).p for name in ("size", "architecture")
-        )
+        size, architecture = (_ratio(findings, classes, name).p for name in PREDICTORS)
         ordered = subset.fits["no_architecture"].aic > subset.fits["no_size"].aic
         same_pattern, weaker = same_pattern and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
         results.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
@@ -54,6 +59,13 @@ def footnote_7(findings: Findings) -> Checked:
     computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
     computed += "; criterion for the same pattern: the AIC without class is the higher one, and both p are below 0.05"
     return "same pattern", computed, verdict(same_pattern)
+
+
+def _ratio(findings: Findings, classes: str, tested: str) -> LikelihoodRatio:
+    found = findings.regressions.ratios.get((classes, tested), "a model could not be fitted")
+    if isinstance(found, str):
+        raise LookupError(f"{classes}: {tested} is not tested: {found}")
+    return found
 
 
 def optimum(findings: Findings) -> Checked:

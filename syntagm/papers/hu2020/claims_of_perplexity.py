@@ -1,6 +1,6 @@
 """Two claims of Hu et al. 2020 that are no differences of scores: perplexity tells little, and class matters more than size."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 
 import polars as pl
@@ -8,7 +8,7 @@ import polars as pl
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.models import WORD_BY_WORD
 from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, counting
-from syntagm.papers.hu2020.regressions import Fits
+from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.association import association
 
@@ -80,21 +80,14 @@ def class_over_size(subsets: Iterable[tuple[str, Fits]]) -> list[Row]:
     return found
 
 
-def subsets(
-    study: Study, withdrawn: set[tuple[str, int]], everything: Fits, without: Callable[[], Mapping[str, Fits]]
-) -> Iterator[tuple[str, Fits]]:
-    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7.
-
-    Arguments:
-        everything: the fits of all models.
-        without: returns the fits without some classes; called only if the others could be fitted.
-    """
-    yield "all", everything
-    table = regressions.observations(study)
+def subsets(study: Study, withdrawn: set[tuple[str, int]], found: Regressions) -> Iterator[tuple[str, Fits]]:
+    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7."""
+    yield "all", found.fits
+    table = found.observations
     remaining = table.filter(~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn]))
     if len(remaining) < len(table):
         yield MODELS[1], regressions.fitted(remaining, ("no_size", "no_architecture"))
-    yield from without().items()
+    yield from found.without.items()
 
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:
@@ -116,11 +109,11 @@ def _row(
 
 
 def claims(
-    study: Study, withdrawn: set[tuple[str, int]], fits: Fits, without: Callable[[], Mapping[str, Fits]]
-) -> list[tuple[str, Callable[[], list[Row]]]]:  # fmt: skip
+    study: Study, withdrawn: set[tuple[str, int]], found: Regressions
+) -> list[tuple[str, Callable[[], list[Row]]]]:
     """Return the claims, each with a function that judges it."""
     return [
         (DISSOCIATED, lambda: dissociation(study, withdrawn)),
         (WITHIN, lambda: within_a_class(study)),
-        (CLASS_OVER_SIZE, lambda: class_over_size(subsets(study, withdrawn, fits, without))),
+        (CLASS_OVER_SIZE, lambda: class_over_size(subsets(study, withdrawn, found))),
     ]

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 
 import polars as pl
 
@@ -10,7 +9,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import of_the_study, with_one_ngram
-from syntagm.papers.hu2020.raw import Raw, read
+from syntagm.papers.hu2020.raw import Raw
 
 _CELL = ["model", "corpus"]
 
@@ -31,15 +30,6 @@ def table(raw: Raw) -> Table:
 def lacking(raw: Raw) -> list[str]:
     """List what the publication has and these data lack, or the reverse; empty if they are complete."""
     return [f"{kind}: {line}" for kind, expected, found in _kinds(raw) for line in _differences(expected, found)]
-
-
-def of_folder(folder: Path) -> list[str]:
-    """List what the raw data in a folder lack.
-
-    Raises:
-        InputError: a file is not as published.
-    """
-    return lacking(read(folder))
 
 
 def _kinds(raw: Raw) -> list[tuple[str, Mapping[str, int], Mapping[str, int]]]:

@@ -16,7 +16,7 @@ from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.multiverse import Row
 from syntagm.papers.hu2020.preparation import chances_of, prepared
 from syntagm.papers.hu2020.raw import Raw
-from syntagm.papers.hu2020.regressions import Fits
+from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
@@ -82,20 +82,16 @@ class Findings:
         return cited("hu2020")
 
     @cached_property
-    def fits(self) -> Fits:
+    def regressions(self) -> Regressions:
         """The regressions over 31 suites."""
-        return regressions.fitted(regressions.observations(self.study))
-
-    @cached_property
-    def without(self) -> Mapping[str, Fits]:
-        """The regressions without the classes of footnote 7."""
-        return regressions.without_classes(regressions.observations(self.study))
+        return Regressions(self.study)
 
     def fit(self, name: str) -> Fit:
         """Return the fit of a regression."""
-        if name not in self.fits.fits:
-            raise LookupError(f"{name} could not be fitted: {self.fits.failures.get(name, '')}")
-        return self.fits.fits[name]
+        found = self.regressions.fits
+        if name not in found.fits:
+            raise LookupError(f"{name} could not be fitted: {found.failures.get(name, '')}")
+        return found.fits[name]
 
     def aic(self, name: str, suites: str) -> float:
         """Return the AIC of a regression over another set of suites."""
@@ -141,7 +137,7 @@ class Findings:
         for claim in claims(chances_of(self.raw, self.study.suites)):
             printed[claim.text] = claim.printed
             judged.append((claim.text, partial(multiverse.rows, claim, self.study, self.withdrawn)))
-        judged += claims_of_perplexity.claims(self.study, self.withdrawn, self.fits, lambda: self.without)
+        judged += claims_of_perplexity.claims(self.study, self.withdrawn, self.regressions)
         return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judged]
 
     def rows(self) -> list[Row]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 
@@ -22,7 +21,8 @@ from syntagm.papers.hu2020 import (
 from syntagm.papers.hu2020.findings import Check, Findings
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
-from syntagm.papers.hu2020.raw import Raw, read
+from syntagm.papers.hu2020.raw import Raw
+from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
 from syntagm.views.classes import UNITS
@@ -30,19 +30,17 @@ from syntagm.views.classes import UNITS
 CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
 
 
-def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
+def outputs(raw: Raw, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
     """Yield every figure and table as soon as it is computed, with the name of its file.
 
     Arguments:
-        folder: `data/raw` of the authors' repository.
+        raw: the contents of `data/raw` of the authors' repository.
         suites: the number of suites to include: "31", "33" or "34".
         ngram: the method of combining the tie-breaking seeds of the n-gram model into one model: "vote" or "mean".
 
     Raises:
-        InputError: a file is not as published.
         UsageError: an option has any other value.
     """
-    raw = read(folder)
     yield "completeness", completeness.table(raw)
     study = prepared(raw, suites, ngram)
     everything = prepared(raw, "34", ngram)
@@ -54,9 +52,9 @@ def outputs(folder: Path, suites: str, ngram: str) -> Iterator[tuple[str, Table 
     if study.perplexity.height:
         yield "table4", table4(study)
     yield "withdrawn", withdrawn(study)
+    found = Findings(raw, study if (suites, ngram) == ("31", "vote") else prepared(raw))
     if any(study.items["corpus"]):
-        yield from regressions.tables(study)
-    found = Findings(raw, prepared(raw))
+        yield from regressions.tables(found.regressions if found.study is study else Regressions(study))
     yield "differences", findings.table(CLAIMS, found)
     yield "verdicts", multiverse.verdict_table(found.rows())
     yield "multiverse", multiverse.table(found.rows())

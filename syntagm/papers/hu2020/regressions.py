@@ -7,7 +7,8 @@ likelihood. An ablation removes a predictor from the fixed effects and keeps it 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import cached_property
 from itertools import chain
 
 import polars as pl
@@ -16,8 +17,8 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.errors import SyntagmError
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats.mixed import linear, logistic
-from syntagm.stats.mixed.linear import Fit
+from syntagm.stats.mixed import few_groups, linear, logistic
+from syntagm.stats.mixed.linear import Fit, LikelihoodRatio
 
 RANDOM = "(log(numwords) + architecture | suite) + (1 | instance)"
 FIXED = {
@@ -37,6 +38,7 @@ TESTS = {
 }
 # Footnote 7 of the paper: the same models without some model classes.
 WITHOUT = {"without n-gram": (ALL_NGRAMS,), "without GPT-2": (ALL_GPT2,), "without both": (ALL_NGRAMS, ALL_GPT2)}
+ALL = "all classes"
 _ABLATIONS = ("full", "no_size", "no_architecture")
 LOGISTIC = "correct ~ log(numwords) + architecture + (1 | suite) + (1 | suite:item) + (1 | instance)"
 
@@ -52,6 +54,37 @@ class Fits:
 
     fits: Mapping[str, Fit]
     failures: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Regressions:
+    """The regressions of suite scores of a study, and their tests; each is computed once, when it is first used."""
+
+    study: Study
+
+    @cached_property
+    def observations(self) -> pl.DataFrame:
+        """The observations; see `observations`."""
+        return observations(self.study)
+
+    @cached_property
+    def fits(self) -> Fits:
+        """All models, fitted to all model classes."""
+        return fitted(self.observations)
+
+    @cached_property
+    def without(self) -> Mapping[str, Fits]:
+        """The models without circuits, fitted without the classes of footnote 7; see `without_classes`."""
+        return without_classes(self.observations)
+
+    @cached_property
+    def ratios(self) -> "Ratios":
+        """The likelihood-ratio tests with all classes, and without those of footnote 7."""
+        return ratios({ALL: self.fits, **self.without})
+
+
+# (Classes, tested predictor) -> the test, or the reason why there is none.
+Ratios = Mapping[tuple[str, str], LikelihoodRatio | str]
 
 
 def observations(study: Study) -> pl.DataFrame:
@@ -75,17 +108,15 @@ def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
     return Fits(fits, failures)
 
 
-def tables(study: Study) -> Iterator[tuple[str, Table]]:
+def tables(found: Regressions) -> Iterator[tuple[str, Table]]:
     """Yield all tables of regressions, with the names of their files."""
-    table = observations(study)
-    all_fits = fitted(table)
-    yield "regressions", regressions(all_fits)
-    yield "regression_fits", fits(all_fits)
-    yield "regression_tests", tests({"all classes": all_fits, **without_classes(table)})
-    if all_fits.fits:
-        yield "regression_coefficients", coefficients(all_fits)
-        yield "regression_random_effects", random_effects(all_fits)
-    yield "regression_items", items(study)
+    yield "regressions", regressions(found.fits)
+    yield "regression_fits", fits(found.fits)
+    yield "regression_tests", tests({ALL: found.fits, **found.without}, found.ratios)
+    if found.fits.fits:
+        yield "regression_coefficients", coefficients(found.fits)
+        yield "regression_random_effects", random_effects(found.fits)
+    yield "regression_items", items(found.study)
 
 
 def without_classes(table: pl.DataFrame) -> dict[str, Fits]:
@@ -129,36 +160,76 @@ def fits(fitted_models: Fits) -> Table:
     return Table("Mixed-effects regressions: fit diagnostics", columns, rows, (), notes)
 
 
-def tests(by_classes: Mapping[str, Fits]) -> Table:
-    """Make the table of likelihood-ratio tests, with the AIC with and without the tested predictor.
+def ratios(by_classes: Mapping[str, Fits]) -> Ratios:
+    """Test predictors by likelihood ratios, if the models without and with them could be fitted.
+
+    If a group has few levels, a parametric bootstrap is used; see `few_groups.compare`.
+    """
+    found: dict[tuple[str, str], LikelihoodRatio | str] = {}
+    for classes, fitted_models in by_classes.items():
+        for tested, (smaller, larger) in TESTS.items():
+            if smaller in fitted_models.fits and larger in fitted_models.fits:
+                try:
+                    found[classes, tested] = few_groups.compare(fitted_models.fits[smaller], fitted_models.fits[larger])
+                except SyntagmError as error:
+                    found[classes, tested] = str(error)
+    return found
+
+
+def tests(by_classes: Mapping[str, Fits], ratios: Ratios) -> Table:
+    """Make the table of likelihood-ratio tests and F tests, with the AIC with and without the tested predictor.
 
     A note gives the reason for each test that can't be performed.
     """
     rows: list[tuple[Cell, ...]] = []
-    notes = ["classes: all, and without those of footnote 7 of the paper."]
+    notes = [
+        "classes: all, and without those of footnote 7 of the paper. method: what chi2 is compared with.",
+        "F: Kenward and Roger's test, which holds with few groups, too. Its model is fitted by restricted likelihood.",
+    ]
     for classes, fitted_models in by_classes.items():
         notes += [f"{classes}: {note}" for note in _notes(fitted_models)[1:]]
+        restricted: dict[str, Fit] = {}
         for tested, (smaller, larger) in TESTS.items():
-            if smaller in fitted_models.fits and larger in fitted_models.fits:
+            ratio = ratios.get((classes, tested))
+            if isinstance(ratio, str):
+                notes.append(f"{classes}: {tested} is not tested: {ratio}")
+            elif ratio:
+                small, large = fitted_models.fits[smaller], fitted_models.fits[larger]
+                f_test: tuple[Cell, ...] = (None,) * 3
                 try:
-                    small, large = fitted_models.fits[smaller], fitted_models.fits[larger]
-                    ratio = linear.compare(small, large)
-                    rows.append((classes, tested, ratio.chi2, ratio.df, ratio.p, large.aic, small.aic, large.n))
-                    notes += [f"{classes}: {tested}: {ratio.remark}"] if ratio.remark else []
+                    restricted[larger] = restricted.get(larger) or _restricted(large)
+                    found = few_groups.f_test(small, restricted[larger])
+                    f_test = found.value, found.denominator, found.p
                 except SyntagmError as error:
-                    notes.append(f"{classes}: {tested} is not tested: {error}")
-    columns = ("classes", "tested", "chi2", "df", "p", "aic with", "aic without", "observations")
+                    notes.append(f"{classes}: {tested} has no F test: {error}")
+                numbers = ratio.chi2, ratio.df, ratio.p, ratio.method
+                rows.append((classes, tested, *numbers, *f_test, large.aic, small.aic, large.n))
+                notes += [f"{classes}: {tested}: {ratio.remark}"] if ratio.remark else []
+    columns = (
+        "classes", "tested", "chi2", "df", "p", "method", "F", "denominator df", "p of F", "aic with", "aic without",
+        "observations",
+    )  # fmt: skip
     return Table("Likelihood-ratio tests", columns, tuple(rows), (), tuple(notes))
 
 
 def coefficients(fitted_models: Fits) -> Table:
-    """Make the table of the fixed effects of all models."""
-    rows = tuple(
-        (name, coefficient.name, coefficient.estimate, coefficient.se, coefficient.t)
-        for name, fit in fitted_models.fits.items()
-        for coefficient in fit.coefficients
-    )
-    return Table("Fixed effects", ("model", "term", "estimate", "se", "t"), rows, (), _notes(fitted_models)[:1])
+    """Make the table of the fixed effects of all models, with tests and intervals that hold with few groups."""
+    rows: list[tuple[Cell, ...]] = []
+    notes = [
+        *_notes(fitted_models)[:1],
+        "These estimates are by restricted maximum likelihood. se, df, t, p and the 95% intervals: Kenward and Roger's.",
+    ]
+    for name, fit in fitted_models.fits.items():
+        try:
+            rows += [(name, *astuple(effect)) for effect in _restricted(fit).tests("kenward-roger")]
+        except SyntagmError as error:
+            notes.append(f"{name} is not fitted by restricted likelihood: {error}")
+    columns = ("model", "term", "estimate", "se", "df", "t", "p", "low", "high")
+    return Table("Fixed effects", columns, tuple(rows), (), tuple(notes))
+
+
+def _restricted(fit: Fit) -> Fit:
+    return linear.fit_design(fit.design, True, len(fit.reached), 1)
 
 
 def random_effects(fitted_models: Fits) -> Table:

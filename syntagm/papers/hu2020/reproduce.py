@@ -25,6 +25,7 @@ from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.hu2020 import completeness, figures, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
+from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.progress import Progress
 from syntagm.result import Estimate
@@ -57,19 +58,18 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
     return results(design.folder)
 
 
-def from_raw(folder: Path, *, suites: str = "31", ngram: str = "vote") -> Iterator[tuple[str, Table | Figure]]:
+def from_raw(raw: Raw, *, suites: str = "31", ngram: str = "vote") -> Iterator[tuple[str, Table | Figure]]:
     """Make Figures 1 to 6, Table 4, the regressions and further tables from the paper's own raw data.
 
     Arguments:
-        folder: `data/raw` of cpllab/syntactic-generalization.
+        raw: the contents of `data/raw` of cpllab/syntactic-generalization.
         suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
         ngram: the method of combining the seeds of the n-gram model into one model: "vote" (as in the paper) or "mean".
 
     Raises:
-        InputError: a file is not as published.
         UsageError: an option has any other value.
     """
-    return published.outputs(folder, suites, ngram)
+    return published.outputs(raw, suites, ngram)
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
@@ -98,7 +98,7 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     yield from tables.tables(study)
     families, sizes = ({model[key] for model, _ in finished} for key in ("family", "size"))
     if len(families) > 1 and len(sizes) > 1:
-        yield from regressions.tables(study)
+        yield from regressions.tables(regressions.Regressions(study))
 
 
 def write(folder: Path) -> None:
@@ -172,5 +172,11 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 PAPER = Paper(
-    SUITES, of_runs, from_raw, completeness.of_folder, experiment=Experiment(SIZES, SEEDS, experiment, of_experiment)
+    SUITES,
+    of_runs,
+    from_raw,
+    read,
+    completeness.lacking,
+    ratio_tests=True,
+    experiment=Experiment(SIZES, SEEDS, experiment, of_experiment),
 )

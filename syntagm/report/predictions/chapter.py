@@ -19,7 +19,7 @@ from syntagm.report.predictions.items import Shown
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs.store import Run
 from syntagm.stats import interval
-from syntagm.views.effects import Effect, contrast
+from syntagm.views.effects.numbers import Effect, contrast
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # Nearly every page has room for this many items.

@@ -13,7 +13,8 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.result import Group
 from syntagm.runs.store import Run
 from syntagm.views import comparison, margins, regions, trajectory
-from syntagm.views.effects import Effect, draw, effects, extent, first_of_several
+from syntagm.views.effects.chart import draw, extent
+from syntagm.views.effects.numbers import Effect, effects, first_of_several
 from syntagm.views.scores import chart as scores
 from syntagm.views.trajectory.numbers import Scale
 from syntagm.views.trajectory.places import places

@@ -8,7 +8,7 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs.store import Run
 from syntagm.stats.adjust import holm
 from syntagm.stats.against_chance import against_chance
-from syntagm.stats.interval import LEVEL
+from syntagm.stats.interval import LEVEL, mcnemar
 
 # With more models than this, each is compared only with the first.
 MOST = 3
@@ -16,12 +16,25 @@ MOST = 3
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """A comparison with another model: on how many suites a model is significantly better, and worse, of how many."""
+    """A comparison with another model.
+
+    Arguments:
+        other: the other model.
+        better, worse: the numbers of suites on which the model is significantly better, and worse.
+        suites: the number of compared suites.
+        difference: the mean difference of the accuracies over suites, model minus other.
+        low, high: its 95% interval.
+        possible: whether any suite has enough items for a significant difference.
+    """
 
     other: str
     better: int
     worse: int
     suites: int
+    difference: float
+    low: float
+    high: float
+    possible: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +45,7 @@ class Headline:
         above, below: the numbers of suites on which its accuracy is significantly above, and below, chance.
         suites: the number of suites that are tested: those with a known chance level and items.
         untested: the number of its other suites.
+        possible: whether any of the tested suites has enough items for a significant difference from chance.
         versus: the comparisons with other models.
     """
 
@@ -40,6 +54,7 @@ class Headline:
     below: int
     suites: int
     untested: int
+    possible: bool
     versus: tuple[Versus, ...]
 
 
@@ -56,25 +71,40 @@ def headlines(
 
 def _headline(column: Column[Run], subjects: Sequence[Subject[Run]], versus: tuple[Versus, ...]) -> Headline:
     own = [subject for subject in subjects if any(member is column for member in subject.columns)]
-    tested = []
+    tested, least = [], []
     for subject in own:
         estimate, chance = column.accuracies.get((subject.name, subject.first)), subject.chance("first").value
         if estimate and estimate.n and 0 < chance < 1:
             tested.append(
                 (estimate.value - chance, against_chance(round(estimate.value * estimate.n), estimate.n, chance))
             )
+            least.append(min(against_chance(right, estimate.n, chance) for right in (0, estimate.n)))
     significant = [
         difference for (difference, _), p in zip(tested, holm([p for _, p in tested]), strict=True) if p <= LEVEL
     ]
     above = sum(difference > 0 for difference in significant)
-    return Headline(column.name, above, len(significant) - above, len(tested), len(own) - len(tested), versus)
+    counts = (above, len(significant) - above, len(tested), len(own) - len(tested))
+    return Headline(column.name, *counts, _possible(least), versus)
+
+
+def _possible(least: Sequence[float]) -> bool:
+    """Return whether the smallest of the least possible p-values of several suites is significant by Holm's method."""
+    return not least or min(least) * len(least) <= LEVEL
 
 
 def _versus(column: Column[Run], first: Column[Run], pairs: Sequence[ModelPair], columns: int) -> tuple[Versus, ...]:
-    sides = [(pair.a, pair.b, *pair.better, len(pair.suites)) for pair in pairs]
-    sides += [(b, a, for_b, for_a, suites) for a, b, for_a, for_b, suites in sides]
-    return tuple(
-        Versus(other.name, better, worse, suites)
-        for own, other, better, worse, suites in sides
-        if own is column and (columns <= MOST or other is first)
-    )
+    found = []
+    for pair in pairs:
+        if column not in (pair.a, pair.b):
+            continue
+        (worse, better), other, sign = pair.better, pair.a, 1
+        if column is pair.a:
+            (better, worse), other, sign = pair.better, pair.b, -1
+        if columns > MOST and other is not first:
+            continue
+        value, *ends = pair.overall.difference.numbers[:3]
+        low, high = sorted(sign * end for end in ends)
+        least = [mcnemar(comparison.n, 0) for _, comparison in pair.suites if comparison.n]
+        counts = (better, worse, len(pair.suites))
+        found.append(Versus(other.name, *counts, sign * value, low, high, _possible(least)))
+    return tuple(found)

@@ -1,147 +1,128 @@
 """Tests of mixed models that hold their level with few groups, and shares of variance with intervals.
 
 The likelihood-ratio test compares with a chi-squared distribution, which needs many groups: with ten training runs it
-rejects in 8 of 100 cases at the level .05, with four in 18. A t of a coefficient with the degrees of freedom of
-Satterthwaite (1946), as in lmerTest (Kuznetsova, Brockhoff & Christensen 2017), and a likelihood ratio compared with
-those of simulated responses (Halekoh & Højsgaard 2014), don't.
+rejects in 8 of 100 cases at the level .05, with four in 18. A likelihood ratio compared with those of simulated
+responses, and Kenward and Roger's F test (Halekoh & Højsgaard 2014), don't; nor do the tests of single coefficients,
+`Fit.tests`.
 """
 
-from collections.abc import Callable
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from syntagm.errors import SyntagmError, UsageError
-from syntagm.stats.bootstrap import SEED, generator
-from syntagm.stats.interval import Spread, p_value
-from syntagm.stats.mixed import deviance, linear, logistic, search
+from syntagm.stats import bootstrap
+from syntagm.stats.mixed import linear, logistic, search
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
-from syntagm.stats.mixed.search import Progress
 
-DRAWS = 500
-_STEP = 1e-3
+# Simulated responses of a likelihood-ratio test, so that p can be below .001; and of shares of variance.
+DRAWS, SHARES = 1000, 500
+# A bootstrap stops after one of this many ratios is larger.
+_SHARE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """A fixed effect with its test and interval.
+class F:
+    """An F test.
 
     Arguments:
-        name, estimate, se, t: as in `Coefficient`.
-        df: Satterthwaite's degrees of freedom; infinite in a logistic model, whose t is compared with a normal.
-        p: two-sided, of the hypothesis that the effect is 0.
-        low, high: the 95% interval.
+        value: the statistic, with Kenward and Roger's factor.
+        df, denominator: the degrees of freedom.
+        p: the probability of a value at least as large if the smaller model is true.
     """
 
-    name: str
-    estimate: float
-    se: float
-    t: float
-    df: float
+    value: float
+    df: int
+    denominator: float
     p: float
-    low: float
-    high: float
 
 
-def coefficients(fit: Fit) -> list[Tested]:
-    """Test the fixed effects of a fit. Linear models should be fitted with `reml=True`.
+def f_test(smaller: Fit, larger: Fit) -> F:
+    """Compare two linear models that differ in fixed effects only, by Kenward and Roger's F test (1997).
+
+    Arguments:
+        smaller: of this model only the fixed effects are used.
+        larger: a fit by restricted likelihood.
+
+    Raises:
+        UsageError: the models aren't nested, differ in random effects or data, or have no restricted likelihood.
+        InputError: there are too many random effects.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"y": [1.0, 2.0, 4.0, 5.0, 8.0, 9.5], "x": [0, 1] * 3, "g": list("aabbcc")})
-    >>> [(effect.name, round(effect.df, 2)) for effect in coefficients(linear.fit("y ~ x + (1 | g)", table, reml=True))]
-    [('(Intercept)', 2.01), ('x', 2.0)]
+    >>> fits = [linear.fit(f"y ~ {fixed} + (1 | g)", table, reml=True) for fixed in ("1", "x")]
+    >>> test = f_test(*fits)
+    >>> round(test.value, 2), test.df, round(test.denominator, 2), round(test.p, 4)
+    (49.0, 1, 2.0, 0.0198)
     """
-    degrees = _degrees(fit) if np.isfinite(fit.sigma) else np.full(len(fit.coefficients), np.inf)
-    tested = []
-    for effect, df in zip(fit.coefficients, degrees.tolist(), strict=True):
-        spread = Spread(effect.se**2, df, (("groups", fewest_groups(fit)),))
-        ends = effect.estimate - spread.reach, effect.estimate + spread.reach
-        tested.append(
-            Tested(effect.name, effect.estimate, effect.se, effect.t, df, p_value(effect.estimate, spread), *ends)
-        )
-    return tested
+    from scipy.special import fdtrc
+
+    linear.nested(smaller, larger)
+    small, large = smaller.design, larger.design
+    sides = [sorted(str(bar) for bar in design.model.bars) for design in (small, large)]
+    if sides[0] != sides[1]:
+        place = f"{smaller.formula} against {larger.formula}"
+        raise UsageError(place, "different random effects", "models that differ in fixed effects only")
+    # The smaller model is the larger one with X_large b restricted to the columns of X_small.
+    inside = np.linalg.lstsq(large.fixed.values, small.fixed.values)[0]
+    contrasts = np.linalg.svd(inside)[0][:, len(smaller.coefficients) :].T
+    adjusted = larger.adjusted()
+    factor, denominator = adjusted.test(contrasts)
+    values = contrasts @ np.array([effect.estimate for effect in larger.coefficients])
+    covariance = contrasts @ adjusted.covariance @ contrasts.T
+    value = factor * float(values @ np.linalg.solve(covariance, values)) / len(contrasts)
+    return F(value, len(contrasts), denominator, float(fdtrc(len(contrasts), denominator, value)))
 
 
-def _degrees(fit: Fit) -> Numbers:
-    """Return Satterthwaite's degrees of freedom of each coefficient.
-
-    For a coefficient with the variance f of the covariance parameters, they are 2 f**2 / (f' A f'), with the derivatives
-    f' of f and the covariance A of the parameters, twice the inverse of the second derivatives of the deviance.
-    """
-    design = fit.design
-    problem = deviance.problem(design, fit.method == "REML")
-
-    def at(place: Numbers) -> tuple[float, Numbers]:
-        """Return deviance and variances for covariance factors and the logarithm of sigma."""
-        lower = search.triangles(place[:-1], design.groupings)
-        solved, sigma = deviance.solution(problem, lower), float(np.exp(place[-1]))
-        profiled, ratio = deviance.deviance(problem, lower)[0], (solved.sigma / sigma) ** 2
-        # The profiled deviance has sigma at its best; elsewhere it is larger by this.
-        value = profiled + problem.degrees * (ratio - 1 - float(np.log(ratio)))
-        return value, np.diagonal(solved.covariance) / ratio
-
-    place = np.append(fit.place, np.log(fit.sigma))
-    steps = _STEP * np.maximum(1.0, np.abs(place))
-    slopes = np.array([(at(place + step)[1] - at(place - step)[1]) / (2 * step.sum()) for step in np.diag(steps)])
-    inverse = np.linalg.pinv(_second(lambda where: at(where)[0], place, steps), rcond=1e-8, hermitian=True)
-    variance = np.einsum("ik,ij,jk->k", slopes, 2 * inverse, slopes)
-    with np.errstate(divide="ignore"):
-        degrees: Numbers = 2 * at(place)[1] ** 2 / variance
-    return degrees
-
-
-def _second(of: Callable[[Numbers], float], place: Numbers, steps: Numbers) -> Numbers:
-    """Compute second derivatives by central differences. Shape (parameters, parameters)."""
-    moves, middle = np.diag(steps), of(place)
-    second = np.empty((len(place), len(place)))
-    for i, first in enumerate(moves):
-        second[i, i] = (of(place + first) - 2 * middle + of(place - first)) / steps[i] ** 2
-        for j, other in enumerate(moves[:i]):
-            crossed = of(place + first + other) - of(place + first - other)
-            crossed += of(place - first - other) - of(place - first + other)
-            second[i, j] = second[j, i] = crossed / (4 * steps[i] * steps[j])
-    return second
-
-
-def compare(
-    smaller: Fit, larger: Fit, draws: int | None = None, seed: int = SEED, progress: Progress | None = None
-) -> LikelihoodRatio:
+def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRatio:
     """Compare two nested models by a likelihood-ratio test, with a parametric bootstrap where groups are few.
 
     Responses are simulated from the smaller model, and both models are fitted to each. p is the share of likelihood
-    ratios that are at least as large as the observed one, which is counted among them.
+    ratios that are at least as large as the observed one, which is counted among them. As soon as it is clear that p is
+    above .05, because a twentieth of all ratios are, the simulation stops, and p is the share until then (Besag &
+    Clifford 1991). The seed is that of `bootstrap.current()`.
 
     Arguments:
-        draws: the number of simulated responses; 0: the chi-squared distribution. By default `DRAWS` if a group has
-            fewer than 20 levels, otherwise 0.
-        seed: of the simulated responses.
-        progress: called with the numbers of finished and of all draws.
+        draws: the largest number of simulated responses; 0: the chi-squared distribution. By default that of
+            `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0.
 
     Raises:
         UsageError: the models aren't nested, weren't fitted to the same data in the same way, or by restricted
             likelihood, which simulated responses can't be compared by.
     """
     plain = linear.compare(smaller, larger)
-    wanted = (DRAWS if fewest_groups(larger) < FEW_GROUPS else 0) if draws is None else draws
+    design = bootstrap.current()
+    wanted = design.simulated if draws is None else draws
+    if wanted is None:
+        wanted = DRAWS if fewest_groups(larger) < FEW_GROUPS else 0
     if not wanted:
         return plain
     if smaller.method == "REML":
         raise UsageError(larger.formula, "restricted likelihoods", "maximum likelihood", "Fit both with reml=False.")
-    source = generator(f"{smaller.formula} | {larger.formula}", seed)
-    ratios: list[float] = []
-    for number in range(wanted):
+    source = bootstrap.generator(f"{smaller.formula} | {larger.formula}", design.seed)
+    deviance_of = linear.deviance_of if np.isfinite(smaller.sigma) else logistic.deviance_of
+    progress, start = bootstrap.progress(), time.monotonic()
+    progress.began(f"Likelihood-ratio test: up to {wanted:,} simulated responses of {smaller.formula}")
+    larger_ratios, fitted, enough = 0, 0, max(1, wanted // _SHARE)
+    for number in range(1, wanted + 1):
         response = _simulated(smaller, source)
-        # A simulated response may have no variance, or be separated by a predictor; the number of these is said.
+        # A simulated response may have no variance; the number of these is said.
         with suppress(SyntagmError):
-            ratios.append(_refitted(smaller, response, seed).deviance - _refitted(larger, response, seed).deviance)
-        if progress:
-            progress(number + 1, wanted)
-    failed = f", {wanted - len(ratios)} not fitted" if len(ratios) < wanted else ""
-    p = (1 + sum(ratio >= plain.chi2 - search.SAME for ratio in ratios)) / (1 + len(ratios))
-    return LikelihoodRatio(plain.chi2, plain.df, p, f"parametric bootstrap({wanted}, seed {seed}){failed}")
+            ratio = deviance_of(smaller, response) - deviance_of(larger, response)
+            fitted, larger_ratios = fitted + 1, larger_ratios + (ratio >= plain.chi2 - search.SAME)
+        progress.simulated(number, wanted, time.monotonic() - start)
+        if larger_ratios == enough:
+            break
+    stopped = larger_ratios == enough
+    p = larger_ratios / fitted if stopped else (1 + larger_ratios) / (1 + fitted)
+    drawn = f"{number} of {wanted}" if number < wanted else f"{wanted}"
+    failed = f", {number - fitted} not fitted" if fitted < number else ""
+    method = f"parametric bootstrap({drawn}, seed {design.seed}{failed})"
+    return LikelihoodRatio(plain.chi2, plain.df, p, method, least=0.0 if stopped else 1 / (1 + fitted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +141,7 @@ class Share:
     high: float
 
 
-def shares(fit: Fit, draws: int = DRAWS, seed: int = SEED) -> list[Share]:
+def shares(fit: Fit, draws: int = SHARES) -> list[Share]:
     """Split the variance of responses into shares, for example of class, run and suite, with intervals.
 
     Write what should have a share as a random effect: `score ~ 1 + (1 | class) + (1 | size) + (1 | run) + (1 | suite)`.
@@ -168,11 +149,12 @@ def shares(fit: Fit, draws: int = DRAWS, seed: int = SEED) -> list[Share]:
     Schielzeth 2010). Groups with few levels have wide intervals; one with two or three can hardly be told from none.
 
     Arguments:
-        draws: the number of simulated responses; the model is fitted to each.
-        seed: of the simulated responses.
+        draws: the number of simulated responses; the model is fitted to each. Their seed is that of
+            `bootstrap.current()`.
     """
     names, observed = _shares(fit)
-    source = generator(f"shares/{fit.formula}", seed)
+    seed = bootstrap.current().seed
+    source = bootstrap.generator(f"shares/{fit.formula}", seed)
     simulated = []
     for _ in range(draws):
         with suppress(SyntagmError):

@@ -1,19 +1,23 @@
 """Fitted mixed-effects models: estimates, and messages about convergence and singular fits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
 from syntagm.errors import UsageError
+from syntagm.stats.interval import Spread, critical, p_value
+from syntagm.stats.mixed import kenward_roger, satterthwaite
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.design import Design, Grouping
 from syntagm.stats.mixed.search import LARGEST, SAME, Minimum
 
 _FLAT = 1e-4
 _SLOPE = 1e-3
-_Z = 1.959963984540054  # 97.5 % of a normal distribution
+
+By: TypeAlias = Literal["satterthwaite", "kenward-roger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,29 @@ class Coefficient:
     estimate: float
     se: float
     t: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A fixed effect with its test and interval, which never disagree.
+
+    Arguments:
+        name, estimate: as in `Coefficient`.
+        se: the standard error; by Kenward and Roger's method it is larger than that of the coefficient.
+        df: the degrees of freedom; infinite in a logistic model, whose t is compared with a normal distribution.
+        t: estimate / se.
+        p: two-sided, of the hypothesis that the effect is 0.
+        low, high: the 95% interval.
+    """
+
+    name: str
+    estimate: float
+    se: float
+    df: float
+    t: float
+    p: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,40 +162,75 @@ class Fit:
                 return group
         raise UsageError(self.formula, f"no group {name}", f"one of {', '.join(g.name for g in self.groups) or 'none'}")
 
-    def table(self) -> pl.DataFrame:
-        """Return a table with one row for each estimate and the columns part, group, term, estimate, se, t, low and high.
+    def tests(self, by: By = "satterthwaite") -> list[Tested]:
+        """Test the fixed effects.
 
-        `part` is `fixed`, `sd`, `correlation` or `residual`. `low` and `high` are estimate -/+ 1.96 se. Only fixed
-        effects have them, because the likelihood of a variance is too skewed for such an interval.
+        Arguments:
+            by: "satterthwaite": the degrees of freedom of lmerTest, for a fit by restricted likelihood, which is better,
+                or by maximum likelihood. "kenward-roger": those of pbkrtest, with larger standard errors, for a fit by
+                restricted likelihood. In a logistic model, neither is used.
+
+        Raises:
+            UsageError: there is no such method, or it needs restricted likelihood.
+            InputError: there are too many random effects for Kenward and Roger's method.
         """
-        rows: list[tuple[object, ...]] = [
-            (
-                "fixed",
-                "",
-                coefficient.name,
-                coefficient.estimate,
-                coefficient.se,
-                coefficient.t,
-                coefficient.estimate - _Z * coefficient.se,
-                coefficient.estimate + _Z * coefficient.se,
-            )
-            for coefficient in self.coefficients
+        if by not in get_args(By):
+            raise UsageError("by", repr(by), "one of " + ", ".join(get_args(By)))
+        errors, degrees = np.sqrt(np.diagonal(self.covariance)), np.full(len(self.coefficients), np.inf)
+        if by == "kenward-roger":
+            adjusted = self.adjusted()
+            errors = np.sqrt(np.diagonal(adjusted.covariance))
+            degrees = np.array([adjusted.test(row[None])[1] for row in np.eye(len(degrees))])
+        elif np.isfinite(self.sigma):
+            degrees = satterthwaite.degrees(self.design, self.place, self.sigma, self.method == "REML")
+        return [
+            _tested(effect.name, effect.estimate, se, df)
+            for effect, se, df in zip(self.coefficients, errors.tolist(), degrees.tolist(), strict=True)
         ]
+
+    def adjusted(self) -> kenward_roger.Adjusted:
+        """Compute Kenward and Roger's adjusted covariance of the fixed effects.
+
+        Raises:
+            UsageError: the fit isn't one by restricted likelihood.
+            InputError: there are too many random effects.
+        """
+        if self.method != "REML":
+            expected = "a linear model, fitted by restricted likelihood"
+            raise UsageError("kenward-roger", f"a fit by {self.method}", expected, "Fit with reml=True.")
+        return kenward_roger.adjusted(self.design, self.place, self.sigma)
+
+    def table(self, by: By = "satterthwaite") -> pl.DataFrame:
+        """Return a table with one row for each estimate.
+
+        The columns are part, group, term, estimate, se, df, t, p, low and high. `part` is `fixed`, `sd`, `correlation` or
+        `residual`. Only fixed effects have a test and an interval, because the likelihood of a variance is too skewed for
+        such an interval.
+
+        Arguments:
+            by: as in `tests`.
+        """
+        empty = (None,) * 6
+        rows: list[tuple[object, ...]] = [("fixed", "", *astuple(effect)) for effect in self.tests(by)]
         for group in self.groups:
+            rows += [("sd", group.name, name, sd, *empty) for name, sd in zip(group.effects, group.sd, strict=True)]
             rows += [
-                ("sd", group.name, name, sd) + (None,) * 4 for name, sd in zip(group.effects, group.sd, strict=True)
-            ]
-            rows += [
-                ("correlation", group.name, f"{group.effects[j]}, {group.effects[i]}", float(group.correlations[i, j]))
-                + (None,) * 4
+                ("correlation", group.name, f"{group.effects[j]}, {group.effects[i]}", float(group.correlations[i, j]),
+                 *empty)
                 for i in range(len(group.effects))
                 for j in range(i)
-            ]
+            ]  # fmt: skip
         if np.isfinite(self.sigma):
-            rows.append(("residual", "", "", self.sigma) + (None,) * 4)
-        texts, numbers = ("part", "group", "term"), ("estimate", "se", "t", "low", "high")
+            rows.append(("residual", "", "", self.sigma, *empty))
+        texts, numbers = ("part", "group", "term"), ("estimate", "se", "df", "t", "p", "low", "high")
         schema: dict[str, type[pl.DataType]] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
         return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _tested(name: str, estimate: float, se: float, df: float) -> Tested:
+    reach = critical(df) * se
+    p = p_value(estimate, Spread(se**2, df, (("groups", 0),)))
+    return Tested(name, estimate, se, df, estimate / se, p, estimate - reach, estimate + reach)
 
 
 def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:

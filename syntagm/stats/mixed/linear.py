@@ -6,7 +6,7 @@ docs/reference/regression.md explains the notation and the method, and compares 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -37,13 +37,17 @@ class LikelihoodRatio:
         chi2: twice the difference of the log-likelihoods.
         df: the difference of the numbers of parameters.
         p: the probability of a chi2 at least as large if the smaller model is true.
+        method: what the chi2 is compared with.
         remark: the reason why p is inexact; empty if it is exact.
+        least: the smallest p that the method can give.
     """
 
     chi2: float
     df: int
     p: float
+    method: str = "chi-squared"
     remark: str = ""
+    least: float = 0.0
 
 
 def fit(
@@ -88,19 +92,30 @@ def fit(
 
 def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
     """Fit a linear model to a design that has been checked; the arguments are the same as for `fit`."""
-    formula, groupings = design.model.text, design.groupings
+    groupings = design.groupings
     problem = deviance.problem(design, reml)
-
-    def objective(theta: Numbers) -> tuple[float, Numbers]:
-        value, slopes = deviance.deviance(problem, search.triangles(theta, groupings))
-        return value, search.gathered(slopes, groupings)
-
-    minimum = search.minimise(objective, lambda number: search.start(groupings, number, seed), starts, progress)
+    minimum = search.minimise(
+        _objective(problem), lambda number: search.start(groupings, number, seed), starts, progress
+    )
     if np.abs(minimum.place).max(initial=0.0) > 0.99 * search.LARGEST:
         raise InputError(
-            formula, "groups that explain the response exactly", "residual variance", "Remove a random term."
+            design.model.text, "groups that explain the response exactly", "residual variance", "Remove a random term."
         )
     return _fit(design, problem, minimum)
+
+
+def deviance_of(fit: Fit, response: Numbers) -> float:
+    """Fit a model to another response of the same rows, from its own estimates, and return the deviance."""
+    problem = deviance.problem(replace(fit.design, response=response), fit.method == "REML")
+    return search.again(_objective(problem), fit.design.groupings, fit.place)
+
+
+def _objective(problem: Problem) -> search.Objective:
+    def objective(theta: Numbers) -> tuple[float, Numbers]:
+        value, slopes = deviance.deviance(problem, search.triangles(theta, problem.groupings))
+        return value, search.gathered(slopes, problem.groupings)
+
+    return objective
 
 
 def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
@@ -113,7 +128,8 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
     """
     from scipy.special import chdtrc
 
-    _comparable(smaller, larger)
+    _same_likelihood(smaller, larger)
+    nested(smaller, larger)
     chi2, df = smaller.deviance - larger.deviance, larger.k - smaller.k
     if chi2 < -search.SAME:
         found = f"the larger model has the lower likelihood, by {-chi2 / 2:.3g}"
@@ -123,7 +139,7 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
     if (groups := fewest_groups(larger)) < FEW_GROUPS:
         remarks.append(f"only {groups} groups, so p may be too small: use few_groups.compare")
     chi2 = max(0.0, chi2)
-    return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), "; ".join(remarks))
+    return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark="; ".join(remarks))
 
 
 def fewest_groups(fit: Fit) -> int:
@@ -171,30 +187,41 @@ def _fit(design: _lmm_design.Design, problem: Problem, minimum: search.Minimum) 
     )
 
 
-def _comparable(smaller: Fit, larger: Fit) -> None:
+def nested(smaller: Fit, larger: Fit) -> None:
+    """Refuse two models that aren't nested, or weren't fitted to the same data.
+
+    Raises:
+        UsageError: the reason.
+    """
     place = f"{smaller.formula} against {larger.formula}"
     small, large = smaller.design, larger.design
-    if smaller.method != larger.method:
-        raise UsageError(place, f"{smaller.method} and {larger.method}", "two fits by the same method")
     same = np.array_equal(small.response, large.response) and np.array_equal(small.trials, large.trials)
     if not same or small.model.response != large.model.response:
         raise UsageError(
             place, "different responses", "the same response variable, and the same rows in the same order"
         )
-    fixed = _lmm_design.within(small.fixed.values, large.fixed.values)
-    if smaller.method == "REML" and (len(smaller.coefficients) != len(larger.coefficients) or not fixed):
-        cure = "Fit both with reml=False."
-        raise UsageError(place, "restricted likelihoods of different fixed effects", "maximum likelihood", cure)
-    if smaller.method == "REML" and not _in_one_unit(small.fixed.values, large.fixed.values):
-        cure = "Fit both with the same columns, or with reml=False."
-        raise UsageError(place, "restricted likelihoods of fixed effects in different units", "the same units", cure)
     if smaller.k >= larger.k:
         raise UsageError(place, f"{smaller.k} parameters against {larger.k}", "the smaller model first")
-    if not fixed:
+    if not _lmm_design.within(small.fixed.values, large.fixed.values):
         raise UsageError(place, "fixed effects that the larger model can't express", "nested models")
     for block in _lmm_design.blocks(small):
         if not any(_lmm_design.contains(other, block) for other in _lmm_design.blocks(large)):
             raise UsageError(place, f"random effects by {block.name} that the larger model lacks", "nested models")
+
+
+def _same_likelihood(smaller: Fit, larger: Fit) -> None:
+    place = f"{smaller.formula} against {larger.formula}"
+    if smaller.method != larger.method:
+        raise UsageError(place, f"{smaller.method} and {larger.method}", "two fits by the same method")
+    if smaller.method != "REML":
+        return
+    small, large = smaller.design.fixed.values, larger.design.fixed.values
+    if small.shape[1] != large.shape[1] or not _lmm_design.within(small, large):
+        cure = "Fit both with reml=False."
+        raise UsageError(place, "restricted likelihoods of different fixed effects", "maximum likelihood", cure)
+    if not _in_one_unit(small, large):
+        cure = "Fit both with the same columns, or with reml=False."
+        raise UsageError(place, "restricted likelihoods of fixed effects in different units", "the same units", cure)
 
 
 def _in_one_unit(first: Numbers, second: Numbers) -> bool:

@@ -6,6 +6,7 @@ docs/reference/regression.md explains notation and method.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -69,17 +70,9 @@ def fit(
 
 def fit_design(design: Design, starts: int, seed: int, progress: Progress | None = None) -> Fit:
     """Fit a logistic model to a design that has been checked; the arguments are the same as for `fit`."""
-    orthogonal, triangle = np.linalg.qr(design.fixed.values)
-    root = np.sqrt(len(orthogonal))
-    problem = laplace.problem(design.groupings, orthogonal * root, design.response, design.trials)
-    plain = _without_groups(design, orthogonal * root)
-    groupings = design.groupings
-    covariances = sum(int(grouping.free.sum()) for grouping in groupings)
-
-    def objective(place: Numbers) -> tuple[float, Numbers]:
-        lower = search.triangles(place[:covariances], groupings)
-        value, slopes, others = laplace.deviance(problem, lower, place[covariances:])
-        return value, np.concatenate([search.gathered(slopes, groupings), others])
+    problem, objective, turn = _prepared(design)
+    plain = _without_groups(design, problem.fixed)
+    groupings, covariances = design.groupings, _covariances(design)
 
     def start(number: int) -> Numbers:
         return np.concatenate([search.start(groupings, number, seed), plain])
@@ -88,7 +81,32 @@ def fit_design(design: Design, starts: int, seed: int, progress: Progress | None
     lower = search.triangles(minimum.place[:covariances], groupings)
     spherical = laplace.mode(problem, lower, minimum.place[covariances:]).effects
     modes = [effects @ factor.T for effects, factor in zip(spherical, lower, strict=True)]
-    return _fit(design, minimum, lower, modes, np.linalg.inv(triangle) * root)
+    return _fit(design, minimum, lower, modes, turn)
+
+
+def deviance_of(fit: Fit, response: Numbers) -> float:
+    """Fit a model to another response of the same rows, from its own estimates, and return the deviance."""
+    _, objective, _ = _prepared(replace(fit.design, response=response))
+    return search.again(objective, fit.design.groupings, fit.place)
+
+
+def _prepared(design: Design) -> tuple[laplace.Problem, search.Objective, Numbers]:
+    """Return the problem, its deviance, and the matrix that turns orthogonal coefficients into those of the columns."""
+    orthogonal, triangle = np.linalg.qr(design.fixed.values)
+    root = np.sqrt(len(orthogonal))
+    problem = laplace.problem(design.groupings, orthogonal * root, design.response, design.trials)
+    groupings, covariances = design.groupings, _covariances(design)
+
+    def objective(place: Numbers) -> tuple[float, Numbers]:
+        lower = search.triangles(place[:covariances], groupings)
+        value, slopes, others = laplace.deviance(problem, lower, place[covariances:])
+        return value, np.concatenate([search.gathered(slopes, groupings), others])
+
+    return problem, objective, np.linalg.inv(triangle) * root
+
+
+def _covariances(design: Design) -> int:
+    return sum(int(grouping.free.sum()) for grouping in design.groupings)
 
 
 def _checked(design: Design, trials: str) -> None:

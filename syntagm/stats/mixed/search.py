@@ -20,6 +20,7 @@ LARGEST = 1e4
 _STEPS = 3000
 _NEWTON = 8
 _SADDLES = 3
+_ABOVE, _ROUGH = 0.1, 1e-9
 
 Objective = Callable[[Numbers], tuple[float, Numbers]]
 Progress = Callable[[int, int], None]
@@ -68,6 +69,20 @@ def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int,
     return _polish(objective, places[int(np.argmin(reached))], tuple(reached))
 
 
+def again(objective: Objective, groupings: Sequence[Grouping], place: Numbers) -> float:
+    """Minimise a deviance from the parameters that fit another response, and return its lowest value.
+
+    Variances begin above 0, where all derivatives for them vanish.
+
+    Arguments:
+        place: the free entries of the covariance factors, and any other parameters.
+    """
+    start = place.copy()
+    diagonal = np.flatnonzero(gathered([np.eye(len(grouping.free)) for grouping in groupings], groupings))
+    start[diagonal] = np.where(np.abs(start[diagonal]) < _ABOVE, _ABOVE, start[diagonal])
+    return _descend(objective, start, _ROUGH)[1]
+
+
 def _settle(objective: Objective, start: Numbers) -> tuple[Numbers, float]:
     """Minimise from one start; if the result is a saddle point, continue along its negative curvature."""
     place, value = _descend(objective, start)
@@ -79,12 +94,12 @@ def _settle(objective: Objective, start: Numbers) -> tuple[Numbers, float]:
     return place, value
 
 
-def _descend(objective: Objective, start: Numbers) -> tuple[Numbers, float]:
+def _descend(objective: Objective, start: Numbers, tolerance: float = 1e-12) -> tuple[Numbers, float]:
     from scipy.optimize import minimize
 
     if not len(start):
         return start, objective(start)[0]
-    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": 30, "ftol": 1e-12, "gtol": 1e-6}
+    options = {"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": 30, "ftol": tolerance, "gtol": 1e-6}
     bounds = [(-LARGEST, LARGEST)] * len(start)
     result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return np.asarray(result.x, np.float64), float(result.fun)

@@ -1,0 +1,90 @@
+"""Parse sentences with a model, and print bracketed trees.
+
+Only some models give trees: those of the family rnng, which finds the most probable one by its
+beam search. Each TEXT is a sentence; `-` reads sentences from standard input, one per line. FILE
+has one sentence per line, or bracketed trees (.trees, .mrg, .ptb). The words of trees are parsed,
+and a message gives precision, recall and F1 of the constituents: of all, with their labels, and
+without labels of those that have several words, but not all.
+
+    syntagm parse models/rnng "The keys to the cabinet are here ."
+    syntagm parse 'models/rnng?beam=200' --prefixes "The horse raced past the barn fell ."
+    syntagm parse models/rnng --file test.trees > parsed.trees
+
+With --prefixes, there is a line for each word of a sentence: the best tree of the sentence up to
+this word, with open constituents closed. The last one is the tree of the sentence.
+
+Exit code 1: some sentences have no tree. Their lines are empty.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from syntagm.cli import _model
+from syntagm.errors import UsageError
+
+if TYPE_CHECKING:
+    from syntagm.training.rnng.oracle import Derivation
+
+# Sentences whose trees are in memory together.
+_PORTION = 256
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    _model.arguments(parser)
+    texts = parser.add_argument(
+        "texts", metavar="TEXT", nargs="+", default=[], help="a sentence; - reads standard input, one per line"
+    )
+    # With nargs="*", argparse takes no text in `parse MODEL --prefixes TEXT`.
+    texts.required = False
+    parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
+    parser.add_argument("--file", metavar="FILE", help="parse the lines of this file, or the words of its trees")
+    parser.add_argument("--prefixes", action="store_true", help="print the best tree of each prefix")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the trees, and compare them with those of the file."""
+    from syntagm.training.corpora import brackets, corpus, trees
+
+    if bool(arguments.texts) == bool(arguments.file):
+        found = "TEXT and --file" if arguments.texts else "no text"
+        raise UsageError("syntagm parse", found, "TEXT, - or --file FILE", "See `syntagm parse --help`.")
+    gold = _gold(arguments.file) if arguments.file else []
+    texts = [" ".join(tree.words) for tree in gold] or [*_texts(arguments)]
+    # The words of trees are parsed as they are.
+    model = _model.load(arguments, **({"tokens": "blanks"} if gold else {}))
+    agreement, missing = brackets.Agreement(), 0
+    answers = (answer for portion in corpus.portions(texts, _PORTION) for answer in model.parse(portion))
+    for index, answer in enumerate(answers):
+        for tree in answer if arguments.prefixes else answer[-1:] or ("",):
+            print(tree)
+        missing += not (answer and answer[-1])
+        if gold:
+            parsed = brackets.of_tree(next(trees.parse([answer[-1]]))) if answer[-1] else []
+            agreement.add(brackets.of_actions(gold[index].actions), parsed, len(gold[index].words))
+    if gold:
+        for kind in ("labelled", "unlabelled"):
+            precision, recall, f1 = brackets.rates(*getattr(agreement, kind))
+            print(f"{kind}: precision {precision:.4f}, recall {recall:.4f}, F1 {f1:.4f}", file=sys.stderr)
+    if missing:
+        print(f"syntagm: {missing:,} of {len(texts):,} sentences have no tree", file=sys.stderr)
+    return 1 if missing else 0
+
+
+def _gold(file: str) -> "list[Derivation]":
+    """Return the trees of a file of trees; none of another file."""
+    from syntagm.training.corpora import trees
+    from syntagm.training.rnng import oracle
+
+    return [*oracle.derivations([file])] if file.removesuffix(".gz").endswith(trees.SUFFIXES) else []
+
+
+def _texts(arguments: argparse.Namespace) -> Iterator[str]:
+    from syntagm.training.corpora import corpus
+
+    if arguments.file:
+        yield from corpus.texts([arguments.file])
+    for text in arguments.texts:
+        yield from (line.rstrip("\n") for line in sys.stdin) if text == "-" else [text]

@@ -1,0 +1,60 @@
+"""Satterthwaite's degrees of freedom of the fixed effects of linear mixed models (1946), as computed by lmerTest.
+
+A coefficient divided by its standard error has about Student's t distribution with the degrees of freedom that fit the
+variance of its estimated variance (Kuznetsova, Brockhoff & Christensen 2017).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from syntagm.stats.mixed import deviance, search
+from syntagm.stats.mixed.columns import Numbers
+from syntagm.stats.mixed.design import Design
+
+_STEP = 1e-3
+
+
+def degrees(design: Design, place: Numbers, sigma: float, reml: bool) -> Numbers:
+    """Return the degrees of freedom of each coefficient.
+
+    For a coefficient with the variance f of the covariance parameters, they are 2 f**2 / (f' A f'), with the derivatives
+    f' of f and the covariance A of the parameters, twice the inverse of the second derivatives of the deviance.
+
+    Arguments:
+        place: the free entries of the covariance factors.
+        sigma: the residual standard deviation.
+        reml: whether the fit has the restricted likelihood.
+    """
+    problem = deviance.problem(design, reml)
+
+    def at(where: Numbers) -> tuple[float, Numbers]:
+        """Return deviance and variances for covariance factors and the logarithm of sigma."""
+        lower = search.triangles(where[:-1], design.groupings)
+        solved = deviance.solution(problem, lower)
+        profiled, ratio = deviance.deviance(problem, lower)[0], (solved.sigma / float(np.exp(where[-1]))) ** 2
+        # The profiled deviance has sigma at its best; elsewhere it is larger by this.
+        value = profiled + problem.degrees * (ratio - 1 - float(np.log(ratio)))
+        return value, np.diagonal(solved.covariance) / ratio
+
+    centre = np.append(place, np.log(sigma))
+    steps = _STEP * np.maximum(1.0, np.abs(centre))
+    slopes = np.array([(at(centre + step)[1] - at(centre - step)[1]) / (2 * step.sum()) for step in np.diag(steps)])
+    inverse = np.linalg.pinv(_second(lambda where: at(where)[0], centre, steps), rcond=1e-8, hermitian=True)
+    variance = np.einsum("ik,ij,jk->k", slopes, 2 * inverse, slopes)
+    with np.errstate(divide="ignore"):
+        found: Numbers = 2 * at(centre)[1] ** 2 / variance
+    return found
+
+
+def _second(of: Callable[[Numbers], float], place: Numbers, steps: Numbers) -> Numbers:
+    """Compute second derivatives by central differences. Shape (parameters, parameters)."""
+    moves, middle = np.diag(steps), of(place)
+    second = np.empty((len(place), len(place)))
+    for i, first in enumerate(moves):
+        second[i, i] = (of(place + first) - 2 * middle + of(place - first)) / steps[i] ** 2
+        for j, other in enumerate(moves[:i]):
+            crossed = of(place + first + other) - of(place + first - other)
+            crossed += of(place - first - other) - of(place - first + other)
+            second[i, j] = second[j, i] = crossed / (4 * steps[i] * steps[j])
+    return second

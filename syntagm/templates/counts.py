@@ -1,0 +1,80 @@
+"""What a template with `fill = "sample"` can draw: its cells, their combinations of words, and the entries of each slot."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from syntagm.errors import InputError
+from syntagm.templates.plan import MAX_CONFIGURATIONS
+from syntagm.templates.sample import Draws
+from syntagm.templates.template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """A cell and what can be drawn in it.
+
+    Arguments:
+        values: the values of the variables.
+        configurations: the number of configurations with at least one combination of words.
+        combinations: the number of combinations of words in all of them.
+        exact: whether all conditions are counted; if not, `combinations` is an upper bound.
+    """
+
+    values: Mapping[str, str]
+    configurations: int
+    combinations: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a template can draw.
+
+    Arguments:
+        cells: its cells.
+        entries: slot -> the number of entries that can fill it.
+        unused: class of the template itself -> the words that can fill no slot.
+    """
+
+    cells: tuple[CellCount, ...]
+    entries: Mapping[str, int]
+    unused: Mapping[str, tuple[str, ...]]
+
+
+def counts(template: Template) -> Counts:
+    """Count what a template with `fill = "sample"` can draw.
+
+    Raises:
+        InputError: there are more than 10,000 configurations, or as for drawing.
+    """
+    draws = Draws(template, random.Random(0))
+    found: list[CellCount] = []
+    entries: dict[str, set[str]] = {}
+    visited = 0
+    for cell in draws.cells():
+        configurations, combinations, exact = 0, 0, True
+        for plan in draws.planner.every(cell.values):
+            if (visited := visited + 1) > MAX_CONFIGURATIONS:
+                text = f"more than {MAX_CONFIGURATIONS:,} configurations"
+                raise InputError(template.place, text, "fewer", "Remove variables, rules or alternatives.")
+            counted = draws.count(plan)
+            configurations += counted.total > 0
+            combinations += counted.total
+            exact = exact and not counted.checks
+            words = {slot.name: slot.words for slot in plan.slots}
+            for name in words if counted.total else ():
+                rooted = draws.counter.count(words, plan.joint, name)
+                entries.setdefault(name, set()).update(entry.words[0][0].entry for entry in rooted.entries)
+        found.append(CellCount(cell.values, configurations, combinations, exact))
+    every = set().union(*entries.values())
+    own = {name for section, name in template.places if section == "classes" and name in template.lexicon.classes}
+    unused = {
+        name: tuple(word.forms[""] for word in template.lexicon.classes[name].words if word.entry not in every)
+        for name in sorted(own)
+    }
+    return Counts(
+        tuple(found),
+        {name: len(fitting) for name, fitting in entries.items()},
+        {name: words for name, words in unused.items() if words},
+    )

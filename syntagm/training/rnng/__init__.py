@@ -1,0 +1,1 @@
+"""Training of recurrent neural network grammars (RNNGs) on trees."""

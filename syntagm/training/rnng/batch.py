@@ -1,0 +1,295 @@
+"""The loss of many trees at once, without a loop over trees or actions.
+
+All trees are known, so everything can be computed in an order that suits the machine:
+
+* the vectors of closed constituents depend only on their children: all constituents of the same height go through the
+  composition LSTM together, the lowest first;
+* an element of the stack depends on its own vector and on the element below: all elements of the same depth go through
+  the stack LSTM together, the deepest last;
+* the LSTMs over actions and words read all trees together, as usual.
+
+So a batch takes as many steps as its highest tree has levels, or its longest tree actions, however many trees it has.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, dropout, linear
+
+from syntagm.models.rnng.network import Network, lstm_step
+from syntagm.models.rnng.search import MOST_OPEN, OPEN, REDUCE, SHIFT
+from syntagm.training.lstm.softmax import Softmax
+from syntagm.training.rnng.oracle import Encoded, Ints
+from syntagm.training.rnng.recurrence import run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chains:
+    """Sequences of several lengths, read together: the first elements of all, then the second ones ...
+
+    Arguments:
+        order: the place of each element, as read, in the concatenated sequences.
+        levels: the sequences that are read on at each step, for `recurrence.run`: the longest are the first.
+        places: the place of each element of the concatenated sequences, as read.
+    """
+
+    order: Tensor
+    levels: list[Tensor]
+    places: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constituents:
+    """Closed constituents of the same height, the longest first.
+
+    Arguments:
+        labels: the label of each one.
+        rightward: the vectors of their children by row: the first children of all, then the second ones ...
+        leftward: the last children of all, then the last but one ...
+        levels: the constituents that have a first child, a second one ..., for `recurrence.run`.
+        ends: the place of the last child of each one in `rightward`, which is that of the first in `leftward`.
+    """
+
+    labels: Tensor
+    rightward: Tensor
+    leftward: Tensor
+    levels: list[Tensor]
+    ends: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Trees as numbers for a training step. Elements are numbered through all trees, by action.
+
+    Arguments:
+        words: the ids of all words.
+        distinct: the ids of all distinct words.
+        heights: the constituents of each height.
+        vectors: the row of the vector of each element, sorted by depth: distinct words, closed constituents, labels.
+        levels: for each depth, the place of the element below each element, in the depth before.
+        tops: the row of the top of the stack before each action; 0 is the bottom.
+        actions: each action, by number.
+        invalid: whether an action is not valid, shape (elements, actions).
+        read: the actions of all trees, as read by the LSTM over actions before each action.
+        acted: the order in which it reads them.
+        heard: the words of all trees, as read by the LSTM over words; a tree begins with word 0.
+        worded: the order in which it reads them.
+        known: the place of the last word before each action in `heard`.
+    """
+
+    words: Tensor
+    distinct: Tensor
+    heights: list[Constituents]
+    vectors: Tensor
+    levels: list[Tensor]
+    tops: Tensor
+    actions: Tensor
+    invalid: Tensor
+    read: Tensor
+    acted: Chains
+    heard: Tensor
+    worded: Chains
+    known: Tensor
+
+    def to(self, device: torch.device) -> "Batch":
+        """Return the batch on a device."""
+        moved: Batch = _moved(self, device)
+        return moved
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """Return a tensor, or a list or a record of tensors, on a device."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, list):
+        return [_moved(item, device) for item in value]
+    return replace(value, **{field.name: _moved(getattr(value, field.name), device) for field in fields(value)})
+
+
+def batch(trees: Sequence[Encoded], labels: int) -> Batch:
+    """Return a batch of trees.
+
+    Arguments:
+        trees: the trees.
+        labels: the number of labels.
+    """
+    lengths = np.array([len(tree.actions) for tree in trees])
+    starts = np.cumsum(lengths) - lengths
+    actions = np.concatenate([tree.actions for tree in trees])
+    words = np.concatenate([tree.words for tree in trees])
+    depth = np.concatenate([tree.depth for tree in trees])
+    below = np.concatenate(
+        [np.where(tree.below < 0, -1, tree.below + start) for tree, start in zip(trees, starts, strict=True)]
+    )
+    distinct, word_rows = np.unique(words, return_inverse=True)
+    rows, heights = _constituents(trees, starts, actions, word_rows, len(distinct))
+    order = np.argsort(depth, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    ends = np.cumsum(np.bincount(depth)[1:])
+    levels = []
+    for first, last, before in zip([0, *ends[:-1]], ends, [0, 0, *ends[:-2]], strict=True):
+        under = below[order[first:last]]
+        levels.append(_tensor(np.where(under < 0, 0, place[under] - before)))
+    first_action = np.zeros(len(actions), bool)
+    first_action[starts] = True
+    tops = np.where(first_action, 0, 1 + place[np.arange(len(actions)) - 1])
+    shifts = actions == SHIFT
+    sizes = np.array([len(tree.words) for tree in trees])
+    read_before = np.cumsum(shifts) - shifts
+    known = read_before + np.repeat(np.arange(len(trees)), lengths)
+    heard = np.concatenate([np.append(0, tree.words) for tree in trees])
+    previous = np.where(first_action, OPEN + labels, np.roll(actions, 1))
+    acted, worded = _chains(lengths), _chains(sizes + 1)
+    return Batch(
+        _tensor(words), _tensor(distinct), heights, _tensor(rows[order]), levels, _tensor(tops), _tensor(actions),
+        torch.from_numpy(_invalid(actions, lengths, first_action, labels)),
+        _tensor(previous), acted, _tensor(heard), worded, _tensor(known),
+    )  # fmt: skip
+
+
+def _constituents(
+    trees: Sequence[Encoded], starts: Ints, actions: Ints, word_rows: Ints, words: int
+) -> tuple[Ints, list[Constituents]]:
+    """Return the row of the vector of each element, and the constituents of each height.
+
+    Rows are first the `words` distinct words, then the closed constituents by height, then the labels.
+    """
+    parts = list(zip(trees, starts, strict=True))
+    closing = np.concatenate([tree.closing + start for tree, start in parts])
+    children = np.concatenate([tree.children + start for tree, start in parts])
+    height, closed, counts = (
+        np.concatenate([getattr(tree, name) for tree in trees]) for name in ("height", "closed", "counts")
+    )
+    first = np.cumsum(counts) - counts
+    # By height; of the same height, the longest first.
+    order = np.lexsort((-counts, height))
+    rows = np.empty(len(actions), np.int64)
+    rows[actions == SHIFT] = word_rows
+    rows[closing[order]] = words + np.arange(len(order))
+    opens = actions >= OPEN
+    rows[opens] = words + len(order) + actions[opens] - OPEN
+    heights = []
+    for members in np.split(order, np.cumsum(np.bincount(height)[1:])[:-1]):
+        sizes = counts[members]
+        chains, ends = _chains(sizes), np.cumsum(sizes)
+        of_child = np.repeat(np.arange(len(members)), sizes)
+        step = np.arange(sizes.sum()) - (ends - sizes)[of_child]
+        vectors = rows[children[first[members][of_child] + step]]
+        mirrored = rows[children[(first[members] + sizes - 1)[of_child] - step]]
+        heights.append(
+            Constituents(
+                _tensor(closed[members]), _tensor(vectors)[chains.order], _tensor(mirrored)[chains.order], chains.levels,
+                chains.places[_tensor(ends - 1)],
+            )
+        )  # fmt: skip
+    return rows, heights
+
+
+def _chains(lengths: Ints) -> Chains:
+    """Return how sequences of these lengths are read together; the longest must be the first."""
+    sizes = np.cumsum(np.bincount(lengths)[::-1])[::-1][1:]
+    starts = np.cumsum(sizes) - sizes
+    rank = np.empty_like(lengths)
+    rank[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
+    time = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = starts[time] + np.repeat(rank, lengths)
+    order = np.empty_like(places)
+    order[places] = np.arange(len(places))
+    # All sequences begin in the same state, or in the state of their place.
+    return Chains(_tensor(order), [torch.arange(size) for size in sizes.tolist()], _tensor(places))
+
+
+def _invalid(actions: Ints, lengths: Ints, first: NDArray[np.bool_], labels: int) -> NDArray[np.bool_]:
+    """Return which actions are not valid before each action, as in the search."""
+    change = np.where(actions >= OPEN, 1, np.where(actions == REDUCE, -1, 0))
+    # A tree ends with nothing open.
+    opened = np.cumsum(change) - change
+    after_opening = np.roll(actions, 1) >= OPEN
+    invalid = np.zeros((len(actions), OPEN + labels), bool)
+    invalid[:, SHIFT] = first
+    invalid[:, REDUCE] = first | after_opening
+    invalid[opened >= MOST_OPEN, OPEN:] = True
+    return invalid
+
+
+def _tensor(numbers: Ints) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(numbers))
+
+
+def nats(network: Network, trees: Batch, softmax: Softmax | None) -> tuple[Tensor, Tensor]:
+    """Return the negative log-likelihood of all actions and of all words, in nats.
+
+    Arguments:
+        network: the network.
+        trees: the trees.
+        softmax: the loss of the output layer, if it is computed in one pass.
+    """
+    histories = [_stacks(network, trees).index_select(0, trees.tops)]
+    if network.parts == "all":
+        histories.append(_read(network, network.action_history, network.action_embedding(trees.read), trees.acted))
+        heard = _read(network, network.word_history, network.word_embedding(trees.heard), trees.worded)
+        histories.append(heard.index_select(0, trees.known))
+    state = network.derivation_state(histories)
+    logits = network.action(state).float().masked_fill(trees.invalid, -torch.inf)
+    of_actions = cross_entropy(logits, trees.actions, reduction="sum")
+    before = state[trees.actions == SHIFT]
+    if softmax is not None:
+        return of_actions, softmax.loss(before, trees.words) * len(trees.words)
+    return of_actions, cross_entropy(network.word(before).float(), trees.words, reduction="sum")
+
+
+def _stacks(network: Network, trees: Batch) -> Tensor:
+    """Return the last layer of the stack LSTM: for the bottom, then for each element, by depth."""
+    vectors = torch.cat([_vectors(network, trees), network.label_embedding.weight, network.bottom])
+    stack, layers = network.stack, network.stack.num_layers
+    hidden = vectors
+    for layer in range(layers):
+        gates = _inputs(stack, hidden, f"l{layer}")
+        # In the first layer, equal elements have equal inputs, and those of the bottom are the last.
+        bottom, gates = (gates[-1:], gates.index_select(0, trees.vectors)) if layer == 0 else (gates[:1], gates[1:])
+        start = lstm_step(bottom, torch.zeros_like(bottom[:, : stack.hidden_size]))
+        recurrent = getattr(stack, f"weight_hh_l{layer}")
+        hidden = torch.cat([start[0], run(gates, recurrent, trees.levels, *start)])
+        if layer < layers - 1:
+            hidden = dropout(hidden, network.dropout, network.training)
+    return hidden
+
+
+def _vectors(network: Network, trees: Batch) -> Tensor:
+    """Return the vectors of distinct words and of closed constituents."""
+    vectors: Tensor = network.word_embedding(trees.distinct)
+    lstm = network.composition
+    hiddens, cells = network.label_states()
+    for height in trees.heights:
+        ends = []
+        for number, (name, rows) in enumerate((("l0", height.rightward), ("l0_reverse", height.leftward))):
+            start = hiddens[number].index_select(0, height.labels), cells[number].index_select(0, height.labels)
+            gates = _inputs(lstm, vectors.index_select(0, rows), name)
+            states = run(gates, getattr(lstm, f"weight_hh_{name}"), height.levels, *start)
+            ends.append(states.index_select(0, height.ends))
+        vectors = torch.cat([vectors, torch.relu(network.composed(torch.cat(ends, 1)))])
+    return vectors
+
+
+def _read(network: Network, lstm: nn.LSTM, inputs: Tensor, chains: Chains) -> Tensor:
+    """Return the last layer of an LSTM after each element of several sequences."""
+    zeros = inputs.new_zeros(len(chains.levels[0]), lstm.hidden_size)
+    hidden = inputs.index_select(0, chains.order)
+    for layer in range(lstm.num_layers):
+        if layer:
+            hidden = dropout(hidden, network.dropout, network.training)
+        gates = _inputs(lstm, hidden, f"l{layer}")
+        hidden = run(gates, getattr(lstm, f"weight_hh_l{layer}"), chains.levels, zeros, zeros)
+    return hidden.index_select(0, chains.places)
+
+
+def _inputs(lstm: nn.LSTM, inputs: Tensor, name: str) -> Tensor:
+    """Return the inputs of the gates of a layer, with both biases."""
+    bias: Tensor = getattr(lstm, f"bias_ih_{name}") + getattr(lstm, f"bias_hh_{name}")
+    return linear(inputs, getattr(lstm, f"weight_ih_{name}"), bias)
