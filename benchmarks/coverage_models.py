@@ -25,7 +25,7 @@ from benchmarks.coverage import ITEMS, Numbers, Row, page, rate, row
 from syntagm.stats import interval, judgements, model_classes, planning
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic
-from syntagm.stats.mixed.fit import Fit
+from syntagm.stats.mixed.fit import By, Fit
 from syntagm.stats.planning import People, Pilot, TwoClasses, TwoModels
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -51,19 +51,19 @@ def fitted(formula: str, data: pl.DataFrame, binomial: bool, reml: bool = False)
     return linear.fit(formula, data, reml=reml, starts=1)
 
 
-def coefficients(draw: np.random.Generator, draws: int, runs: int, binomial: bool) -> Row:
-    """The coefficient of the class: Student's t with Satterthwaite's degrees of freedom; Wald's z in binomial models."""
+def coefficients(draw: np.random.Generator, draws: int, runs: int, binomial: bool, by: By = "satterthwaite") -> Row:
+    """The coefficient of the class: Student's t by Satterthwaite or by Kenward and Roger; Wald's z in binomial models."""
     coverages, sizes = [], []
     for of_runs in OF_RUNS:
         covered, rejected = [], []
         for _ in range(draws):
             fit = fitted("value ~ kind + (1 | suite) + (1 | run)", table(draw, runs, of_runs, binomial), binomial, True)
-            effect = few_groups.coefficients(fit)[1]
+            effect = fit.tests(by)[1]
             covered.append(effect.low <= 0 <= effect.high)
             rejected.append(effect.p <= interval.LEVEL)
         coverages.append(rate(covered))
         sizes.append(rate(rejected))
-    name = "class, binomial mixed model (Wald)" if binomial else "class, linear mixed model (Satterthwaite)"
+    name = "class, binomial mixed model (Wald)" if binomial else f"class, linear mixed model ({by.title()})"
     return row(name, f"{runs} runs, {SUITES} suites", coverages, sizes)
 
 
