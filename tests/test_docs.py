@@ -30,7 +30,7 @@ COLLECTIONS = {
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-TUTORIALS = {"first_suite.md", "cross_a_lexicon.md"}  # run with their commands by test_tutorials.py
+TUTORIALS = {"first_suite.md", "cross_a_lexicon.md", "paradigm.md"}  # run with their commands by test_tutorials.py
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in TUTORIALS]
 
 

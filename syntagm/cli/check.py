@@ -119,8 +119,8 @@ def _print_counts(file: str) -> None:
             number = ("" if cell.exact else "at most ") + _number(cell.combinations, "combination")
             configurations = _number(cell.configurations, "configuration")
             print(f"    {values}: {number} of words" + (f" in {configurations}" if cell.configurations != 1 else ""))
-        for slot, number in counted.entries.items():
-            print(f"    slot {slot}: {number:,} entr{'y' if number == 1 else 'ies'}")
+        for slot, entries in counted.entries.items():
+            print(f"    slot {slot}: {entries:,} entr{'y' if entries == 1 else 'ies'}")
         for name_of, words in counted.unused.items():
             shown = ", ".join(words[:SHOWN]) + (", ..." if len(words) > SHOWN else "")
             print(f"    class {name_of}, words that can't be drawn ({len(words):,}): {shown}")

@@ -3,22 +3,29 @@
 Slots are nodes of a graph, and a condition on two slots is an edge. On a forest of edges, combinations are counted from
 the leaves to the root: the words of a slot are grouped by the columns that its edges compare, and a group has as many
 combinations as it has words, times those of the groups that go with it in each branch. The rank of a combination is
-decoded from the root to the leaves. Conditions that are not in the forest (they close a cycle, name three slots, or ask
-for another entry) are left to the caller, who draws again if one doesn't hold.
+decoded from the root to the leaves.
+
+An edge that closes a cycle divides the combinations into cases: the words of one slot that go with the same words of the
+other are a case, in which the edge holds for all words that remain. If there are too many cases, or if a condition names
+three slots or asks for another entry, it is left to the caller, who draws again if it doesn't hold.
 """
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 from typing import Any
 
 from syntagm.templates import expression
 from syntagm.templates.cells import MISSING
-from syntagm.templates.expression import Expression, Index, Share, flags
+from syntagm.templates.expression import Expression
+from syntagm.templates.index import Index, flags
 from syntagm.templates.lexicon import Word
 
+MAX_CASES = 40
+
 Key = tuple[str, ...]
+Parts = list[tuple[Sequence[Word], Sequence[Word]]]
 
 
 @dataclass(slots=True)
@@ -60,54 +67,68 @@ class _Node:
     empty: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A forest, given by the root of each tree, and the number of its combinations."""
+
+    total: int
+    roots: tuple[_Node, ...]
+
+
 @dataclass(slots=True)
 class Entry:
-    """An entry in a slot: its words with their groups, and the number of combinations with each word and those before it."""
+    """An entry in a slot: its words, each with case and group, and the number of combinations with each and those before it."""
 
-    words: list[tuple[Word, int]]
-    cumulative: list[int]
+    words: list[tuple[_Case, Word, int]] = field(default_factory=list)
+    cumulative: list[int] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """The number of combinations with the entry."""
+        return self.cumulative[-1]
+
+    def combination(self, rank: int) -> dict[str, Word]:
+        """Return the combination with a rank from 0 to `total - 1` among those with the entry."""
+        place = bisect_right(self.cumulative, rank)
+        case, word, group = self.words[place]
+        rank -= self.cumulative[place - 1] if place else 0
+        first, *others = case.roots
+        words = {first.slot: word}
+        for root in others:
+            rank, own = divmod(rank, root.whole.total)
+            _decode(root, root.whole, own, words)
+        _decode_below(first, group, rank, words)
+        return words
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Counted:
     """The combinations of a configuration: their number, how to find one by its rank, and the conditions not counted.
 
     Arguments:
         total: the number of combinations that meet the counted conditions.
         checks: the conditions that are not counted.
-        roots: the root of each tree of the forest.
+        cases: the cases with at least one combination.
+        cumulative: the number of combinations of each case and those before it.
         empty: the slots that have no words together, if there are no combinations.
-        entries: the entries of the first root, if they are to be equally likely.
+        entries: the entries of a slot, if they are to be equally likely.
     """
 
     total: int
     checks: tuple[Expression, ...]
-    roots: tuple[_Node, ...]
+    cases: tuple[_Case, ...]
+    cumulative: tuple[int, ...]
     empty: tuple[str, ...]
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Entry, ...]
 
     def combination(self, rank: int) -> dict[str, Word]:
         """Return the combination with a rank from 0 to `total - 1`."""
+        place = bisect_right(self.cumulative, rank)
+        rank -= self.cumulative[place - 1] if place else 0
         words: dict[str, Word] = {}
-        for root in self.roots:
+        for root in self.cases[place].roots:
             rank, own = divmod(rank, root.whole.total)
             _decode(root, root.whole, own, words)
-        return words
-
-    def size(self, entry: Entry) -> int:
-        """Return the number of combinations with an entry."""
-        return entry.cumulative[-1] * (self.total // self.roots[0].whole.total)
-
-    def of(self, entry: Entry, rank: int) -> dict[str, Word]:
-        """Return the combination with a rank from 0 to `size(entry) - 1` among those with an entry."""
-        first, *others = self.roots
-        words: dict[str, Word] = {}
-        for root in others:
-            rank, own = divmod(rank, root.whole.total)
-            _decode(root, root.whole, own, words)
-        place = bisect_right(entry.cumulative, rank)
-        words[first.slot], group = entry.words[place]
-        _decode_below(first, group, rank - (entry.cumulative[place - 1] if place else 0), words)
         return words
 
 
@@ -144,34 +165,107 @@ class Counter:
             joint: the conditions on several slots.
             spread: the slot whose entries are to be equally likely, if any.
         """
-        edges, checks = _forest(list(slots), joint)
+        edges, cycles, checks = self._graph(slots, joint)
+        divided = [dict(slots)]
+        for (first, second), edge in cycles:
+            more = [
+                {**case, first: left, second: right}
+                for case in divided
+                for left, right in self._parts(edge, first, case[first], second, case[second])
+            ]
+            if len(more) > MAX_CASES:
+                checks.append(edge)
+            else:
+                divided = more
         neighbors: dict[str, list[str]] = {slot: [] for slot in slots}
         for first, second in edges:
             neighbors[first].append(second)
             neighbors[second].append(first)
-        roots, seen, total = [], set[str](), 1
-        for slot in [spread, *slots] if spread else slots:
-            if slot not in seen:
-                node = self._node(slot, "", slots, neighbors, edges, seen)
-                roots.append(node)
-                total *= node.whole.total
-        empty = next((root.empty for root in roots if root.empty), ())
-        return Counted(total, checks, tuple(roots), empty, self._entries(roots[0]) if spread and total else ())
+        order = [spread, *slots] if spread else list(slots)
+        cases = [self._case(order, case, neighbors, edges) for case in divided]
+        empty = next((root.empty for case in cases for root in case.roots if root.empty), ())
+        if not cases:
+            empty = next(pair for pair, _ in cycles)
+        cases = [case for case in cases if case.total]
+        cumulative = tuple(accumulate(case.total for case in cases))
+        total = cumulative[-1] if cumulative else 0
+        return Counted(total, tuple(checks), tuple(cases), cumulative, empty, self._entries(cases) if spread else ())
 
-    def _entries(self, node: _Node) -> tuple[Entry, ...]:
-        """Return the entries of a slot that have combinations."""
-        key = "entries", id(node)
+    def _entries(self, cases: Sequence[_Case]) -> tuple[Entry, ...]:
+        """Return the entries of the first slot that have combinations."""
+        key = ("entries", *map(id, cases))
         if key not in self._memory:
-            by_entry: dict[str, list[tuple[Word, int]]] = {}
-            for group, words in enumerate(node.groups.words):
-                for word in words if node.weights[group] else ():
-                    by_entry.setdefault(word.entry, []).append((word, group))
-            each = [weight // len(words) for weight, words in zip(node.weights, node.groups.words, strict=True)]
-            self._memory[key] = tuple(
-                Entry(listed, list(accumulate(each[group] for _, group in listed))) for listed in by_entry.values()
-            )
+            self._memory[key] = _entries(cases)
         entries: tuple[Entry, ...] = self._memory[key]
         return entries
+
+    def _case(
+        self,
+        order: Sequence[str],
+        slots: Mapping[str, Sequence[Word]],
+        neighbors: Mapping[str, Sequence[str]],
+        edges: Mapping[tuple[str, str], Expression],
+    ) -> _Case:
+        roots, seen, total = [], set[str](), 1
+        for slot in order:
+            if slot not in seen:
+                roots.append(self._node(slot, "", slots, neighbors, edges, seen))
+                total *= roots[-1].whole.total
+        key = ("case", *map(id, roots))
+        if key not in self._memory:
+            self._memory[key] = _Case(total, tuple(roots))
+        case: _Case = self._memory[key]
+        return case
+
+    def _graph(
+        self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression]
+    ) -> tuple[dict[tuple[str, str], Expression], list[tuple[tuple[str, str], Expression]], list[Expression]]:
+        """Return the edges of a forest, the edges that close cycles, and the conditions that are no edges.
+
+        Edges that would make the most cases are in the forest.
+        """
+        pairs: dict[tuple[str, ...], list[Expression]] = {}
+        checks = []
+        order = list(slots)
+        for condition in joint:
+            named = expression.slots(condition)
+            if len(named) == 2 and not any(isinstance(atom, expression.Differ) for atom in expression.atoms(condition)):
+                pairs.setdefault(tuple(sorted(named, key=order.index)), []).append(condition)
+            else:
+                checks.append(condition)
+        every = {(first, second): expression.conjunction(pairs[first, second]) for first, second in pairs}
+        edges, cycles = _forest(order, list(every))
+        if cycles:
+            sizes = {
+                (first, second): len(self._parts(edge, first, slots[first], second, slots[second]))
+                for (first, second), edge in every.items()
+            }
+            edges, cycles = _forest(order, sorted(every, key=lambda pair: -sizes[pair]))
+            cycles.sort(key=lambda pair: sizes[pair])
+        return {pair: every[pair] for pair in edges}, [(pair, every[pair]) for pair in cycles], checks
+
+    def _parts(self, edge: Expression, first: str, left: Sequence[Word], second: str, right: Sequence[Word]) -> Parts:
+        """Divide the words of a slot into those that go with the same words of another slot."""
+        key = ("parts", edge, id(left), id(right))
+        if key not in self._memory:
+            names = [
+                tuple(sorted({ref.name for ref in expression.columns(edge) if ref.slot == slot}))
+                for slot in (first, second)
+            ]
+            of_left, of_right = self._groups(left, names[0]), self._groups(right, names[1])
+            by_mask: dict[int, list[Word]] = {}
+            for cells, words in zip(of_left.keys, of_left.words, strict=True):
+                others = {first: dict(zip(names[0], cells, strict=True))}
+                if mask := of_right.index.meeting(edge, second, others):
+                    by_mask.setdefault(mask, []).extend(words)
+            self._memory[key] = [
+                (tuple(words), tuple(chain.from_iterable(compress(of_right.words, flags(mask, len(of_right.words))))))
+                for mask, words in by_mask.items()
+            ]
+            # The words are kept, because their identity is part of the key.
+            self._memory[(*key, "words")] = left, right
+        parts: Parts = self._memory[key]
+        return parts
 
     def _node(
         self,
@@ -238,20 +332,9 @@ def _branches(slot: str, groups: _Groups, names: Key, edge: Expression, child: _
 
 
 def _forest(
-    slots: Sequence[str], joint: Sequence[Expression]
-) -> tuple[dict[tuple[str, str], Expression], tuple[Expression, ...]]:
-    """Return the conditions that join two slots each without a cycle, and all other conditions.
-
-    Conditions that ask for a common value come first, because they allow the fewest words.
-    """
-    pairs: dict[tuple[str, ...], list[Expression]] = {}
-    checks = []
-    for condition in joint:
-        named = expression.slots(condition)
-        if len(named) == 2 and not any(isinstance(atom, expression.Differ) for atom in expression.atoms(condition)):
-            pairs.setdefault(tuple(sorted(named, key=slots.index)), []).append(condition)
-        else:
-            checks.append(condition)
+    slots: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Divide pairs of slots into those of a forest and those that close a cycle; the first come first."""
     tree = {slot: slot for slot in slots}
 
     def root(slot: str) -> str:
@@ -259,11 +342,27 @@ def _forest(
             slot = tree[slot]
         return slot
 
-    edges: dict[tuple[str, str], Expression] = {}
-    for first, second in sorted(pairs, key=lambda pair: not any(isinstance(part, Share) for part in pairs[pair])):
+    edges, cycles = [], []
+    for first, second in pairs:
         if root(first) == root(second):
-            checks += pairs[first, second]
+            cycles.append((first, second))
         else:
             tree[root(second)] = root(first)
-            edges[first, second] = expression.conjunction(pairs[first, second])
-    return edges, tuple(checks)
+            edges.append((first, second))
+    return edges, cycles
+
+
+def _entries(cases: Sequence[_Case]) -> tuple[Entry, ...]:
+    """Return the entries of the first slot that have combinations."""
+    entries: dict[str, Entry] = {}
+    for case in cases:
+        first = case.roots[0]
+        others = case.total // first.whole.total
+        for group, words in enumerate(first.groups.words):
+            if first.weights[group]:
+                each = first.weights[group] // len(words) * others
+                for word in words:
+                    entry = entries.setdefault(word.entry, Entry())
+                    entry.words.append((case, word, group))
+                    entry.cumulative.append(each + (entry.cumulative[-1] if entry.cumulative else 0))
+    return tuple(entries.values())

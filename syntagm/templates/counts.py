@@ -65,7 +65,7 @@ def counts(template: Template) -> Counts:
             words = {slot.name: slot.words for slot in plan.slots}
             for name in words if counted.total else ():
                 rooted = draws.counter.count(words, plan.joint, name)
-                entries.setdefault(name, set()).update(entry.words[0][0].entry for entry in rooted.entries)
+                entries.setdefault(name, set()).update(entry.words[0][1].entry for entry in rooted.entries)
         found.append(CellCount(cell.values, configurations, combinations, exact))
     every = set().union(*entries.values())
     own = {name for section, name in template.places if section == "classes" and name in template.lexicon.classes}

@@ -6,7 +6,7 @@ columns get the name of their slot. A bound condition only speaks of words in sl
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from syntagm.errors import InputError
@@ -330,7 +330,7 @@ def holds(expression: Expression, cells: Mapping[str, Mapping[str, str]], entrie
         entries: slot -> the entry of its word.
     """
     if isinstance(expression, Has):
-        return _has(cells[expression.ref.slot].get(expression.ref.name, MISSING), expression.values)
+        return has(cells[expression.ref.slot].get(expression.ref.name, MISSING), expression.values)
     if isinstance(expression, Share):
         left, right = (cells[ref.slot].get(ref.name, MISSING) for ref in (expression.ref, expression.other))
         return not values(left).isdisjoint(values(right))
@@ -343,104 +343,7 @@ def holds(expression: Expression, cells: Mapping[str, Mapping[str, str]], entrie
     return any(holds(part, cells, entries) for part in expression.parts)
 
 
-def _has(cell: str, wanted: Sequence[str]) -> bool:
-    has = values(cell)
-    return any(value in has or (value == MISSING and not has) for value in wanted)
-
-
-@dataclass(slots=True)
-class Index:
-    """The members with each value of each column, as sets of bits: bit i stands for member i.
-
-    Arguments:
-        members: the cells of each member by column.
-    """
-
-    members: Sequence[Mapping[str, str]]
-    full: int = field(init=False)
-    _masks: dict[str, dict[str, int]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.full = (1 << len(self.members)) - 1
-
-    def column(self, name: str) -> Mapping[str, int]:
-        """Return the members by value of a column. The value `-` stands for no value."""
-        if name not in self._masks:
-            numbers: dict[str, list[int]] = {}
-            for number, member in enumerate(self.members):
-                for value in values(member.get(name, MISSING)) or (MISSING,):
-                    numbers.setdefault(value, []).append(number)
-            self._masks[name] = {value: _mask(listed, len(self.members)) for value, listed in numbers.items()}
-        return self._masks[name]
-
-    def any(self, name: str, wanted: Iterable[str]) -> int:
-        """Return the members that have one of the values in a column."""
-        masks, result = self.column(name), 0
-        for value in wanted:
-            result |= masks.get(value, 0)
-        return result
-
-    def present(self, form: str) -> int:
-        """Return the members that have a form: its cell isn't `-`."""
-        name = f"{form}\0"
-        if name not in self._masks:
-            numbers = [number for number, member in enumerate(self.members) if member.get(form, MISSING) != MISSING]
-            self._masks[name] = {"": _mask(numbers, len(self.members))}
-        return self._masks[name][""]
-
-    def meeting(self, expression: Expression, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
-        """Return the members that meet a bound condition without `!= slot`.
-
-        Arguments:
-            expression: the condition.
-            slot: the slot that the members could fill.
-            others: the cells of the words in the other slots.
-        """
-        if isinstance(expression, Has):
-            if expression.ref.slot == slot:
-                return self.any(expression.ref.name, expression.values)
-            cell = others[expression.ref.slot].get(expression.ref.name, MISSING)
-            return self.full if _has(cell, expression.values) else 0
-        if isinstance(expression, Share):
-            return self._sharing(expression, slot, others)
-        if isinstance(expression, Not):
-            return self.full & ~self.meeting(expression.part, slot, others)
-        if isinstance(expression, All):
-            result = self.full
-            for part in expression.parts:
-                result &= self.meeting(part, slot, others)
-            return result
-        if isinstance(expression, Any):
-            result = 0
-            for part in expression.parts:
-                result |= self.meeting(part, slot, others)
-            return result
-        raise AssertionError("!= slot compares words, not groups of words")
-
-    def _sharing(self, share: Share, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
-        own, other = (share.ref, share.other) if share.ref.slot == slot else (share.other, share.ref)
-        if own.slot != slot or other.slot == slot:
-            numbers = (
-                number for number, member in enumerate(self.members) if holds(share, {**others, slot: member}, {})
-            )
-            return _mask(list(numbers), len(self.members))
-        return self.any(own.name, values(others[other.slot].get(other.name, MISSING)))
-
-
-def _mask(numbers: Sequence[int], size: int) -> int:
-    digits = bytearray(b"0") * size
-    for number in numbers:
-        digits[size - 1 - number] = 49
-    return int(digits, 2) if size else 0
-
-
-_FLAGS = bytes(max(0, value - 48) if value < 50 else 0 for value in range(256))
-
-
-def flags(mask: int, size: int) -> bytes:
-    """Return a byte 0 or 1 for each member, from the first.
-
-    >>> list(flags(0b1010, 5))
-    [0, 1, 0, 1, 0]
-    """
-    return f"{mask:0{size}b}".encode().translate(_FLAGS)[::-1] if size else b""
+def has(cell: str, wanted: Sequence[str]) -> bool:
+    """Return whether a cell has one of the values, or no value if `-` is one of them."""
+    found = values(cell)
+    return any(value in found or (value == MISSING and not found) for value in wanted)

@@ -14,7 +14,8 @@ from syntagm.errors import InputError
 from syntagm.io.toml import shown
 from syntagm.templates import cells, expression
 from syntagm.templates.cells import MISSING
-from syntagm.templates.expression import Expression, Index
+from syntagm.templates.expression import Expression
+from syntagm.templates.index import Index
 
 CLASS = "class"
 FIRST = ""

@@ -18,6 +18,7 @@ from syntagm.templates.cells import MAX_CELL, MAX_COLUMNS, MAX_ROWS, MISSING
 from syntagm.templates.lexicon import LexicalClass, Lexicon
 
 SCHEMA, PHRASES = "schema.toml", "phrases.toml"
+USUAL = "usual_"  # frames: those of all uses; usual_frames: those of uses that aren't marginal
 MAX_TABLES = 1_000
 
 
@@ -31,12 +32,16 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A class that the schema declares: its forms, its features, and the table of its uses with their features."""
+    """A class that the schema declares: its forms, its features, and the table of its uses with their features.
+
+    A use without a value of the feature `usual` is marginal: it is not drawn. If `usual` is empty, all uses are.
+    """
 
     forms: tuple[str, ...]
     features: Mapping[str, Feature]
     uses: str
     use_features: Mapping[str, Feature]
+    usual: str
 
 
 def read(folder: Path) -> Lexicon:
@@ -75,7 +80,7 @@ def _schema(text: str, place: str) -> dict[str, Declared]:
     classes = {}
     for name, content in toml.table(top, "classes", place).items():
         at = f"{place}, [classes.{toml.name(name, place)}]"
-        known(need(content, dict, at), ("about", "forms", "uses", "features", "use_features"), at)
+        known(need(content, dict, at), ("about", "forms", "uses", "usual", "features", "use_features"), at)
         forms = tuple(
             toml.name(need(form, str, at), f"{at}, forms") for form in need(content.get("forms"), list, f"{at}, forms")
         )
@@ -84,12 +89,15 @@ def _schema(text: str, place: str) -> dict[str, Declared]:
         use_features = _features(content, "use_features", trees, at)
         if bool(uses) != bool(use_features):
             raise InputError(at, "only one of uses and use_features", "both, or neither")
+        usual = toml.text(content, "usual", at, "")
+        if usual and usual not in use_features:
+            lexicon.refuse_unknown(usual, "feature", use_features, f"{at}, usual")
         for column, times in Counter([*forms, *features, *use_features, lexicon.CLASS]).items():
             if times > 1:
                 raise InputError(at, f"two columns called {column}", "each name once")
         if not len(forms) > 0 or len(forms) + len(features) + len(use_features) > MAX_COLUMNS:
             raise InputError(f"{at}, forms", f"{len(forms)} forms", f"at least one, and at most {MAX_COLUMNS} columns")
-        classes[name] = Declared(forms, features, uses, use_features)
+        classes[name] = Declared(forms, features, uses, use_features, usual)
     return classes
 
 
@@ -174,8 +182,9 @@ def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str)
         rows = _uses(name, declared, rows, files, folder)
         values |= {column: feature.values for column, feature in declared.use_features.items()}
         first = next(iter(declared.use_features))
-        columns = (*columns, *declared.use_features, f"{first}s")
-        values[f"{first}s"] = values[first]
+        derived = (f"{first}s", f"{USUAL}{first}s") if declared.usual else (f"{first}s",)
+        columns = (*columns, *declared.use_features, *derived)
+        values |= dict.fromkeys(derived, values[first])
     return lexicon.of_words(
         name, place, columns,
         [(where, cells[declared.forms[0]] if declared.uses else where, cells) for where, cells in rows],
@@ -186,24 +195,43 @@ def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str)
 def _uses(
     name: str, declared: Declared, entries: Sequence[tuple[str, dict[str, str]]], files: Mapping[str, str], folder: str
 ) -> list[tuple[str, dict[str, str]]]:
-    """Return a row for each use: the cells of the entry and of the use, and all values of the first feature of its uses."""
+    """Return a row for each use that is not marginal: the cells of the entry and of the use, and derived ones.
+
+    These are all values of the first feature in the uses of the entry, and those of the uses that are not marginal.
+    """
     by_name = {cells[declared.forms[0]]: (where, cells) for where, cells in entries}
     uses = _rows(declared.uses, (name, *declared.use_features), declared.use_features, files, folder)
     first = next(iter(declared.use_features))
     frames: dict[str, dict[str, None]] = {}
+    usual: dict[str, dict[str, None]] = {}
     for where, cells in uses:
         if cells[name] not in by_name:
             lexicon.refuse_unknown(cells[name], name, by_name, f"{where}, {name}")
         if cells[first] == MISSING:
             raise InputError(f"{where}, {first}", "no value", f"the {first} of this use")
-        frames.setdefault(cells[name], {}).update(dict.fromkeys(cells[first].split("/")))
+        values = dict.fromkeys(cells[first].split("/"))
+        frames.setdefault(cells[name], {}).update(values)
+        if _is_usual(cells, declared):
+            usual.setdefault(cells[name], {}).update(values)
     for entry, (where, _) in by_name.items():
-        if entry not in frames:
+        if entry not in usual:
             cure = f"List its uses in {declared.uses}.csv."
-            raise InputError(where, f"{entry}, which has no use", "at least one use", cure)
+            without = f" with a value of {declared.usual}" if entry in frames else ""
+            raise InputError(where, f"{entry}, which has no use{without}", "at least one use", cure)
+    derived = {
+        entry: {f"{first}s": "/".join(frames[entry])}
+        | ({f"{USUAL}{first}s": "/".join(usual[entry])} if declared.usual else {})
+        for entry in by_name
+    }
     return [
-        (where, by_name[cells[name]][1] | cells | {f"{first}s": "/".join(frames[cells[name]])}) for where, cells in uses
+        (where, by_name[cells[name]][1] | cells | derived[cells[name]])
+        for where, cells in uses
+        if _is_usual(cells, declared)
     ]
+
+
+def _is_usual(cells: Mapping[str, str], declared: Declared) -> bool:
+    return not declared.usual or cells[declared.usual] != MISSING
 
 
 def _rows(

@@ -444,3 +444,15 @@ def test_nothing_there(tmp_path: Path) -> None:
         ngram.load(str(tmp_path))
     with pytest.raises(ModelError, match="not a regular file"):
         ngram.load("/dev/null")
+
+
+def test_what_a_training_killed_at_its_end_leaves_is_removed_by_the_same_command(tmp_path: Path) -> None:
+    trained(tmp_path, order=2)
+    unfinished = tmp_path / "model" / "unfinished"
+    unfinished.mkdir()
+    (unfinished / "seal.json").write_bytes(b"half")
+    with lock.held(unfinished):
+        trained(tmp_path, order=2)
+    assert unfinished.exists()  # it belongs to another process
+    trained(tmp_path, order=2)
+    assert {path.name for path in (tmp_path / "model").iterdir()} == FILES

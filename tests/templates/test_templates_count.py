@@ -75,11 +75,11 @@ def test_ranks_are_the_combinations_that_meet_the_conditions(
         of_entries = [
             tuple(id(one[slot]) for slot in SLOTS)
             for entry in counted.entries
-            for one in (counted.of(entry, rank) for rank in range(counted.size(entry)))
+            for one in (entry.combination(rank) for rank in range(entry.total))
             if meets(counted.checks, one)
         ]
         assert sorted(of_entries) == allowed
-        assert len({one.words[0][0].entry for one in counted.entries}) == len(counted.entries)
+        assert len({one.words[0][1].entry for one in counted.entries}) == len(counted.entries)
 
 
 CYCLE = '''

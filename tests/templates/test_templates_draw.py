@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from syntagm.errors import InputError, UsageError
 from syntagm.templates import draw, expression, make
 from syntagm.templates.expression import Ref, values
+from syntagm.templates.index import Index
 from syntagm.templates.lexicon import Word, choice, lexical_class
 from syntagm.templates.plan import Plan, Slot, plans
 
@@ -251,7 +252,7 @@ def test_conditions(condition: str, expected: list[str]) -> None:
         if all(expression.holds(test, {**before, "x": word.forms}, {}) for test in tests)
     ]
     assert found == expected
-    index = expression.Index([word.forms for word in words])
+    index = Index([word.forms for word in words])
     mask = index.full
     for test in tests:
         mask &= index.meeting(test, "x", before)

@@ -48,6 +48,26 @@ def test_a_lexicon_is_read(tmp_path: Path) -> None:
     assert verbs.words[1].forms["object"] == "food"
 
 
+def test_marginal_uses_count_but_are_not_drawn(tmp_path: Path) -> None:
+    place = folder(
+        tmp_path, schema=FILES["schema.toml"].replace('uses = "verb_use"', 'uses = "verb_use"\nusual = "object"')
+    )
+    with pytest.raises(InputError, match=r"verb\.csv, line 3: sleep, which has no use with a value of object"):
+        schema.read(place)
+    uses = FILES["verb_use.csv"].replace("sleep,intransitive,-", "sleep,intransitive,food")
+    (place / "verb_use.csv").write_text(uses)
+    verbs = schema.read(place).classes["verb"]
+    assert verbs.columns[-2:] == ("frames", "usual_frames")
+    assert [(word.forms["past"], word.forms["frames"], word.forms["usual_frames"]) for word in verbs.words] == [
+        ("cut", "transitive", "transitive"),
+        ("ate", "transitive/intransitive", "transitive"),
+        ("slept", "intransitive", "intransitive"),
+    ]
+    (tmp_path / "t.toml").write_text(TEMPLATE.replace("frames != intransitive", "usual_frames != intransitive"))
+    [suite] = read(tmp_path / "t.toml")
+    assert {item.sentences["good"].text for item in suite.items} == {"They cut the bread.", "They ate the bread."}
+
+
 def test_a_template_uses_it_with_its_phrases(tmp_path: Path) -> None:
     folder(tmp_path)
     (tmp_path / "t.toml").write_text(TEMPLATE)
@@ -100,6 +120,7 @@ def test_an_unknown_value_of_the_schema_is_refused_even_if_no_word_could_have_it
         ("schema", 'note = { about = "anything" }', "note = { closed = true }", "closed without a tree"),
         ("schema", 'values = ["state", "event"]', 'values = ["state", "a/b"]', "the value 'a/b'"),
         ("schema", 'uses = "verb_use"\n', "", "only one of uses and use_features"),
+        ("schema", 'uses = "verb_use"', 'uses = "verb_use"\nusual = "objct"', "no feature 'objct'.*Did you mean object?"),
         ("schema", 'forms = ["sg", "pl"]', "forms = []", "0 forms"),
         ("schema", 'forms = ["sg", "pl"]', 'forms = ["sg", "count"]', "two columns called count"),
         ("schema", "[classes.noun]\nabout", "[classes.noun]\nabuot", "the unknown key 'abuot'"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, ModelError, SyntagmError
+from syntagm.errors import InputError, ModelError, RunError, SyntagmError
 from syntagm.io import atomic, hashing, lock, seal, shape
 from syntagm.io.json import record
 from syntagm.io.shape import shown
@@ -53,6 +53,13 @@ def training(folder: Path) -> Iterator[None]:
         if new:
             with contextlib.suppress(OSError):  # a folder with a model stays
                 folder.rmdir()
+
+
+def clear(folder: Path) -> None:
+    """Delete what a killed training run left beside a finished model, unless another process trains there."""
+    if (folder / _UNFINISHED).exists():
+        with contextlib.suppress(RunError), training(folder):
+            pass
 
 
 def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, training: Mapping[str, object]) -> None:

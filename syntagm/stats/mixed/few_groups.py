@@ -19,8 +19,9 @@ from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 
-# Simulated responses of a likelihood-ratio test, so that p can be below .001; and of shares of variance.
-DRAWS, SHARES = 1000, 500
+# Simulated responses of a likelihood-ratio test, so that p can be below .001 (in a logistic model, whose fits take
+# longer, .005); and of shares of variance.
+DRAWS, LOGISTIC_DRAWS, SHARES = 1000, 200, 500
 # A bootstrap stops after one of this many ratios is larger.
 _SHARE = 20
 
@@ -88,7 +89,8 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
 
     Arguments:
         draws: the largest number of simulated responses; 0: the chi-squared distribution. By default that of
-            `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0.
+            `bootstrap.current()`, or if that has none, `DRAWS` or `LOGISTIC_DRAWS` if a group has fewer than 20 levels,
+            otherwise 0.
 
     Raises:
         UsageError: the models aren't nested, weren't fitted to the same data in the same way, or by restricted
@@ -98,7 +100,8 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
     design = bootstrap.current()
     wanted = design.simulated if draws is None else draws
     if wanted is None:
-        wanted = DRAWS if fewest_groups(larger) < FEW_GROUPS else 0
+        few = fewest_groups(larger) < FEW_GROUPS
+        wanted = (DRAWS if np.isfinite(larger.sigma) else LOGISTIC_DRAWS) if few else 0
     if not wanted:
         return plain
     if smaller.method == "REML":

@@ -92,6 +92,7 @@ def train(
     else:
         refuse_another(folder, recorded, identity)
         if not (damage := _ngram_folder.faults(folder)):
+            _ngram_folder.clear(folder)
             return list(recorded.get("history", []))
     for fault in damage:
         progress.warned(f"{fault.place}: {fault.found}; the model is computed again")
