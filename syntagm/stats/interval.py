@@ -528,7 +528,7 @@ def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str]
     if not random:
         return None
     variances = [_variance(influences, codes[kind]) for kind in random]
-    freedoms = [_effective(codes[kind]) - 1 for kind in random]
+    freedoms = [_effective(np.bincount(codes[kind]).astype(np.float64)) - 1 for kind in random]
     if len(random) == 1:
         return Spread(variances[0], freedoms[0], ((random[0], counts[random[0]]),), fixed)
     first, second = (codes[kind] for kind in random)
@@ -539,6 +539,9 @@ def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str]
 
 def spread_of_ratio(parts: Numbers, wholes: Numbers, units: str) -> Spread:
     """Return the variance of a ratio of sums over independent units, by linearisation (Cochran 1977, section 2.11).
+
+    Units with larger wholes decide more: the variance is that of leaving out one unit after another, and the degrees of
+    freedom are those of fewer units with equal wholes, as for clusters of unequal size.
 
     Arguments:
         parts, wholes: two numbers per unit; the ratio is the sum of `parts` divided by the sum of `wholes`. Shape
@@ -551,8 +554,9 @@ def spread_of_ratio(parts: Numbers, wholes: Numbers, units: str) -> Spread:
     total = float(wholes.sum())
     influences = (parts - float(parts.sum()) / total * wholes) / total
     count = len(parts)
-    variance = float((influences**2).sum()) * count / (count - 1)
-    return Spread(variance, float(count - 1), ((units, count),))
+    moved = influences / np.maximum(1 - wholes / total, 1e-12)
+    variance = float((moved**2).sum()) * (count - 1) / count
+    return Spread(variance, _effective(wholes) - 1, ((units, count),))
 
 
 def combined(
@@ -590,13 +594,12 @@ def _variance(influences: Numbers, codes: NDArray[np.int64]) -> float:
     return float((moved**2).sum()) * (count - 1) / count
 
 
-def _effective(codes: NDArray[np.int64]) -> float:
-    """Return the number of clusters of equal size whose mean would vary as much (Kish 1965), but at least 2.
+def _effective(sizes: Numbers) -> float:
+    """Return the number of units of equal size whose mean would vary as much (Kish 1965), but at least 2.
 
-    >>> _effective(np.array([0, 0, 1, 1])), round(_effective(np.array([0, 0, 0, 1, 2])), 2)
+    >>> _effective(np.array([2.0, 2.0])), round(_effective(np.array([3.0, 1.0, 1.0])), 2)
     (2.0, 2.27)
     """
-    sizes = np.bincount(codes).astype(np.float64)
     return max(2.0, float(sizes.sum() ** 2 / (sizes**2).sum()))
 
 

@@ -224,14 +224,14 @@ class People:
         centres = np.empty(len(codes))
         for code, mean in set(zip(codes.tolist(), wanted.tolist(), strict=True)):
             sd = sqrt(sum(sds[0] ** 2 + (code * sds[1]) ** 2 for sds in self.sd.values()))
-            centres[codes == code] = _log_odds(mean, sd)
+            centres[codes == code] = log_odds(mean, sd)
         return centres
 
 
-def _log_odds(mean: float, sd: float) -> float:
+def log_odds(mean: float, sd: float) -> float:
     """Return the centre of normally distributed log odds whose proportions have this mean.
 
-    >>> round(_log_odds(0.75, 0.0), 4), _log_odds(0.75, 1.0) > 1.0986  # log 3
+    >>> round(log_odds(0.75, 0.0), 4), log_odds(0.75, 1.0) > 1.0986  # log 3
     (1.0986, True)
     """
     if not 0 < mean < 1:
