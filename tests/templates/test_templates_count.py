@@ -171,12 +171,6 @@ def test_entries_of_a_spread_slot_are_equally_likely() -> None:
     assert free["saw"] > 2 * free["chased"]
 
 
-def test_streams_are_independent() -> None:
-    first, again, second = (drawn(list(CHOICES), 50, f'stream = "{name}"') for name in ("one", "one", "two"))
-    assert first == again != second
-    assert drawn(list(CHOICES), 50) not in (first, second)
-
-
 def test_random_whole_numbers_are_equally_likely() -> None:
     draws = Draws(read(LANGUAGE)[0], random.Random(1))
     found = Counts(draws.below(5) for _ in range(5000))
