@@ -20,8 +20,13 @@ from syntagm.suite import Suite
 from syntagm.views.comparison import compare
 from syntagm.views.scores.numbers import accuracies, scores
 
-
-NAMES = ("adjunct_island", "causative", "distractor_agreement_relative_clause", "only_npi_scope", "principle_A_c_command")
+NAMES = (
+    "adjunct_island",
+    "causative",
+    "distractor_agreement_relative_clause",
+    "only_npi_scope",
+    "principle_A_c_command",
+)
 
 
 def paradigms(n: int) -> list[Suite]:

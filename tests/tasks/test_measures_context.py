@@ -259,7 +259,10 @@ def test_one_known_word_says_nothing_where_the_list_never_knows_both() -> None:
 def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
     """The suites of which a list makes contexts, of all; each of them is about what the list is about."""
     paradigms = ("adjunct_island", "causative", "distractor_agreement_relative_clause", "ellipsis_n_bar_1")
-    names = ["marvin2018", *(f"warstadt2020/{name}" for name in (*paradigms, "only_npi_scope", "principle_A_c_command"))]
+    names = [
+        "marvin2018",
+        *(f"warstadt2020/{name}" for name in (*paradigms, "only_npi_scope", "principle_A_c_command")),
+    ]
     suites = [suite for name in names for suite in read_suites(f"{name}?n=12")]
     expected = {
         "reflexives": {"reflexive_sent_comp", "reflexives_across", "simple_reflexives"},
