@@ -187,7 +187,8 @@ class People:
             map(effects.format, ("person", "item"))
         )
         fit = (logistic if self.judged else linear).fit(formula, table, starts=1)
-        self.messages = fit.messages
+        # That a variance is 0 matters for planning; that tests of this fit are inexact does not.
+        self.messages = tuple(message for message in fit.messages if message.startswith("singular"))
         self.residual = 0.0 if self.judged else fit.sigma
         # Standard deviations of intercepts and of differences, of people and of items.
         self.sd = {name: [0.0, 0.0] for name in ("person", "item")}
