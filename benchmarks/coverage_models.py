@@ -22,7 +22,7 @@ import polars as pl
 from scipy import special
 
 from benchmarks.coverage import ITEMS, Numbers, Row, page, rate, row
-from syntagm.stats import interval, judgements, model_classes, planning
+from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic
 from syntagm.stats.mixed.fit import By, Fit
@@ -129,7 +129,9 @@ def models(draw: np.random.Generator, pilots: int, suites: int) -> str:
         return list((outcome < to_b[:, None]).astype(float) - (outcome > 1 - to_a[:, None]))
 
     def study() -> float:
-        return interval.over_suites({str(k): v for k, v in enumerate(world(20))}, verdicts=True, difference=True).p
+        return suite_intervals.over_suites(
+            {str(k): v for k, v in enumerate(world(20))}, verdicts=True, difference=True
+        ).p
 
     found = predicted([TwoModels(world(suites)) for _ in range(pilots)], 0.1, suites=20, items=ITEMS)
     return line(f"two models, {suites} suites", "20 suites", power_of(study, 2000), found)

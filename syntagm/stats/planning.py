@@ -2,9 +2,9 @@
 
 | pilot | a study has | its test |
 |---|---|---|
-| `TwoModels`: two models on suites | suites, items of each | over suites (`interval.over_suites`); of one suite McNemar's |
+| `TwoModels`: two models on suites | suites, items of each | over suites (`over_suites`); of one suite McNemar's |
 | `TwoClasses`: two classes of models on suites | suites, items of each, models per class | `model_classes.difference` |
-| `People`: judgements of items | items, judgements of each | people and items random (`interval.of_clusters`) |
+| `People`: judgements of items | items, judgements of each | people and items random (`cluster_intervals.of_clusters`) |
 
 If a pilot were resampled as it is, its sampling error would count as if suites, models or people differed by so much
 more. So the variances of suites, items, models and people are estimated from it without that error, by analysis of
@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
-from syntagm.stats import bootstrap, interval, judgements, model_classes
+from syntagm.stats import bootstrap, interval, judgements, model_classes, suite_intervals
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.judgements import Judgements
 
@@ -88,7 +88,7 @@ class TwoModels:
         draws = source.random((suites, items))
         values = (draws < to_b[:, None]).astype(float) - (draws > 1 - (discordant - to_b)[:, None])
         study = dict(zip(map(str, range(suites)), values, strict=True))
-        return interval.over_suites(study, verdicts=True, difference=True).p
+        return suite_intervals.over_suites(study, verdicts=True, difference=True).p
 
 
 class TwoClasses:
