@@ -333,3 +333,11 @@ def test_rows_of_a_table_are_not_chosen_by_conditions() -> None:
     rules = '[rules]\nr = { a = { text = "x", when = "head.class = noun" }, b = "y" }\n'
     with pytest.raises(InputError, match=r"\[rules\] r, a: a condition on words; expected conditions on variables"):
         one(TABLE.replace("[predictions]", f"{rules}[predictions]").replace("The {head}", "{r} {head}", 1))
+
+
+def test_an_alias_used_as_a_slot_brings_the_slots_of_its_conditions() -> None:
+    text = FRAME.replace("GOOD", "{being}").replace('bad = "BAD"\n', "")
+    text = text.replace("[classes]\n", '[classes]\nbeing = "noun[count = d.of, kind = animal] | name[d.of = one]"\n')
+    text = text.replace("[conditions]", '[slots]\nd = "determiner"\n[conditions]').replace("one/more", "count/one")
+    # The determiners with `one` are two, and so is each name; the one with `count` allows the dog.
+    assert sorted(texts(one(text))) == ["Dog", "Ida", "Ida", "Max", "Max"]
