@@ -67,10 +67,12 @@ class TwoModels:
         means = np.array([items.mean() for items in differences])
         self.difference = float(means.mean())
         self.suites = len(means)
-        self.balanced = np.array([np.abs(items).mean() for items in differences]) - np.abs(means)
         noise = float(np.mean([items.var(ddof=1) / len(items) if len(items) > 1 else 0.0 for items in differences]))
         self.random = bootstrap.current().suites == "random"
         self.deviations = _without_noise(means, noise) if self.random else means - self.difference
+        # What is discordant beside the difference. Random suites share it: a suite's own mean differs from 0 by sampling.
+        beside = np.array([np.abs(items).mean() for items in differences]) - np.abs(self.difference + self.deviations)
+        self.balanced = np.full(self.suites, max(0.0, float(beside.mean()))) if self.random else np.maximum(beside, 0.0)
 
     def simulate(self, source: np.random.Generator, difference: float, suites: int, items: int) -> float:
         """Draw a study, and return the p-value of its test.
@@ -187,7 +189,8 @@ class People:
             map(effects.format, ("person", "item"))
         )
         fit = (logistic if self.judged else linear).fit(formula, table, starts=1)
-        self.messages = fit.messages
+        # That a variance is 0 matters for planning; that tests of this fit are inexact does not.
+        self.messages = tuple(message for message in fit.messages if message.startswith("singular"))
         self.residual = 0.0 if self.judged else fit.sigma
         # Standard deviations of intercepts and of differences, of people and of items.
         self.sd = {name: [0.0, 0.0] for name in ("person", "item")}
