@@ -15,7 +15,7 @@ import argparse
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erf, isnan, nan, sqrt
 from pathlib import Path
 
@@ -24,7 +24,19 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from syntagm.result import Group
-from syntagm.stats import bootstrap, gap_shares, interval, judgements, logit, model_classes, suite_means, trajectory
+from syntagm.stats import (
+    bootstrap,
+    cluster_intervals,
+    gap_shares,
+    interval,
+    judgements,
+    logit,
+    model_classes,
+    paired_intervals,
+    suite_intervals,
+    suite_means,
+    trajectory,
+)
 from syntagm.stats.adjust import holm
 from syntagm.stats.association import association
 from syntagm.stats.bootstrap import Resampling, using
@@ -114,18 +126,18 @@ def paired_differences(n: int) -> Iterator[Row]:
     discordant beside it.
     """
     b, c, chances = outcomes(n)
-    ends = np.array([interval.tango(int(x), int(y), n) for x, y in zip(b, c, strict=True)])
+    ends = np.array([paired_intervals.tango(int(x), int(y), n) for x, y in zip(b, c, strict=True)])
     coverages = []
     for discordant in np.linspace(0.01, 0.99, 50):
         for direction in np.linspace(0, 1, 21):
             to_b, to_a = discordant * direction, discordant * (1 - direction)
             inside = (ends[:, 0] <= to_b - to_a + 1e-9) & (to_b - to_a - 1e-9 <= ends[:, 1])
             coverages.append(float(chances(to_b, to_a)[inside].sum()))
-    score = np.array([interval.mcnemar(int(y), int(x)) for x, y in zip(b, c, strict=True)])
+    score = np.array([paired_intervals.mcnemar(int(y), int(x)) for x, y in zip(b, c, strict=True)])
     exact = np.minimum(1.0, 2 * stats.binom.cdf(np.minimum(b, c), b + c, 0.5))
     mid = exact - stats.binom.pmf(np.minimum(b, c), b + c, 0.5)
     mid[b == c] = 1 - 0.5 * stats.binom.pmf(b, b + c, 0.5)[b == c]
-    method = interval.of_difference(np.repeat([1.0, 0.0], [1, n - 1]), verdicts=True).method
+    method = paired_intervals.of_difference(np.repeat([1.0, 0.0], [1, n - 1]), verdicts=True).method
     for name, p, covered in (
         ("difference on a suite (Tango; McNemar); power at .2", score, coverages),
         ("... the exact test, for comparison", exact, []),
@@ -152,13 +164,15 @@ def equivalences(n: int, bound: float) -> Row:
     """Two one-sided tests on a suite, enumerated: a difference of exactly the bound; power with 5% discordant items."""
     b, c, chances = outcomes(n)
     p = np.array([
-        interval.equivalence(np.repeat([1.0, -1.0, 0.0], [int(x), int(y), n - int(x) - int(y)]), bound)
+        paired_intervals.equivalence(np.repeat([1.0, -1.0, 0.0], [int(x), int(y), n - int(x) - int(y)]), bound)
         for x, y in zip(b, c, strict=True)
     ])  # fmt: skip
     found = p <= interval.LEVEL
     sizes = [float(chances(bound + f, f)[found].sum()) for f in np.linspace(0, (1 - bound) / 2, 60)]
     power = float(chances(0.025, 0.025)[found].sum())
-    return row(f"equivalence within {bound:g} (Tango)", f"{n} items", [], sizes, power, "only approximate on a suite")
+    found_row = row(f"equivalence within {bound:g} (Tango)", f"{n} items", [], sizes, power)
+    # The notes of `table equivalence` say so.
+    return replace(found_row, remark="approximate on a suite")
 
 
 def equivalences_over_suites(draw: np.random.Generator, draws: int, count: int, bound: float) -> Row:
@@ -167,11 +181,15 @@ def equivalences_over_suites(draw: np.random.Generator, draws: int, count: int, 
     for spread in (0.02, 0.1, 0.2):
         for truth in (bound, 0.0):
             found = [
-                interval.equivalence_over_suites(paired_suites(draw, draw.normal(truth, spread, count), 0.1), bound)
+                suite_intervals.equivalence_over_suites(
+                    paired_suites(draw, draw.normal(truth, spread, count), 0.1), bound
+                )
                 for _ in range(draws)
             ]
             rates[spread, truth] = rate([p <= interval.LEVEL for p in found])
-    method = interval.over_suites({"a": [1.0, 0], "b": [0.0, 0]} | {str(k): [0.0] for k in range(count - 2)}).method
+    method = suite_intervals.over_suites(
+        {"a": [1.0, 0], "b": [0.0, 0]} | {str(k): [0.0] for k in range(count - 2)}
+    ).method
     sizes = [size for (_, truth), size in rates.items() if truth]
     name = f"equivalence within {bound:g} over suites (t)"
     return row(name, f"{count} suites of {ITEMS}", [], sizes, rates[0.02, 0.0], method)
@@ -196,7 +214,7 @@ def suites(draw: np.random.Generator, draws: int, count: int, fixed: bool) -> Ro
         for _ in range(draws):
             p = draw.beta(a, b, count)
             values = {str(k): draw.random(ITEMS) < chance for k, chance in enumerate(p)}
-            found = interval.over_suites(values)
+            found = suite_intervals.over_suites(values)
             outcomes.append(holds(found, float(p.mean()) if fixed else a / (a + b)))
         coverages.append(rate(outcomes))
     name = f"score over suites, {'fixed' if fixed else 'random'}"
@@ -218,7 +236,7 @@ def suite_differences(draw: np.random.Generator, draws: int, count: int, fixed: 
                     outcome = draw.random(ITEMS)
                     to_b = (discordant[k] + truth[k]) / 2
                     values[str(k)] = (outcome < to_b).astype(float) - (outcome > 1 - (discordant[k] - to_b))
-                found = interval.over_suites(values, verdicts=True, difference=True)
+                found = suite_intervals.over_suites(values, verdicts=True, difference=True)
                 target = float(truth.mean()) if fixed else 0.0
                 # Without any spread there is no interval and no claim: nothing is missed, nothing rejected.
                 outcomes.append(isnan(found.low) or holds(found, target))
@@ -260,7 +278,7 @@ def clusters(draw: np.random.Generator, draws: int, count: int) -> Row:
             sizes = draw.integers(5, 40, count)
             labels = np.repeat(np.arange(count), sizes)
             values = draw.random(len(labels)) < draw.beta(a, b, count)[labels]
-            found = interval.of_clusters(values, {"words": labels})
+            found = cluster_intervals.of_clusters(values, {"words": labels})
             outcomes.append(holds(found, a / (a + b)))
         coverages.append(rate(outcomes))
     return row("accuracy, words random", f"{count} words", coverages, method=found.method)
@@ -313,7 +331,7 @@ def classes(draw: np.random.Generator, draws: int, count: int, models: int) -> R
             z = 0.3 + draw.normal(0, 1.0, (count, 1)) + draw.normal(0, of_models, (1, models))
             p = special.ndtr(z + draw.normal(0, 0.3, z.shape))
             values = {str(k): (draw.random((ITEMS, models)) < p[k]).astype(float) for k in range(count)}
-            found = interval.over_models(values)
+            found = suite_intervals.over_models(values)
             outcomes.append(holds(found, truth))
         coverages.append(rate(outcomes))
     units = f"{count} suites, {models} models"

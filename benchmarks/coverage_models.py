@@ -22,7 +22,7 @@ import polars as pl
 from scipy import special
 
 from benchmarks.coverage import ITEMS, Numbers, Row, page, rate, row
-from syntagm.stats import interval, judgements, model_classes, planning
+from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic
 from syntagm.stats.mixed.fit import By, Fit
@@ -64,7 +64,8 @@ def coefficients(draw: np.random.Generator, draws: int, runs: int, binomial: boo
         coverages.append(rate(covered))
         sizes.append(rate(rejected))
     name = "class, binomial mixed model (Wald)" if binomial else f"class, linear mixed model ({by.title()})"
-    return row(name, f"{runs} runs, {SUITES} suites", coverages, sizes)
+    few = "; ".join(fit.messages) if binomial else ""
+    return row(name, f"{runs} runs, {SUITES} suites", coverages, sizes, method=few)
 
 
 def ratios(draw: np.random.Generator, draws: int, runs: int, binomial: bool) -> Iterator[Row]:
@@ -89,22 +90,6 @@ def ratios(draw: np.random.Generator, draws: int, runs: int, binomial: bool) -> 
     yield row("... compared with chi-squared", units, [], by_chi2, method=f"only {runs} groups")
 
 
-def shares(draw: np.random.Generator, draws: int, runs: int) -> Row:
-    """Shares of variance of suites, runs and the residual, by parametric bootstrap with 100 samples."""
-    coverages = []
-    for of_runs in OF_RUNS:
-        variances = {"suite": 1.0, "run": of_runs**2, "residual": 0.25}
-        covered: dict[str, list[bool]] = {name: [] for name in variances}
-        for _ in range(draws):
-            fit = fitted("value ~ 1 + (1 | suite) + (1 | run)", table(draw, runs, of_runs, False), False)
-            for share in few_groups.shares(fit, draws=100):
-                if share.name in variances:
-                    true = variances[share.name] / sum(variances.values())
-                    covered[share.name].append(share.low <= true <= share.high)
-        coverages += [rate(outcomes) for outcomes in covered.values()]
-    return row("shares of variance (parametric bootstrap)", f"{runs} runs, {SUITES} suites", coverages)
-
-
 def study(draws: int) -> Iterator[Row]:
     """Yield the rows of mixed models."""
     draw = np.random.default_rng(1)
@@ -113,7 +98,8 @@ def study(draws: int) -> Iterator[Row]:
     for runs in (4, 6, 10):
         yield from ratios(draw, draws, runs, False)
     yield from ratios(draw, draws // 2, 6, True)
-    yield shares(draw, draws // 8, 10)
+    for runs in (4, 12):
+        yield coefficients(np.random.default_rng(2), draws, runs, False, "kenward-roger")
 
 
 def power_of(simulate: Callable[[], float], studies: int) -> float:
@@ -143,7 +129,9 @@ def models(draw: np.random.Generator, pilots: int, suites: int) -> str:
         return list((outcome < to_b[:, None]).astype(float) - (outcome > 1 - to_a[:, None]))
 
     def study() -> float:
-        return interval.over_suites({str(k): v for k, v in enumerate(world(20))}, verdicts=True, difference=True).p
+        return suite_intervals.over_suites(
+            {str(k): v for k, v in enumerate(world(20))}, verdicts=True, difference=True
+        ).p
 
     found = predicted([TwoModels(world(suites)) for _ in range(pilots)], 0.1, suites=20, items=ITEMS)
     return line(f"two models, {suites} suites", "20 suites", power_of(study, 2000), found)
@@ -200,7 +188,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=400, help="studies of a world (default 400)")
     draws = parser.parse_args().draws
     text = page("Mixed models with few groups", "benchmarks.coverage_models", study(draws), draws)
-    pilots = max(10, draws // 8)
+    pilots = max(10, draws // 10)
     lines = [
         f"\n## Predicted power\n\n{pilots} pilots, {STUDIES} studies from each; the difference is stated, not taken from the "
         "pilot.\n",

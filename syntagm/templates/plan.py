@@ -15,6 +15,7 @@ from syntagm.templates.selection import Selector
 from syntagm.templates.template import Template
 
 MAX_CONFIGURATIONS = 10_000
+MAX_VARIABLES = 200
 MAX_PIECES = 1_000_000
 
 
@@ -82,11 +83,13 @@ def plans(template: Template) -> list[Plan]:
 
 
 def refuse_many(template: Template) -> None:
-    """Refuse variables with more than 10,000 combinations of values."""
+    """Refuse variables with more than 10,000 combinations of values, and more than 200 variables."""
     sizes = [len(variable.values) for variable in template.variables.values()]
     # Twenty variables of two values exceed the limit already, and the exact product may be too long to print.
     if (number := prod(size for size in islice((size for size in sizes if size > 1), 20))) > MAX_CONFIGURATIONS:
         _refuse_configurations(template, number)
+    if len(sizes) > MAX_VARIABLES:
+        raise InputError(f"{template.place}, [vary]", f"{len(sizes):,} variables", f"at most {MAX_VARIABLES}")
 
 
 def _refuse_configurations(template: Template, number: int) -> None:
@@ -132,6 +135,9 @@ class Planner:
             InputError: a slot, form or variable doesn't exist, or a slot has no word.
         """
         template = self.template
+        if len(assigned) > len(template.variables) + MAX_VARIABLES:
+            found = f"more than {MAX_VARIABLES} rules and phrases with alternatives"
+            raise InputError(template.place, found, "fewer in one configuration")
         expansion = Expansion(template, assigned)
         own = (template.conditions, template.item_tags)
         # Suites that share their draws fill the same slots in the same order.
@@ -146,6 +152,9 @@ class Planner:
         for condition in template.require:
             if expansion.bound(condition, "", TOP, f"{template.place}, require") == FALSE:
                 raise Impossible
+        if template.fill == "table" and expansion.guards:
+            place = next(iter(expansion.guards.values()))
+            raise InputError(place, "a condition on words", "conditions on variables", "The rows of a table are fixed.")
         joint: list[Expression] = []
         slots = {} if template.fill == "table" else self.selector.conditions(expansion, used, joint)
         forms = _table_forms(template) or {name: self.selector.columns(name, expansion) for name in slots}

@@ -41,7 +41,7 @@ def sample(
     """
     if n > MAX_ITEMS:
         raise InputError(template.place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
-    draws = Draws(template, random.Random(f"syntagm {seed}"))
+    draws = Draws(template, random.Random(f"syntagm {seed} {template.stream}".rstrip()))
     cells = draws.cells()
     seen: dict[int, set[str]] = {}
     # If there are just a thousand different items, the last one takes a thousand draws on average, and often many more.

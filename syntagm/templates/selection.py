@@ -80,20 +80,19 @@ class Selector:
             for name in expression.slots(guard):
                 used.setdefault(name, place)
         bound: dict[str, _Bound] = {}
-        while waiting := [
-            name for name in [*self.template.choices, *expansion.own] if name in used and name not in bound
-        ]:
-            for name in reversed(waiting):
+        order = [*self.template.choices, *expansion.own]
+        while waiting := (
+            [name for name in reversed(order) if name in used and name not in bound]
+            or [name for name in used if name not in bound]
+        ):
+            for name in waiting:
                 bound[name] = self._slot(name, used[name], expansion)
                 for other, place in bound[name].others.items():
                     used.setdefault(other, place)
-        unlisted = [name for name in used if name not in bound]
-        listed = [name for name in [*self.template.choices, *expansion.own] if name in used]
         result = {}
-        for name in [*unlisted, *listed]:
-            slot = bound[name] if name in bound else self._slot(name, used[name], expansion)
-            result[name] = slot.arms
-            joint += slot.joint
+        for name in [*(name for name in used if name not in order), *(name for name in order if name in used)]:
+            result[name] = bound[name].arms
+            joint += bound[name].joint
         for guard, place in guards.items():
             self._check(guard, place, expansion, "", True)
             if len(expression.slots(guard)) > 1:

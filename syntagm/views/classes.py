@@ -26,7 +26,7 @@ from syntagm.drawing.text import or_none, signed
 from syntagm.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import interval, model_classes
+from syntagm.stats import interval, model_classes, suite_intervals
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of, scores
 from syntagm.views.scores.shared import shared_suites, values_of
@@ -183,7 +183,7 @@ def make_table(
 
 
 def _row(name: str, values: Mapping[str, NDArray[np.float64]]) -> tuple[Cell, ...]:
-    found = interval.over_models(values)
+    found = suite_intervals.over_models(values)
     scores = np.mean([interval.means(items, 0) for items in values.values()], axis=0)
     sd = float(scores.std(ddof=1)) if len(scores) > 1 else nan
     numbers = (float(scores.mean()), found.low, found.high, sd, float(scores.min()), float(scores.max()))

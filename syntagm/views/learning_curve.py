@@ -27,7 +27,7 @@ from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, interval, score
+from syntagm.stats import bootstrap, interval, score, suite_intervals
 from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
 from syntagm.views.scores.shared import shared_suites, values_of
@@ -247,7 +247,7 @@ def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measu
                 groups.setdefault(suite.group(tag), []).append(suite.name)
         for group, suites in groups.items():
             values = values_of(models, suites, measure)
-            found = interval.over_models(values)
+            found = suite_intervals.over_models(values)
             value = float(np.mean([interval.means(items, 0) for items in values.values()]))
             n = int((~np.isnan(np.vstack(list(values.values())))).sum(axis=0).min())
             method = score.over(len(values), found.method)

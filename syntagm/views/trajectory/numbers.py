@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from syntagm.errors import UsageError
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, interval
+from syntagm.stats import bootstrap, interval, suite_intervals
 from syntagm.views.options import Named, Reader
 from syntagm.views.scores.numbers import chance_of_suite
 from syntagm.views.scores.shared import shared_suites, values_of
@@ -206,7 +206,9 @@ def _curve(
     own = {suite: matrix[:, runs] for suite, matrix in matrices.items()}
     values = np.mean([interval.means(matrix, 0) for matrix in own.values()], axis=0)
     counts = np.sum([(~np.isnan(matrix)).sum(axis=0) for matrix in own.values()], axis=0)
-    intervals = [interval.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}) for ks in at_place]
+    intervals = [
+        suite_intervals.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}) for ks in at_place
+    ]
     draws, units, method = _draws(own, at_place, series, group)
     return Curve(
         series, group, len(own), tuple(places),
