@@ -34,27 +34,25 @@ only_npi_licensor_present only_npi_scope sentential_negation_npi_licensor_presen
 superlative_quantifiers_2 regular_plural_subject_verb_agreement_2 irregular_plural_subject_verb_agreement_2"""
 PREFIXES = {"one_prefix": set(ONE_PREFIX.split()), "two_prefix": set(TWO_PREFIX.split())}
 # By their first sound; all other words by their first letter.
-CONSONANTS = tuple(
-    [
-        "eu",
-        "ewe",
-        "one",
-        "ouija",
-        "ubiquit",
-        "unanim",
-        "unicorn",
-        "unif",
-        "union",
-        "uniq",
-        "unit",
-        "univers",
-        "ura",
-        "usa",
-        "use",
-        "usu",
-        "utens",
-        "util",
-    ]
+CONSONANTS = (
+    "eu",
+    "ewe",
+    "one",
+    "ouija",
+    "ubiquit",
+    "unanim",
+    "unicorn",
+    "unif",
+    "union",
+    "uniq",
+    "unit",
+    "univers",
+    "ura",
+    "usa",
+    "use",
+    "usu",
+    "utens",
+    "util",
 )
 VOWELS = ("heir", "honest", "hono", "hour")
 
