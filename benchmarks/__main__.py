@@ -11,13 +11,14 @@ from benchmarks.fill import fill
 from benchmarks.lstm import CORPUS, lstm
 from benchmarks.ngram import ngram
 from benchmarks.pll import pll
+from benchmarks.rnng import rnng
 from benchmarks.samples import SAMPLES
 from benchmarks.scoring import DTYPES, race
 from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 from benchmarks.text import text
 
-PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill", "text"]
+PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -66,6 +67,8 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
         return fill(arguments.rounds, arguments.cap)
     if name == "text":
         return text(arguments.rounds, arguments.cap)
+    if name == "rnng":
+        return rnng(arguments.rounds, arguments.cap)
     if name == "lstm" and CORPUS.exists():
         return lstm(arguments.rounds, arguments.cap)
     if not (DATA / name).is_dir():

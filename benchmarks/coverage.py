@@ -1,18 +1,22 @@
 """Coverage of every interval and size of every test that Syntagm prints, by enumeration or seeded simulation.
 
-    python -m benchmarks.coverage              # two minutes on one core; writes benchmarks/coverage.md
+    python -m benchmarks.coverage              # some minutes on one core; writes benchmarks/coverage.md
     python -m benchmarks.coverage --draws 500  # a trial
 
 A row is a design: a number, how many units, and the worlds over which coverage is averaged. `mean` is the coverage
 averaged over the worlds, `least` that of the worst of them; `size` is the largest rejection rate at the level .05 in a
-world without a difference. Sizes and coverages of suites of up to 100 items are enumerated, the others are simulated;
-of 2,000 draws a coverage of .95 has the standard error .005.
+world without a difference, `power` the rejection rate in a stated world with one. `remark` is what the product prints
+beside such a number; a mean below .94 or a size above .06 must have one (`tests/test_coverage_study.py`). Sizes and
+coverages of suites of up to 100 items are enumerated, the others are simulated; of 2,000 draws a coverage of .95 has
+the standard error .005. Mixed models and planning have a study of their own, `benchmarks/coverage_models.py`.
 """
 
 import argparse
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from math import erf, isnan, sqrt
+from dataclasses import dataclass, replace
+from math import erf, isnan, nan, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +24,25 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from syntagm.result import Group
-from syntagm.stats import bootstrap, interval, logit, suite_means, trajectory
+from syntagm.stats import (
+    bootstrap,
+    cluster_intervals,
+    gap_shares,
+    interval,
+    judgements,
+    logit,
+    model_classes,
+    paired_intervals,
+    suite_intervals,
+    suite_means,
+    trajectory,
+)
+from syntagm.stats.adjust import holm
 from syntagm.stats.association import association
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import Interval
 from syntagm.views.learning_curve import line
 
-Row = tuple[str, str, float, float, float]
 Numbers = NDArray[np.float64]
 # Suites whose accuracies differ in every way: a and b of a beta distribution.
 POPULATIONS = {
@@ -40,6 +56,36 @@ ITEMS = 24
 PAGE = Path(__file__).with_suffix(".md")
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table.
+
+    Arguments:
+        what, units: the number with its method, and the units.
+        mean, least: coverage averaged over worlds, and in the worst; nan for a test alone.
+        size: the largest rejection rate without a difference; nan without a test.
+        power: the rejection rate in the world that `what` names; nan if it isn't shown.
+        remark: what the product prints about few units.
+    """
+
+    what: str
+    units: str
+    mean: float = nan
+    least: float = nan
+    size: float = nan
+    power: float = nan
+    remark: str = ""
+
+    def line(self) -> str:
+        numbers = (
+            "" if isnan(number) else f"{number:.3f}" for number in (self.mean, self.least, self.size, self.power)
+        )
+        return f"| {self.what} | {self.units} | {' | '.join(numbers)} | {self.remark} |"
+
+
+HEADER = "| number (method) | units | coverage, mean | least | size | power | remark |\n|---|---|---|---|---|---|---|"
+
+
 def holds(found: Interval, truth: float) -> bool:
     """Whether an interval contains the true number; none counts as missing it."""
     return found.low - 1e-12 <= truth <= found.high + 1e-12
@@ -49,8 +95,18 @@ def rate(outcomes: Sequence[bool]) -> float:
     return float(np.mean(outcomes))
 
 
-def row(what: str, units: str, coverages: Sequence[float], sizes: Sequence[float] = ()) -> Row:
-    return what, units, float(np.mean(coverages)), float(np.min(coverages)), float(np.max(sizes)) if sizes else np.nan
+def row(
+    what: str, units: str, coverages: Sequence[float], sizes: Sequence[float] = (), power: float = nan, method: str = ""
+) -> Row:
+    size = float(np.max(sizes)) if sizes else nan
+    mean, least = (float(np.mean(coverages)), float(np.min(coverages))) if coverages else (nan, nan)
+    return Row(what, units, mean, least, size, power, remark(method))
+
+
+def remark(method: str) -> str:
+    """Return the remark about few units in the text of a method."""
+    found = re.search(r"only \d+ [\w ]+", method)
+    return found[0] if found else ""
 
 
 def accuracies(n: int) -> Row:
@@ -60,29 +116,94 @@ def accuracies(n: int) -> Row:
     for right in range(n + 1):
         found = interval.of_items(np.repeat([1.0, 0.0], [right, n - right]))
         covered += stats.binom.pmf(right, n, p) * ((found.low <= p) & (p <= found.high))
-    return row("accuracy of a suite (Wilson)", f"{n} items", covered.tolist())
+    return row("accuracy of a suite (Wilson)", f"{n} items", covered.tolist(), method=found.method)
 
 
-def paired_differences(n: int) -> Row:
-    """Tango's interval and McNemar's test, enumerated over shares of discordant items and their direction."""
+def paired_differences(n: int) -> Iterator[Row]:
+    """Tango's interval and McNemar's test, enumerated over shares of discordant items and their direction.
+
+    The exact and the mid-p test are shown for comparison. The power is that at a difference of .2, with as many items
+    discordant beside it.
+    """
+    b, c, chances = outcomes(n)
+    ends = np.array([paired_intervals.tango(int(x), int(y), n) for x, y in zip(b, c, strict=True)])
+    coverages = []
+    for discordant in np.linspace(0.01, 0.99, 50):
+        for direction in np.linspace(0, 1, 21):
+            to_b, to_a = discordant * direction, discordant * (1 - direction)
+            inside = (ends[:, 0] <= to_b - to_a + 1e-9) & (to_b - to_a - 1e-9 <= ends[:, 1])
+            coverages.append(float(chances(to_b, to_a)[inside].sum()))
+    score = np.array([paired_intervals.mcnemar(int(y), int(x)) for x, y in zip(b, c, strict=True)])
+    exact = np.minimum(1.0, 2 * stats.binom.cdf(np.minimum(b, c), b + c, 0.5))
+    mid = exact - stats.binom.pmf(np.minimum(b, c), b + c, 0.5)
+    mid[b == c] = 1 - 0.5 * stats.binom.pmf(b, b + c, 0.5)[b == c]
+    method = paired_intervals.of_difference(np.repeat([1.0, 0.0], [1, n - 1]), verdicts=True).method
+    for name, p, covered in (
+        ("difference on a suite (Tango; McNemar); power at .2", score, coverages),
+        ("... the exact test, for comparison", exact, []),
+        ("... the mid-p test, for comparison", mid, []),
+    ):
+        sizes = [float(chances(f / 2, f / 2)[p <= interval.LEVEL].sum()) for f in np.linspace(0.01, 0.99, 99)]
+        yield row(name, f"{n} items", covered, sizes, float(chances(0.3, 0.1)[p <= interval.LEVEL].sum()), method)
+
+
+def outcomes(n: int) -> tuple[Numbers, Numbers, Callable[[float, float], Numbers]]:
+    """Return all numbers of items that only b and only a gets right, and their probabilities given both shares."""
     b, c = (axis.ravel() for axis in np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij"))
     b, c = b[b + c <= n], c[b + c <= n]
     ways = special.gammaln(n + 1) - special.gammaln(b + 1) - special.gammaln(c + 1) - special.gammaln(n - b - c + 1)
-    ends = np.array([interval.tango(int(x), int(y), n) for x, y in zip(b, c, strict=True)])
-    p = np.array([interval.mcnemar(int(y), int(x)) for x, y in zip(b, c, strict=True)])
 
     def chances(to_b: float, to_a: float) -> Numbers:
         rest = max(1 - to_b - to_a, 1e-300)
         return np.exp(ways + special.xlogy(b, to_b) + special.xlogy(c, to_a) + (n - b - c) * np.log(rest))
 
-    coverages, sizes = [], []
-    for discordant in np.linspace(0.01, 0.99, 50):
-        sizes.append(float(chances(discordant / 2, discordant / 2)[p <= interval.LEVEL].sum()))
-        for direction in np.linspace(0, 1, 21):
-            to_b, to_a = discordant * direction, discordant * (1 - direction)
-            inside = (ends[:, 0] <= to_b - to_a + 1e-9) & (to_b - to_a - 1e-9 <= ends[:, 1])
-            coverages.append(float(chances(to_b, to_a)[inside].sum()))
-    return row("difference on a suite (Tango; McNemar)", f"{n} items", coverages, sizes)
+    return b, c, chances
+
+
+def equivalences(n: int, bound: float) -> Row:
+    """Two one-sided tests on a suite, enumerated: a difference of exactly the bound; power with 5% discordant items."""
+    b, c, chances = outcomes(n)
+    p = np.array([
+        paired_intervals.equivalence(np.repeat([1.0, -1.0, 0.0], [int(x), int(y), n - int(x) - int(y)]), bound)
+        for x, y in zip(b, c, strict=True)
+    ])  # fmt: skip
+    found = p <= interval.LEVEL
+    sizes = [float(chances(bound + f, f)[found].sum()) for f in np.linspace(0, (1 - bound) / 2, 60)]
+    power = float(chances(0.025, 0.025)[found].sum())
+    found_row = row(f"equivalence within {bound:g} (Tango)", f"{n} items", [], sizes, power)
+    # The notes of `table equivalence` say so.
+    return replace(found_row, remark="approximate on a suite")
+
+
+def equivalences_over_suites(draw: np.random.Generator, draws: int, count: int, bound: float) -> Row:
+    """Two one-sided tests over random suites: a difference of exactly the bound; power with equal models."""
+    rates: dict[tuple[float, float], float] = {}
+    for spread in (0.02, 0.1, 0.2):
+        for truth in (bound, 0.0):
+            found = [
+                suite_intervals.equivalence_over_suites(
+                    paired_suites(draw, draw.normal(truth, spread, count), 0.1), bound
+                )
+                for _ in range(draws)
+            ]
+            rates[spread, truth] = rate([p <= interval.LEVEL for p in found])
+    method = suite_intervals.over_suites(
+        {"a": [1.0, 0], "b": [0.0, 0]} | {str(k): [0.0] for k in range(count - 2)}
+    ).method
+    sizes = [size for (_, truth), size in rates.items() if truth]
+    name = f"equivalence within {bound:g} over suites (t)"
+    return row(name, f"{count} suites of {ITEMS}", [], sizes, rates[0.02, 0.0], method)
+
+
+def paired_suites(draw: np.random.Generator, truth: Numbers, balanced: float) -> dict[str, Numbers]:
+    """Draw paired differences of verdicts in suites with these true differences and a share of balanced discordant items."""
+    values = {}
+    for k, difference in enumerate(np.clip(truth, balanced - 1, 1 - balanced)):
+        outcome = draw.random(ITEMS)
+        to_b = (balanced + abs(difference) + difference) / 2
+        to_a = (balanced + abs(difference) - difference) / 2
+        values[str(k)] = (outcome < to_b).astype(float) - (outcome > 1 - to_a)
+    return values
 
 
 def suites(draw: np.random.Generator, draws: int, count: int, fixed: bool) -> Row:
@@ -93,9 +214,11 @@ def suites(draw: np.random.Generator, draws: int, count: int, fixed: bool) -> Ro
         for _ in range(draws):
             p = draw.beta(a, b, count)
             values = {str(k): draw.random(ITEMS) < chance for k, chance in enumerate(p)}
-            outcomes.append(holds(interval.over_suites(values), float(p.mean()) if fixed else a / (a + b)))
+            found = suite_intervals.over_suites(values)
+            outcomes.append(holds(found, float(p.mean()) if fixed else a / (a + b)))
         coverages.append(rate(outcomes))
-    return row(f"score over suites, {'fixed' if fixed else 'random'}", f"{count} suites of {ITEMS}", coverages)
+    name = f"score over suites, {'fixed' if fixed else 'random'}"
+    return row(name, f"{count} suites of {ITEMS}", coverages, method=found.method)
 
 
 def suite_differences(draw: np.random.Generator, draws: int, count: int, fixed: bool) -> Row:
@@ -113,7 +236,7 @@ def suite_differences(draw: np.random.Generator, draws: int, count: int, fixed: 
                     outcome = draw.random(ITEMS)
                     to_b = (discordant[k] + truth[k]) / 2
                     values[str(k)] = (outcome < to_b).astype(float) - (outcome > 1 - (discordant[k] - to_b))
-                found = interval.over_suites(values, verdicts=True, difference=True)
+                found = suite_intervals.over_suites(values, verdicts=True, difference=True)
                 target = float(truth.mean()) if fixed else 0.0
                 # Without any spread there is no interval and no claim: nothing is missed, nothing rejected.
                 outcomes.append(isnan(found.low) or holds(found, target))
@@ -122,18 +245,28 @@ def suite_differences(draw: np.random.Generator, draws: int, count: int, fixed: 
             coverages.append(rate(outcomes))
             sizes += [rate(rejected)] if rejected else []
     name = f"difference over suites, {'fixed' if fixed else 'random'}"
-    return row(name, f"{count} suites of {ITEMS}", coverages, sizes)
+    return row(name, f"{count} suites of {ITEMS}", coverages, sizes, method=found.method)
 
 
 def means_of_bits(draw: np.random.Generator, draws: int, n: int) -> Row:
-    """Student's interval and test of mean bits: normal, and skewed as surprisals are (gamma of shape 4)."""
-    worlds: list[Callable[[], Numbers]] = [lambda: draw.normal(0, 3, n), lambda: draw.gamma(4.0, 1.5, n) - 6.0]
+    """Mean bits: normal, skewed as surprisals are (gamma of shape 4), exponential, heavy-tailed (t with 3 df).
+
+    The power is that of normal bits whose mean is 2.5 standard errors.
+    """
+    worlds: list[Callable[[], Numbers]] = [
+        lambda: draw.normal(0, 3, n),
+        lambda: draw.gamma(4.0, 1.5, n) - 6.0,
+        lambda: draw.exponential(1.5, n) - 1.5,
+        lambda: draw.standard_t(3, n),
+    ]
     coverages, sizes = [], []
     for world in worlds:
         found = [interval.of_numbers(world()) for _ in range(draws)]
         coverages.append(rate([holds(one, 0.0) for one in found]))
         sizes.append(rate([one.p <= interval.LEVEL for one in found]))
-    return row("mean of bits (Student)", f"{n} items", coverages, sizes)
+    shifted = [interval.of_numbers(draw.normal(2.5 / sqrt(n), 1.0, n)).p <= interval.LEVEL for _ in range(draws)]
+    name = "mean of bits (Student; from ten items on and Hall); power at 2.5 SE"
+    return row(name, f"{n} items", coverages, sizes, rate(shifted), found[0].method)
 
 
 def clusters(draw: np.random.Generator, draws: int, count: int) -> Row:
@@ -145,9 +278,10 @@ def clusters(draw: np.random.Generator, draws: int, count: int) -> Row:
             sizes = draw.integers(5, 40, count)
             labels = np.repeat(np.arange(count), sizes)
             values = draw.random(len(labels)) < draw.beta(a, b, count)[labels]
-            outcomes.append(holds(interval.of_clusters(values, {"words": labels}), a / (a + b)))
+            found = cluster_intervals.of_clusters(values, {"words": labels})
+            outcomes.append(holds(found, a / (a + b)))
         coverages.append(rate(outcomes))
-    return row("accuracy, words random", f"{count} words", coverages)
+    return row("accuracy, words random", f"{count} words", coverages, method=found.method)
 
 
 def crossed(draw: np.random.Generator, draws: int, rows: int, columns: int) -> Row:
@@ -161,12 +295,30 @@ def crossed(draw: np.random.Generator, draws: int, rows: int, columns: int) -> R
             for _ in range(draws):
                 z = middle + draw.normal(0, 0.5, (rows, 1)) + draw.normal(0, of_lemmas, (1, columns))
                 won = draw.normal(z, 1.0) > 0
-                contexts = interval.spread_of_items(won.mean(axis=1), "contexts")
-                lemmas = interval.spread_of_ratio(won.sum(axis=0), np.full(columns, float(rows)), "lemmas")
-                both = interval.combined([contexts.variance, lemmas.variance], [contexts.units[0], lemmas.units[0]])
-                outcomes.append(holds(interval.score(float(won.mean()), both), truth))
+                found = gap_shares.of_shares(won.mean(axis=1), won.sum(axis=0), np.full(columns, float(rows)))
+                outcomes.append(holds(found, truth))
             coverages.append(rate(outcomes))
-    return row("equal weight, contexts and lemmas random", f"{rows} contexts, {columns} lemmas", coverages)
+    units = f"{rows} contexts, {columns} lemmas"
+    return row("equal weight, contexts and lemmas random", units, coverages, method=found.method)
+
+
+def weighted(draw: np.random.Generator, draws: int, rows: int, columns: int) -> Row:
+    """Model weight: the share of the probability of right forms; lemmas differ in probability, too."""
+
+    coverages = []
+    quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000)
+    for middle in (0.0, 1.5, 3.0):
+        truth, outcomes = float(special.expit(middle + sqrt(0.25 + 1 + 0.25) * quantiles).mean()), []
+        for _ in range(draws):
+            mass = np.exp(draw.normal(0, 1, (1, columns)) + draw.normal(0, 0.5, (rows, columns)))
+            odds = middle + draw.normal(0, 0.5, (rows, 1)) + draw.normal(0, 1, (1, columns))
+            right = mass * special.expit(odds + draw.normal(0, 0.5, (rows, columns)))
+            shares = right.sum(axis=1) / mass.sum(axis=1)
+            found = gap_shares.of_shares(shares, right.sum(axis=0), mass.sum(axis=0))
+            outcomes.append(holds(found, truth))
+        coverages.append(rate(outcomes))
+    named = f"{rows} contexts, {columns} lemmas"
+    return row("model weight, contexts and lemmas random", named, coverages, method=found.method)
 
 
 def classes(draw: np.random.Generator, draws: int, count: int, models: int) -> Row:
@@ -179,9 +331,91 @@ def classes(draw: np.random.Generator, draws: int, count: int, models: int) -> R
             z = 0.3 + draw.normal(0, 1.0, (count, 1)) + draw.normal(0, of_models, (1, models))
             p = special.ndtr(z + draw.normal(0, 0.3, z.shape))
             values = {str(k): (draw.random((ITEMS, models)) < p[k]).astype(float) for k in range(count)}
-            outcomes.append(holds(interval.over_models(values), truth))
+            found = suite_intervals.over_models(values)
+            outcomes.append(holds(found, truth))
         coverages.append(rate(outcomes))
-    return row("score of a class, suites and models random", f"{count} suites, {models} models", coverages)
+    units = f"{count} suites, {models} models"
+    return row("score of a class, suites and models random", units, coverages, method=found.method)
+
+
+def pairs_of_classes(draw: np.random.Generator, draws: int, count: int, models: int) -> Row:
+    """The difference of two classes of models; suites favour the classes differently, models differ little or much.
+
+    The power is that of a difference of .1 between classes whose models differ little.
+    """
+    coverages, sizes, power = [], [], 0.0
+    for of_suites, of_models, truth in ((0.1, 0.0, 0.0), (0.1, 0.03, 0.0), (0.03, 0.1, 0.0), (0.05, 0.03, 0.1)):
+        outcomes, rejected = [], []
+        for _ in range(draws):
+            level = draw.uniform(0.3, 0.7, (count, 1))
+            contrast = draw.normal(truth, of_suites, (count, 1))
+            sides = []
+            for sign in (-0.5, 0.5):
+                p = level + sign * contrast + draw.normal(0, of_models, models) + draw.normal(0, 0.03, (count, models))
+                values = draw.random((ITEMS, count, models)) < np.clip(p, 0, 1)
+                sides.append({str(k): values[:, k].astype(float) for k in range(count)})
+            _, found = model_classes.difference(*sides)
+            outcomes.append(holds(found, truth))
+            rejected.append(found.p <= interval.LEVEL)
+        coverages.append(rate(outcomes))
+        if truth:
+            power = rate(rejected)
+        else:
+            sizes.append(rate(rejected))
+    units = f"{count} suites, 2 x {models} models"
+    return row("difference of two classes; power at .1", units, coverages, sizes, power, found.method)
+
+
+def people(draw: np.random.Generator, draws: int, shape: tuple[int, int, int], conditions: bool) -> Row:
+    """Judgements with people and items random: the mean, or the difference between conditions that vary, too.
+
+    The power is that of a mean of .6 against .5, or of a difference of .1.
+    """
+    count, items, each = shape
+    person, item = np.divmod(np.arange(count * each), each)
+    item = (item + each * person) % items
+    second = (np.arange(count * each) // items + item) % 2 == 1 if conditions else None
+    code = np.zeros(len(item)) if second is None else second - 0.5
+    coverages, sizes, power = [], [], 0.0
+    for sd in (0.3, 1.0):
+        quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000)
+        spread = sqrt(2 * sd**2 + (0.5 * (sd / 2) ** 2 if conditions else 0.0))
+        for middle, slope in ((0.0, 0.0), (1.5, 0.0), (0.0, 0.42), (0.5, 0.0)):
+            if bool(slope) > conditions or (conditions and middle == 0.5):
+                continue
+            means = [float(special.expit(middle + by * slope + spread * quantiles).mean()) for by in (-0.5, 0.0, 0.5)]
+            truth = means[2] - means[0] if conditions else means[1]
+            null = 0.0 if conditions else means[1] if middle != 0.5 else 0.5
+            outcomes, rejected = [], []
+            for _ in range(draws):
+                odds = middle + slope * code
+                for units, size in ((person, count), (item, items)):
+                    odds = odds + draw.normal(0, sd, size)[units]
+                    odds = odds + (draw.normal(0, sd / 2, size)[units] * code if conditions else 0.0)
+                values = (draw.random(len(odds)) < special.expit(odds)).astype(float)
+                _, found = judgements.estimate(judgements.Judgements(person, item, values, second), null)
+                outcomes.append(holds(found, truth))
+                rejected.append(found.p <= interval.LEVEL)
+            coverages.append(rate(outcomes))
+            if slope or middle == 0.5:
+                power = rate(rejected) if sd == 0.3 else power
+            else:
+                sizes.append(rate(rejected))
+    name = (
+        "judgements, difference of conditions; power at .1"
+        if conditions
+        else "judgements, mean; power at .62 against .5"
+    )
+    units = f"{count} people, {items} items, {each} each"
+    return row(name, units, coverages, sizes, power, found.method)
+
+
+def above_chance(draw: np.random.Generator, draws: int, items: int) -> Row:
+    """The report's count of suites above chance, Holm over 34 suites: any suite of a model at chance counts as an error."""
+    rights = draw.binomial(items, 0.5, (draws, 34))
+    p = stats.binom.sf(rights - 1, items, 0.5)
+    errors = [bool((np.array(holm(list(ps))) <= interval.LEVEL).any()) for ps in p]
+    return row("any suite above chance (exact binomial, Holm)", f"34 suites of {items}", [], [rate(errors)])
 
 
 def correlations(draw: np.random.Generator, draws: int, n: int, method: str) -> Row:
@@ -196,7 +430,7 @@ def correlations(draw: np.random.Generator, draws: int, n: int, method: str) -> 
         # A rank correlation of 1 or -1 has no interval.
         coverages.append(rate([one.low <= truth <= one.high for one in found if not isnan(one.low)]))
         sizes += [rate([one.p <= interval.LEVEL for one in found])] if not r else []
-    return row(f"correlation ({method})", f"{n} pairs", coverages, sizes)
+    return row(f"correlation ({method})", f"{n} pairs", coverages, sizes, method=found[0].method)
 
 
 def contrasts(draw: np.random.Generator, draws: int, n: int) -> Row:
@@ -234,26 +468,33 @@ def predictors(draw: np.random.Generator, draws: int, count: int) -> Row:
             found = fit.coefficients[1]
             covered.append(abs(found.estimate) <= found.reach)
             rejected.append(found.p <= interval.LEVEL)
-    return row(
-        "surface predictor (logistic, suites random)", f"{count} suites of {ITEMS}", [rate(covered)], [rate(rejected)]
-    )
+    few = f"only {count} suites" if count < bootstrap.FEW else ""
+    name = "surface predictor (logistic, suites random)"
+    return row(name, f"{count} suites of {ITEMS}", [rate(covered)], [rate(rejected)], method=few)
 
 
-def areas(draw: np.random.Generator, draws: int, count: int) -> Row:
-    """The bootstrap: mean height of a curve over three checkpoints, suites random."""
-    at, coverages = (1.0, 2.0, 4.0), []
+def areas(draw: np.random.Generator, draws: int, count: int) -> Iterator[Row]:
+    """The bootstrap: mean height of a curve over three checkpoints, and where it reaches .5; suites random."""
+    at, heights_covered, crossings_covered = (1.0, 2.0, 4.0), [], []
     for a, b in ((1.0, 1.0), (3.0, 2.0)):
-        first, middle, last = (_of_three(rank, a, b) for rank in range(3))
-        truth, outcomes = (first + 2 * middle + last) / 4, []
+        truths = [_of_three(rank, a, b) for rank in range(3)]
+        truth, crossing = trajectory.mean_height(at, truths), trajectory.crossing(at, truths, 0.5).at
+        of_height, of_crossing = [], []
         for number in range(draws):
             scores = np.sort(draw.beta(a, b, (count, 3)), axis=1)
             with using(Resampling(draws=400, seed=number)):
                 curves = bootstrap.counts(count, "suites") @ scores / count
                 heights = [trajectory.mean_height(at, curve) for curve in curves]
-                low, high = bootstrap.interval(heights, count)
-            outcomes.append(low <= truth <= high)
-        coverages.append(rate(outcomes))
-    return row("mean height of a curve (bootstrap)", f"{count} suites", coverages)
+                crossings = [trajectory.crossing(at, curve, 0.5) for curve in curves]
+                places = [-np.inf if drawn.before else drawn.at for drawn in crossings]
+                for outcomes, drawn, true in ((of_height, heights, truth), (of_crossing, places, crossing)):
+                    low, high = bootstrap.interval(drawn, count)
+                    outcomes.append(low <= true <= high)
+        heights_covered.append(rate(of_height))
+        crossings_covered.append(rate(of_crossing))
+    method = Resampling().method("suites", count)
+    yield row("mean height of a curve (bootstrap)", f"{count} suites", heights_covered, method=method)
+    yield row("where a curve reaches a level (bootstrap)", f"{count} suites", crossings_covered, method=method)
 
 
 def _of_three(rank: int, a: float, b: float) -> float:
@@ -266,32 +507,43 @@ def study(draws: int) -> Iterator[Row]:
     """Yield all rows."""
     draw = np.random.default_rng(1)
     yield from map(accuracies, (2, 5, 10, 28, 100))
-    yield from map(paired_differences, (5, 10, 28, 100))
+    for n in (5, 10, 20, 28, 100):
+        yield from paired_differences(n)
+    yield from (equivalences(n, bound) for n, bound in ((28, 0.2), (100, 0.1), (150, 0.1)))
+    yield from (equivalences_over_suites(draw, draws // 2, count, 0.1) for count in (3, 5, 10, 31))
     for fixed in (False, True):
         with using(Resampling(suites="fixed" if fixed else "random")):
             yield from (suites(draw, draws, count, fixed) for count in (2, 3, 5, 10, 31, 67))
-            yield from (suite_differences(draw, draws, count, fixed) for count in (2, 3, 5, 10, 31))
-    yield from (means_of_bits(draw, draws, n) for n in (3, 5, 10, 28))
+            yield from (suite_differences(draw, 2 * draws, count, fixed) for count in (2, 3, 5, 10, 31))
+    yield from (means_of_bits(draw, draws, n) for n in (3, 5, 10, 20, 28, 100))
     yield from (clusters(draw, draws, count) for count in (3, 5, 10, 20))
-    yield from (crossed(draw, draws, *shape) for shape in ((5, 7), (20, 7), (20, 50), (200, 30)))
+    shapes = ((5, 7), (20, 7), (20, 50), (200, 30), (20, 300))
+    yield from (crossed(draw, draws, *shape) for shape in shapes)
+    yield from (weighted(draw, draws, *shape) for shape in shapes)
     yield from (classes(draw, draws, *shape) for shape in ((3, 3), (31, 2), (31, 3), (31, 5), (31, 12)))
+    yield from (pairs_of_classes(draw, draws, *shape) for shape in ((5, 3), (10, 3), (31, 2), (31, 3), (31, 10)))
+    for conditions in (False, True):
+        yield from (
+            people(draw, draws, shape, conditions) for shape in ((8, 8, 8), (12, 24, 12), (20, 24, 12), (40, 24, 12))
+        )
     yield from (correlations(draw, draws, n, method) for method in ("Pearson", "Spearman") for n in (5, 8, 20, 41))
     yield from (contrasts(draw, draws, n) for n in (10, 28, 1000))
     yield from (slopes(draw, draws, models) for models in (4, 8))
     yield from (predictors(draw, draws, count) for count in (5, 13, 40))
-    yield from (areas(draw, max(100, draws // 5), count) for count in (3, 5, 10, 31))
+    yield from (above_chance(draw, draws, items) for items in (10, 24, 100))
+    for count in (3, 5, 10, 31):
+        yield from areas(draw, max(100, draws // 5), count)
 
 
-def page(draws: int) -> str:
+def page(title: str, command: str, rows: Iterator[Row], draws: int) -> str:
     """Return the table in Markdown, with the time that it took."""
     start = time.process_time()
-    lines = ["| number (method) | units | coverage, mean | least | size, largest |", "|---|---|---|---|---|"]
-    for what, units, mean, least, size in study(draws):
-        shown = "" if isnan(size) else f"{size:.3f}"
-        lines.append(f"| {what} | {units} | {mean:.3f} | {least:.3f} | {shown} |")
+    lines = [HEADER]
+    for found in rows:
+        lines.append(found.line())
         print(lines[-1], flush=True)
     seconds = time.process_time() - start
-    head = f"# Coverage\n\n`python -m benchmarks.coverage`: {draws:,} draws, seed 1, {seconds:.0f} CPU-seconds.\n\n"
+    head = f"# {title}\n\n`python -m {command}`: {draws:,} draws, seed 1, {seconds:.0f} CPU-seconds.\n\n"
     return head + "\n".join(lines) + "\n"
 
 
@@ -299,7 +551,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.coverage", description=__doc__)
     parser.add_argument("--draws", type=int, default=2000, help="draws of a world (default 2,000)")
     draws = parser.parse_args().draws
-    text = page(draws)
+    text = page("Coverage and size", "benchmarks.coverage", study(draws), draws)
     if draws == parser.get_default("draws"):
         PAGE.write_text(text, "utf-8")
 

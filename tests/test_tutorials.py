@@ -51,7 +51,9 @@ def with_lines(text: str, lines: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["README", "docs/guide/first_suite", "docs/guide/cross_a_lexicon", "docs/guide/paradigm"])
+@pytest.mark.parametrize(
+    "name", ["README", "docs/guide/first_suite", "docs/guide/cross_a_lexicon", "docs/guide/paradigm"]
+)
 def test_tutorial(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,12 +1,12 @@
 """Make suites from templates, one file per suite.
 
 PATH is a template, a folder of templates, a bundled collection (hu2020, marvin2018,
-textbook, blimp_like), or one suite of a collection. docs/reference/templates.md describes the
+textbook, warstadt2020), or one suite of a collection. docs/reference/templates.md describes the
 template language.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published
-    syntagm make blimp_like/causative -o pairs --as blimp -n 200 --seed 7
+    syntagm make warstadt2020/causative -o pairs --as blimp -n 200 --seed 7
 
 The items depend only on the template and --seed: the same command gives the same bytes on
 every machine. A file with other content is replaced only with --force. SyntaxGym's format

@@ -17,9 +17,11 @@ and .tex, with the published numbers next to ours; each figure is written as DIR
 finished; with --strict also: the raw data are not all that was published.
 
 Likelihood-ratio tests (hu2020: --from-raw, --corpus) compare with a chi-squared distribution,
-which needs many groups. If a group has fewer than 20 levels, such as ten trained models, 1,000
-responses are simulated from the smaller model instead (seed 1); --bootstrap N simulates N for
-every test. The column `method` of the tests says it. Each simulated response takes 10 to 100 ms.
+which needs many groups. If a group has fewer than 20 levels, such as ten trained models, up to
+1,000 responses are simulated from the smaller model instead (seed 1; 10 to 50 ms each).
+--bootstrap N simulates up to N for every test of suite scores. Tests of counts of items take
+about a second per response, so they have up to 200, and only where groups are few. The column
+`method` of the tests says it.
 
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
@@ -69,7 +71,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--from-run", metavar="DIR", nargs="+", action="extend", help="use these runs; no model is loaded")
     add("--from-raw", metavar="DIR", type=Path, help="use the raw data that the authors published")
     add("--strict", action="store_true", help="exit with 1 if the raw data are incomplete")
-    add("--bootstrap", metavar="N", help="simulate N responses for each likelihood-ratio test; 0: never (as needed)")
+    add(
+        "--bootstrap",
+        metavar="N",
+        help="simulate N responses for each likelihood-ratio test of scores; 0: never, also not for counts (as needed)",
+    )
     add("--suite", metavar="SUITE", nargs="+", action="extend", help="use these suites instead of the bundled ones")
     add("-n", metavar="N", help="generate N items per suite")
     add(

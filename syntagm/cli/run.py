@@ -9,12 +9,14 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run 'gpt2?bos=yes' --suite blimp/*.jsonl -o runs/gpt2
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
     syntagm run gpt2 distilgpt2 models/lstm --name GPT-2 --name Distilled --name LSTM --suite hu2020 -o runs/three
+    syntagm run 'models/rnng?beam=20,50,100,200' --suite hu2020 -o runs/beams
     syntagm run demo --suite blimp/*.jsonl --limit 100 -o runs/sample
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
 
 One model writes its run into DIR. Several are evaluated one after the other; each writes its
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
-compares them. If a model fails, the others are evaluated, and the exit code is 2.
+compares them. An option with several numbers, as `beam` above, stands for several models. If a
+model fails, the others are evaluated, and the exit code is 2.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
 running it again only shows the results.
@@ -65,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate the models, write the report, and print the results."""
     from syntagm.cli._evaluation import limits, suites
     from syntagm.cli._screen import show_plan
+    from syntagm.models import names
 
+    arguments.models = [name for model in arguments.models for name in names.sweep(model)]
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:

@@ -1,9 +1,10 @@
 """Tables: columns, rows and notes, written as CSV, Markdown and LaTeX."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from syntagm.drawing.save import Product
@@ -20,6 +21,10 @@ Cell = str | int | float | None
 _LONG = 40
 # Name of a format on the command line -> file name extension.
 FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
+# Column -> its head in LaTeX.
+_HEADS = {"effect_bits": "effect (bits)"}
+# A hyphen that stands for a minus.
+_MINUS = re.compile(r"(?<![\w}-])-(?=\.?\d)|(?<= )-(?= )")
 _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
@@ -50,7 +55,7 @@ class Table(Product):
     <BLANKLINE>
     >>> table.csv()
     'model,score,paper\\ntoy_1,0.5,0.94\\n'
-    >>> print(table.latex().splitlines()[6])
+    >>> print(table.latex().splitlines()[8])
     toy\\_1 & 0.500 & 0.94 \\\\
     """
 
@@ -84,7 +89,10 @@ class Table(Product):
         title, label = (re.escape(text.encode()) for text in (shown(self.title), self._label))
         return {
             "md": re.compile(rb"## %b\n\n\| " % title),
-            "tex": re.compile(rb"\\begin{table}\n\\centering\n.*%b\n\\end{table}\n\Z" % label, re.DOTALL),
+            "tex": re.compile(
+                rb"\\begin{table}\n\\centering\n\\caption{[^\n]*}\n%b\n(?:(?!\\end{table}).)*\\end{table}\n\Z" % label,
+                re.DOTALL,
+            ),
         }
 
     @property
@@ -106,20 +114,37 @@ class Table(Product):
         return "\n".join([*head, *body, "", *(f"- {shown(note)}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
-        """Write the table as a LaTeX `table` environment with booktabs rules, a caption and a label.
+        """Write the table as a LaTeX `table` environment with booktabs rules, a caption, a label and the notes below.
 
-        Title and notes make the caption; the label is `tab:` with the title in lower case and hyphens. Columns of long
-        text have a fixed width.
+        The caption is the title, with warnings; the label is `tab:` with the title in lower case and hyphens. Columns of
+        long text have a fixed width. The columns `low` and `high` become one, `95% interval`.
         """
-        places = [self.columns.index(name) for name in self.narrow or self.columns]
-        lines = [[row[place] for place in places] for row in (self.columns, *map(tuple, self._shown()))]
-        layout = "".join(self._alignment(place) for place in places)
-        caption = " ".join(_tex(shown(text)).rstrip(".") + "." for text in (self.title, *self.warnings, *self.notes))
-        head, *body = (" & ".join(map(_tex, line)) + r" \\" for line in lines)
+        columns = [self.columns.index(name) for name in self.narrow or self.columns]
+        ends = [self.columns.index(name) if name in self.columns else -1 for name in ("low", "high")]
+        joined = any(pair == tuple(ends) for pair in pairwise(columns))
+        shown_rows = self._shown()
+
+        def line(row: Sequence[str], joint: Callable[[str, str], str]) -> str:
+            cells = [
+                joint(row[place], row[ends[1]]) if joined and place == ends[0] else row[place]
+                for place in columns
+                if not (joined and place == ends[1])
+            ]
+            return " & ".join(map(_tex, cells)) + r" \\"
+
+        heads = [_HEADS.get(name, name) for name in self.columns]
+        layout = "".join(self._alignment(place) for place in columns if not (joined and place == ends[1]))
+        caption, notes = (
+            " ".join(_tex(shown(text)).rstrip(".") + "." for text in texts)
+            for texts in ((self.title, *self.warnings), self.notes)
+        )
+        notes = notes.replace("low, high: 95", "95") if joined else notes
+        below = [r"\par\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {notes}\end{{minipage}}"]
         return "\n".join(
             [
-                r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{layout}}}", r"\toprule", head, r"\midrule",
-                *body, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", self._label,
+                r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", self._label,
+                rf"\begin{{tabular}}{{{layout}}}", r"\toprule", line(heads, lambda low, high: "95% interval"), r"\midrule",
+                *(line(row, _interval) for row in shown_rows), r"\bottomrule", r"\end{tabular}", *(below if notes else []),
                 r"\end{table}", "",
             ]
         )  # fmt: skip
@@ -181,8 +206,18 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def _interval(low: str, high: str) -> str:
+    return f"[{low}, {high}]" if low and high else ""
+
+
 def _tex(text: str) -> str:
-    return "".join(_ESCAPED.get(character, character) for character in text)
+    """Escape text for LaTeX. A minus before a number or between blanks is one, and two hyphens are no dash.
+
+    >>> print(_tex("B - A"), _tex("[-0.5, 2]"), _tex("well-known"), _tex("--suites"))
+    B $-$ A [$-$0.5, 2] well-known -{}-suites
+    """
+    escaped = "".join(_ESCAPED.get(character, character) for character in text)
+    return _MINUS.sub("$-$", escaped.replace("--", "-{}-"))
 
 
 def cells(estimate: Estimate) -> tuple[Cell, ...]:

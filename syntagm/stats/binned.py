@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.stats import bootstrap, interval
+from syntagm.stats import bootstrap, cluster_intervals, interval
 
 SCHEMA = {
     "model": pl.String, "property": pl.String, "start": pl.Float64, "end": pl.Float64, "middle": pl.Float64,
@@ -72,4 +72,4 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
 
 def _interval(values: Numbers, suites: NDArray[np.int64], count: int) -> interval.Interval:
     random = count > 1 and bootstrap.current().suites == "random"
-    return interval.of_clusters(values, {"suites": suites}) if random else interval.of_items(values)
+    return cluster_intervals.of_clusters(values, {"suites": suites}) if random else interval.of_items(values)

@@ -40,8 +40,9 @@ class Resampling:
             random.
         draws: the number of bootstrap samples, at least 100.
         seed: the seed of the bootstrap's random numbers.
-        simulated: the number of responses that are simulated for each likelihood-ratio test, at least 100, or 0 for the
-            chi-squared distribution. None: as many as `mixed.few_groups` needs where groups are few, otherwise 0.
+        simulated: the number of responses that are simulated for each likelihood-ratio test of linear models, at least
+            100, or 0 for the chi-squared distribution. None: as many as `mixed.few_groups` needs where groups are few,
+            otherwise 0, as always in logistic models, unless it is 0.
 
     Raises:
         UsageError: a value is not allowed.

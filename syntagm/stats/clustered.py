@@ -2,7 +2,7 @@
 
 Items that share a word, a frame or a source sentence are correlated: a suite of 16,800 pairs with seven verbs says less
 about other verbs than 16,800 independent pairs would. The variance of the mean is computed from the sums of the
-clusters, which are random, with the items in them (`stats.interval.of_clusters`). The design effect is this variance
+clusters, which are random, with the items in them (`stats.cluster_intervals.of_clusters`). The design effect is this variance
 divided by that of independent items: n items contain as much information as n / effect independent ones.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.stats import interval
+from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 
 NUMBERS = ("value", "low", "high", "n", "units", "method")
@@ -60,11 +60,13 @@ def clustered(values: ArrayLike, clusters: Mapping[str, Sequence[str]]) -> Clust
         none = interval.of_items(array)
         return Clustered(nan, none, none, nan, 0, 0)
     mean = float(array.mean())
-    spread = interval.spread_of_clusters((array - mean) / len(array), labels)
+    spread = cluster_intervals.spread_of_clusters((array - mean) / len(array), labels)
     independent = interval.spread_of_items(array).variance if len(array) > 1 else nan
     effect = spread.variance / independent if spread and spread.variance > 0 and independent > 0 else nan
     count = min((len(set(names)) for names in labels.values()), default=0)
-    return Clustered(mean, interval.of_items(array), interval.of_clusters(array, labels), effect, len(array), count)
+    return Clustered(
+        mean, interval.of_items(array), cluster_intervals.of_clusters(array, labels), effect, len(array), count
+    )
 
 
 Units = Mapping[str, Sequence[str]]
@@ -96,7 +98,9 @@ def means(table: pl.DataFrame, by: Sequence[str], column: str, units: Units | No
         counts = [len(set(names)) for names in labels.values()]
         values = members[column].to_numpy()
         found = (
-            interval.of_clusters(values, labels) if max(counts, default=0) > 1 else interval.of_items(values, "rows")
+            cluster_intervals.of_clusters(values, labels)
+            if max(counts, default=0) > 1
+            else interval.of_items(values, "rows")
         )
         rows.append(
             (*group, float(values.mean()), found.low, found.high, len(values), min(counts, default=0), found.method)

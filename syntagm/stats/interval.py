@@ -2,27 +2,21 @@
 
 | number | random | interval |
 |---|---|---|
-| accuracy of a suite | items | Wilson's score interval (Wilson 1927) |
-| paired difference of accuracies on a suite | items | Tango's score interval (1998), the inversion of McNemar's test |
-| number over suites | suites, items | from the spread of the suites' own numbers |
-| number over suites, `suites="fixed"` | items | from the spread of the items of each suite |
-| number whose rows share words, people or models | these clusters | from cluster-robust variances |
+| accuracy of a suite | items | Wilson's score interval (Wilson 1927), here |
+| bits | items | Student's t and, from ten items on, Hall's interval (1992), here |
+| paired difference of accuracies on a suite | items | Tango's score interval (1998): `paired_intervals` |
+| number over suites | suites, items | from the spread of the suites' own numbers: `suite_intervals` |
+| number over suites, `suites="fixed"` | items | from the spread of the items of each suite: `suite_intervals` |
+| number whose rows share words, people or models | these clusters | from cluster-robust variances: `cluster_intervals` |
 
-For numbers over suites, the spread of the suites' accuracies already contains that of their items (Davison & Hinkley
-1997, section 3.8). An interval for all suites can't be narrower than one for these suites alone, so the wider of the
-two is used; this matters for two to five suites that agree by chance. For crossed clusters, the variances of both
-kinds are added and that of their cells is subtracted (Cameron, Gelbach & Miller 2011).
-
-The variance gives Student's interval for numbers without bounds. For means of bits of ten or more units, which may be
-skewed, it is widened to contain Hall's (1992). For means of numbers from 0 to 1, the variance gives Wilson's interval
-with the number of independent items that would have this variance (Korn & Graubard 1998; Dean & Pagano 2015), which
-keeps its coverage near 0 and 1. Clusters of unequal size have the degrees of freedom of fewer clusters of equal size
-(Kish 1965). p-values are computed from the same variance, so they never contradict the interval.
+The variance gives Student's interval for numbers without bounds. For means of bits, which are skewed, it is widened to
+contain Hall's (1992). For means of numbers from 0 to 1, the variance gives Wilson's interval with the number of
+independent items that would have this variance (Korn & Graubard 1998; Dean & Pagano 2015), which keeps its coverage
+near 0 and 1. p-values are computed from the same variance, so they never contradict the interval.
 `benchmarks/coverage.py` measures the coverage of each interval.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import cbrt, inf, isfinite, isnan, nan, sqrt
 
@@ -186,7 +180,8 @@ def score(value: float, spread: Spread) -> Interval:
     return Interval(low, high, f"{kind}; {spread.method}")
 
 
-def _mean(values: Numbers) -> float:
+def mean_of(values: Numbers) -> float:
+    """Return the mean; nan with infinite numbers of both signs."""
     with np.errstate(invalid="ignore"):  # infinite margins of both signs
         return float(values.mean())
 
@@ -207,17 +202,18 @@ def spread_of_items(values: Numbers, units: str = "items") -> Spread:
         values: shape (items,), at least two.
         units: what the items are called in the method text, for example "contexts".
     """
-    n, mean = len(values), _mean(values)
+    n, mean = len(values), mean_of(values)
     return Spread(mean * (1 - mean) / n, inf, ((units, n),)) if _binary(values) else _sample_spread(values, units)
 
 
 def _sample_spread(values: Numbers, units: str = "items") -> Spread:
     n = len(values)
     with np.errstate(invalid="ignore"):  # infinite margins
-        return Spread(float(values.var(ddof=1)) / n, n - 1.0, ((units, n),), skewness=_skewness(values))
+        return Spread(float(values.var(ddof=1)) / n, n - 1.0, ((units, n),), skewness=skewness(values))
 
 
-def _skewness(values: Numbers) -> float:
+def skewness(values: Numbers) -> float:
+    """Return the skewness of a sample; 0 without spread."""
     """Return the skewness of a sample; nan if it is too small to tell. Then the interval is Student's, with a remark."""
     if len(values) < FEW:
         return nan
@@ -243,7 +239,7 @@ def of_items(values: ArrayLike, units: str = "items") -> Interval:
     if len(array) < 2:
         return Interval(nan, nan, f"no interval: fewer than two {units}")
     spread = spread_of_items(array, units)
-    return score(_mean(array), spread) if is_share(array) else student(_mean(array), spread)
+    return score(mean_of(array), spread) if is_share(array) else student(mean_of(array), spread)
 
 
 def of_numbers(values: ArrayLike, units: str = "items") -> Interval:
@@ -256,7 +252,7 @@ def of_numbers(values: ArrayLike, units: str = "items") -> Interval:
     array = np.asarray(values, np.float64)
     if len(array) < 2:
         return Interval(nan, nan, f"no interval: fewer than two {units}")
-    return student(_mean(array), _sample_spread(array, units))
+    return student(mean_of(array), _sample_spread(array, units))
 
 
 def of_columns(values: NDArray[np.float64], units: str) -> list[tuple[float, Interval, int]]:
@@ -273,331 +269,12 @@ def of_columns(values: NDArray[np.float64], units: str) -> list[tuple[float, Int
     return [(float(column.mean()) if len(column) else nan, of_items(column, units), len(column)) for column in columns]
 
 
-def of_difference(differences: ArrayLike, verdicts: bool, units: str = "items") -> Interval:
-    """Compute the interval of the mean of paired differences of the items of one suite, with the test of no difference.
-
-    Arguments:
-        differences: second minus first. Shape (items,).
-        verdicts: whether they are differences of verdicts. Then the interval is Tango's and the test McNemar's;
-            otherwise both are Student's.
-        units: what the items are called in the method text, for example "contexts".
-
-    >>> found = of_difference([1] * 6 + [-1] + [0] * 21, verdicts=True)
-    >>> round(found.low, 3), round(found.high, 3), round(found.p, 4)
-    (-0.008, 0.371, 0.0588)
-    """
-    array = np.asarray(differences, np.float64)
-    if not verdicts:
-        return of_numbers(array, units)
-    if len(array) < 2:
-        return Interval(nan, nan, f"no interval: fewer than two {units}")
-    only_b, only_a, n = int((array > 0).sum()), int((array < 0).sum()), len(array)
-    few = f"; only {n} items" if n < FEW else ""
-    return Interval(*tango(only_b, only_a, n), f"Tango; random: items{few}", mcnemar(only_a, only_b))
-
-
-def mcnemar(only_a: int, only_b: int) -> float:
-    """Compute the two-sided p-value of McNemar's test (1947), without continuity correction; 1 without discordant items.
-
-    With 10 or more items, its true size is at most 0.056. The true size of the exact test is often below 0.02
-    (Fagerland, Lydersen & Laake 2013), and no interval of the difference agrees with the exact test.
-
-    >>> round(mcnemar(1, 6), 4)  # (6 - 1) / sqrt(7) = 1.89
-    0.0588
-    """
-    from scipy.special import ndtr
-
-    discordant = only_a + only_b
-    return float(2 * ndtr(-abs(only_b - only_a) / sqrt(discordant))) if discordant else 1.0
-
-
-@lru_cache(maxsize=8192)
-def tango(only_b: int, only_a: int, n: int) -> tuple[float, float]:
-    """Compute Tango's score interval (1998) of a difference of paired proportions, (only_b - only_a) / n.
-
-    It contains each difference that the score test doesn't reject; for a difference of 0, the score test is McNemar's
-    test.
-
-    >>> [round(end, 3) for end in tango(9, 1, 50)]
-    [0.045, 0.293]
-    """
-    observed = (only_b - only_a) / n
-
-    def end(outer: float, sign: int) -> float:
-        inside, outside = observed, outer
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            inside, outside = (
-                (middle, outside) if sign * _deviation(only_b, only_a, n, middle) <= critical(inf) else (inside, middle)
-            )
-        return inside
-
-    return end(-1.0, 1), end(1.0, -1)
-
-
-def _deviation(only_b: int, only_a: int, n: int, difference: float) -> float:
-    """Return by how many standard errors the observed difference of paired proportions is above a supposed one."""
-    # The smaller probability of discordance, at its maximum likelihood under this difference (Tango 1998, eq. 5).
-    b = -only_b - only_a + (2 * n - only_b + only_a) * difference
-    c = -only_a * difference * (1 - difference)
-    smaller = (sqrt(max(b * b - 8 * n * c, 0.0)) - b) / (4 * n)
-    variance = n * (2 * smaller + difference * (1 - difference))
-    distance = only_b - only_a - n * difference
-    return distance / sqrt(variance) if variance > 1e-12 else (inf if distance > 0 else -inf if distance else 0.0)
-
-
-def equivalence(differences: ArrayLike, bound: float) -> float:
-    """Return the p of two one-sided tests that paired verdicts of a suite differ by less than a bound (Tango 1998).
-
-    It is at most .05 exactly where the 90% interval lies between the bounds.
-
-    >>> round(equivalence([0] * 96 + [1, 1, -1, -1], bound=0.1), 5), equivalence([1, 0], bound=0.1) > 0.05
-    (0.00128, True)
-    """
-    from scipy.special import ndtr
-
-    array = np.asarray(differences, np.float64)
-    counts = int((array > 0).sum()), int((array < 0).sum()), len(array)
-    if not len(array):
-        return nan
-    return float(max(ndtr(-_deviation(*counts, -bound)), ndtr(_deviation(*counts, bound))))
-
-
-def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> float:
-    """Return the p of two one-sided tests that a mean over suites is within a bound of 0 (Schuirmann 1987).
-
-    Suites are random or fixed as `bootstrap.current()` says. nan without a spread.
-
-    Arguments:
-        values: suite -> paired differences of verdicts. One suite has the test of `equivalence`.
-    """
-    from scipy.special import ndtr, stdtr
-
-    arrays = [np.asarray(items, np.float64) for items in values.values()]
-    if len(arrays) == 1:
-        return equivalence(arrays[0], bound)
-    if not arrays or not all(map(len, arrays)):
-        return nan
-    spread = spread_over_suites(arrays)
-    if not spread.variance > 0:
-        return nan
-    value, error = float(np.mean([_mean(items) for items in arrays])), sqrt(spread.variance)
-    sides = [-(value + bound) / error, (value - bound) / error]
-    return max(float(ndtr(side) if spread.freedom == inf else stdtr(spread.freedom, side)) for side in sides)
-
-
-def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, difference: bool = False) -> Interval:
-    """Compute the interval of the unweighted mean over suites of the means of their items.
-
-    `bootstrap.current()` determines whether suites are random or fixed. The interval of one suite is that of its
-    items.
-
-    Arguments:
-        values: suite -> defined values. If a suite has no defined values, there is no interval.
-        difference: whether the values are paired differences, which are also tested.
-        verdicts: whether they are differences of verdicts, see `of_difference`.
-
-    >>> values = {"agreement": [1, 1, 1, 0], "licensing": [0, 0, 0, 1], "embedding": [1, 0, 1, 0]}
-    >>> over_suites(values).method
-    'Wilson with t(2); random: suites, items; only 3 suites'
-    >>> with bootstrap.using(bootstrap.Resampling(suites="fixed")):
-    ...     over_suites(values).method
-    'Wilson; random: items; fixed: suites'
-    """
-    arrays = {suite: np.asarray(items, np.float64) for suite, items in values.items()}
-    if empty := [suite for suite, items in arrays.items() if not len(items)]:
-        return Interval(nan, nan, f"no interval: no defined items in {_named(empty)}")
-    if not arrays:
-        return Interval(nan, nan, "no interval: no suites")
-    if len(arrays) == 1:
-        [items] = arrays.values()
-        return of_difference(items, verdicts) if difference else of_items(items)
-    means = np.array([_mean(items) for items in arrays.values()])
-    if bootstrap.current().suites == "fixed" and all(len(items) == 1 for items in arrays.values()):
-        return Interval(nan, nan, "no interval: one item in each suite; fixed: suites")
-    spread = spread_over_suites(list(arrays.values()))
-    share = not difference and all(map(is_share, arrays.values()))
-    if not share and not verdicts and spread.freedom < inf:
-        spread = replace(spread, skewness=_skewness(means))
-    found = (score if share else student)(_mean(means), spread)
-    if verdicts and not isnan(found.low):
-        found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
-    single = [suite for suite, items in arrays.items() if len(items) == 1]
-    if single and spread.fixed:
-        found = replace(found, method=f"{found.method}; one item, so no spread: {_named(single)}")
-    return found if difference else replace(found, p=nan)
-
-
-def _named(suites: Sequence[str]) -> str:
-    return ", ".join(suites[:3]) + (" ..." if len(suites) > 3 else "")
-
-
-def spread_over_suites(samples: Sequence[Numbers], suites: bootstrap.Suites | None = None) -> Spread:
-    """Return the variance of the unweighted mean over several suites.
-
-    Arguments:
-        samples: the values of each suite. Shapes (items,).
-        suites: whether they are random or fixed; by default as in `bootstrap.current()`.
-    """
-    count, items = len(samples), sum(map(len, samples))
-    with np.errstate(invalid="ignore"):  # infinite margins
-        within = sum(float(values.var(ddof=1)) / len(values) for values in samples if len(values) > 1) / count**2
-        fixed = Spread(within, inf, (("items", items),), "suites")
-        if (suites or bootstrap.current().suites) == "fixed":
-            return fixed
-        between = float(np.var([values.mean() for values in samples], ddof=1)) / count
-    random = Spread(between, float(count - 1), (("suites", count), ("items", items)))
-    if not random.reach < fixed.reach:
-        return random
-    return replace(fixed, units=random.units, fixed="")
-
-
-def over_models(values: Mapping[str, NDArray[np.float64]]) -> Interval:
-    """Compute the interval of a mean over suites and over models of a class, such as training runs with different seeds.
-
-    All models have the same items, so models are crossed with suites, or with items if suites are fixed.
-
-    Arguments:
-        values: suite -> values; nan is undefined. Shapes (items, models).
-
-    >>> runs = {"agreement": np.array([[1.0, 1], [0, 1], [1, 0]]), "licensing": np.array([[0.0, 1], [0, 0], [0, 1]])}
-    >>> over_models(runs).method
-    'Wilson with t(2); random: suites, models; only 2 suites'
-    """
-    models = next(iter(values.values())).shape[1]
-    if models == 1:
-        return over_suites({suite: items[~np.isnan(items)] for suite, items in values.items()})
-    scores = np.array([means(items, 0) for items in values.values()])
-    if np.isnan(scores).any():
-        return Interval(nan, nan, "no interval: a suite without defined items")
-    value, suites = float(scores.mean()), len(scores)
-    if suites > 1 and bootstrap.current().suites == "random":
-        places = np.indices(scores.shape).reshape(2, -1)
-        influences = ((scores - value) / scores.size).ravel()
-        spread = spread_of_clusters(influences, {"suites": places[0], "models": places[1]})
-        assert spread, "there are two models"
-    else:
-        averages = [means(items[~np.isnan(items).all(axis=1)], 1) for items in values.values()]
-        within = spread_over_suites(averages, "fixed")
-        between = float(scores.mean(axis=0).var(ddof=1)) / models
-        both = combined([within.variance, between], [within.units[0], ("models", models)])
-        spread = replace(both, fixed="suites" if suites > 1 else "")
-    share = all(is_share(items[~np.isnan(items)]) for items in values.values())
-    return (score if share else student)(value, spread)
-
-
 def means(values: NDArray[np.float64], axis: int) -> Numbers:
     """Return means that ignore nan; the mean of nothing but nan is nan."""
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         means: Numbers = np.where(defined, values, 0.0).sum(axis=axis) / defined.sum(axis=axis)
     return means
-
-
-def of_clusters(values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Interval:
-    """Compute the interval of a mean of rows that are correlated within clusters of one or two kinds.
-
-    Arguments:
-        values: shape (rows,); at least one.
-        clusters: kind ("lemmas", "people", ...) -> the cluster of each row. Two kinds are crossed. A kind with one
-            cluster counts as fixed.
-
-    >>> values = [1, 1, 0, 0, 1, 0]
-    >>> of_clusters(values, {"lemmas": ["be", "be", "do", "do", "go", "go"]}).method
-    'Wilson with t(2); random: lemmas; only 3 lemmas'
-    """
-    array = np.asarray(values, np.float64)
-    mean = float(array.mean())
-    spread = spread_of_clusters((array - mean) / len(array), clusters)
-    if spread is None:
-        return Interval(nan, nan, f"no interval: fewer than two {' or '.join(clusters)}")
-    return score(mean, spread) if is_share(array) else student(mean, spread)
-
-
-def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Spread | None:
-    """Return the variance of an estimate from the influence of each row; None if no kind has two clusters.
-
-    Arguments:
-        influences: the influence of each row on the estimate; for a mean, its deviation divided by n. Their sum is 0.
-        clusters: as in `of_clusters`.
-    """
-    codes = {kind: np.unique(np.asarray(labels), return_inverse=True)[1] for kind, labels in clusters.items()}
-    counts = {kind: int(places.max(initial=-1)) + 1 for kind, places in codes.items()}
-    random = [kind for kind in codes if counts[kind] > 1]
-    fixed = ", ".join(kind for kind in codes if kind not in random)
-    if not random:
-        return None
-    variances = [_variance(influences, codes[kind]) for kind in random]
-    freedoms = [_effective(codes[kind]) - 1 for kind in random]
-    if len(random) == 1:
-        return Spread(variances[0], freedoms[0], ((random[0], counts[random[0]]),), fixed)
-    first, second = (codes[kind] for kind in random)
-    cells = _variance(influences, first * (int(second.max()) + 1) + second)
-    variance = max(sum(variances) - cells, *variances)
-    return combined(variances, [(kind, counts[kind]) for kind in random], variance, freedoms)
-
-
-def spread_of_ratio(parts: Numbers, wholes: Numbers, units: str) -> Spread:
-    """Return the variance of a ratio of sums over independent units, by linearisation (Cochran 1977, section 2.11).
-
-    Arguments:
-        parts, wholes: two numbers per unit; the ratio is the sum of `parts` divided by the sum of `wholes`. Shape
-            (units,).
-        units: the name of the units.
-
-    >>> spread_of_ratio(np.array([1.0, 0, 1, 1]), np.ones(4), "lemmas").variance  # of a mean: 3/16 / (4 - 1)
-    0.0625
-    """
-    total = float(wholes.sum())
-    influences = (parts - float(parts.sum()) / total * wholes) / total
-    count = len(parts)
-    variance = float((influences**2).sum()) * count / (count - 1)
-    return Spread(variance, float(count - 1), ((units, count),))
-
-
-def combined(
-    variances: Sequence[float],
-    units: Sequence[tuple[str, int]],
-    variance: float | None = None,
-    freedoms: Sequence[float] | None = None,
-) -> Spread:
-    """Combine the variances from several kinds of units; the kind with the fewest units is named first.
-
-    The degrees of freedom are those of Satterthwaite (1946).
-
-    Arguments:
-        variances: one for each kind.
-        units: name and number of the units of each kind.
-        variance: the combined variance; by default the sum.
-        freedoms: the degrees of freedom of each variance; by default the number of units minus 1.
-    """
-    total = sum(variances)
-    freedoms = freedoms or [count - 1.0 for _, count in units]
-    pieces = sum(part**2 / each for part, each in zip(variances, freedoms, strict=True))
-    freedom = total**2 / pieces if pieces > 0 else min(freedoms)
-    named = tuple(sorted(units, key=lambda unit: unit[1]))
-    return Spread(total if variance is None else variance, freedom, named)
-
-
-def _variance(influences: Numbers, codes: NDArray[np.int64]) -> float:
-    """Return the variance by leaving out one cluster after another (CR3 of Bell & McCaffrey 2002, for a mean)."""
-    sizes = np.bincount(codes)
-    # Cells of two crossed kinds that don't occur are no clusters.
-    count = int((sizes > 0).sum())
-    if count < 2:
-        return 0.0
-    moved = np.bincount(codes, influences) / (1 - sizes / len(codes))
-    return float((moved**2).sum()) * (count - 1) / count
-
-
-def _effective(codes: NDArray[np.int64]) -> float:
-    """Return the number of clusters of equal size whose mean would vary as much (Kish 1965), but at least 2.
-
-    >>> _effective(np.array([0, 0, 1, 1])), round(_effective(np.array([0, 0, 0, 1, 2])), 2)
-    (2.0, 2.27)
-    """
-    sizes = np.bincount(codes).astype(np.float64)
-    return max(2.0, float(sizes.sum() ** 2 / (sizes**2).sum()))
 
 
 def notes() -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Judgements of items by people: how they are read, and their mean or difference, with people and items random.
 
 A judgement is 0 or 1 (whether the person chose the grammatical sentence, or accepted the sentence), or a rating. Each
-person judges several items and each item is judged by several people, so both are clusters (`interval.of_clusters`).
+person judges several items and each item is judged by several people, so both are clusters (`cluster_intervals.of_clusters`).
 With two conditions, the number is the difference of their means; without, it is the mean, which is compared with a
 number, for example one half.
 """
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from syntagm.errors import InputError
 from syntagm.io import csv, utf8
-from syntagm.stats import interval
+from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 
 COLUMNS = ("person", "item", "value")
+# With fewer people or items, the test of a mean rejects a little too often (`benchmarks/coverage.py`).
+FEW = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,16 +95,24 @@ def estimate(judgements: Judgements, against: float = 0.0) -> tuple[float, Inter
     values, second = judgements.values, judgements.second
     if second is None:
         value = float(values.mean())
-        found = interval.of_clusters(values, clusters)
-        spread = interval.spread_of_clusters((values - value) / len(values), clusters)
-        return value, found if spread is None else replace(found, p=_p(value, against, spread, judgements.judged))
+        found = cluster_intervals.of_clusters(values, clusters)
+        spread = cluster_intervals.spread_of_clusters((values - value) / len(values), clusters)
+        return value, found if spread is None else _remarked(
+            replace(found, p=_p(value, against, spread, judgements.judged)), spread
+        )
     means = float(values[~second].mean()), float(values[second].mean())
     influences = np.where(second, (values - means[1]) / second.sum(), -(values - means[0]) / (~second).sum())
-    spread = interval.spread_of_clusters(influences, clusters)
+    spread = cluster_intervals.spread_of_clusters(influences, clusters)
     value = means[1] - means[0]
     if spread is None:
         return value, Interval(nan, nan, "no interval: fewer than two people or items")
-    return value, interval.student(value, spread)
+    return value, _remarked(interval.student(value, spread), spread)
+
+
+def _remarked(found: Interval, spread: interval.Spread) -> Interval:
+    """Add a remark about few people or items, if the method has none."""
+    name, count = spread.units[0]
+    return found if spread.remark or count >= FEW else replace(found, method=f"{found.method}; only {count} {name}")
 
 
 def _p(value: float, against: float, spread: interval.Spread, share: bool) -> float:

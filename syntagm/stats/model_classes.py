@@ -12,7 +12,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.stats import bootstrap, interval
+from syntagm.stats import bootstrap, cluster_intervals, interval, suite_intervals
 from syntagm.stats.interval import Interval
 
 Numbers = NDArray[np.float64]
@@ -38,7 +38,7 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> t
         return nan, Interval(nan, nan, "no interval: a suite without defined items")
     if max(len(scores[0]) for scores in sides) == 1:
         columns = {suite: second[suite][:, 0] - first[suite][:, 0] for suite in first}
-        found = interval.over_suites(
+        found = suite_intervals.over_suites(
             {suite: items[~np.isnan(items)] for suite, items in columns.items()}, verdicts=True, difference=True
         )
         return value, found
@@ -46,13 +46,13 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> t
         spread = of_scores(*sides)
     else:
         contrasts = [interval.means(second[suite], 1) - interval.means(first[suite], 1) for suite in first]
-        items = interval.spread_over_suites([values[~np.isnan(values)] for values in contrasts], "fixed")
+        items = suite_intervals.spread_over_suites([values[~np.isnan(values)] for values in contrasts], "fixed")
         variances, units = [items.variance], [items.units[0]]
         for scores in sides:
             if (count := scores.shape[1]) > 1:
                 variances.append(float(scores.mean(axis=0).var(ddof=1)) / count)
                 units.append(("models", count))
-        spread = _named(interval.combined(variances, units), "suites" if len(first) > 1 else "")
+        spread = _named(cluster_intervals.combined(variances, units), "suites" if len(first) > 1 else "")
     found = interval.student(value, spread)
     return value, replace(found, low=max(-1.0, found.low), high=min(1.0, found.high)) if not isnan(found.low) else found
 
@@ -72,7 +72,7 @@ def of_scores(first: Numbers, second: Numbers) -> interval.Spread:
             units.append(("models", models))
             cells += interaction(scores) / scores.size
     variance = max(sum(variances) - cells, variances[0], sum(variances[1:]))
-    return _named(interval.combined(variances, units, variance), "")
+    return _named(cluster_intervals.combined(variances, units, variance), "")
 
 
 def interaction(scores: Numbers) -> float:

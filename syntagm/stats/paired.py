@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
-from syntagm.stats import interval
+from syntagm.stats import paired_intervals, suite_intervals
 from syntagm.stats.adjust import benjamini_hochberg, holm
 from syntagm.stats.interval import Interval
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
@@ -201,9 +201,9 @@ def equivalence(pairs: pl.DataFrame, bound: float) -> tuple[list[float], float]:
         The p-values of the suites, and that over suites; nan where there is no test.
     """
     suites = {items.suite: items.value_b - items.value_a for items in _defined_items(pairs)}
-    return [interval.equivalence(items, bound) for items in suites.values()], interval.equivalence_over_suites(
-        suites, bound
-    )
+    return [
+        paired_intervals.equivalence(items, bound) for items in suites.values()
+    ], suite_intervals.equivalence_over_suites(suites, bound)
 
 
 def _measure(pairs: pl.DataFrame) -> str:
@@ -259,14 +259,14 @@ def _comparison(
         of_margins = {items.suite: items.margin_b - items.margin_a for items in suites} if judged and margins else None
     excluded = sum(items.excluded for items in suites)
     differences = {items.suite: items.value_b - items.value_a for items in suites}
-    found = interval.over_suites(differences, judged, difference=True)
+    found = suite_intervals.over_suites(differences, judged, difference=True)
     return Comparison(
         group,
         _estimate(group, differences, excluded, found, ", paired"),
         _estimate(group, {items.suite: items.value_a for items in suites}, excluded),
         _estimate(group, {items.suite: items.value_b for items in suites}, excluded),
         (
-            _estimate(group, of_margins, excluded, interval.over_suites(of_margins, difference=True), ", paired")
+            _estimate(group, of_margins, excluded, suite_intervals.over_suites(of_margins, difference=True), ", paired")
             if of_margins is not None
             else None
         ),
@@ -291,7 +291,7 @@ def _estimate(
     suffix: str = "",
 ) -> Estimate:
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
-    found = found or interval.over_suites(values)
+    found = found or suite_intervals.over_suites(values)
     value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
     method = over(len(values), f"{found.method}{suffix}")
     return Estimate(group, value, found.low, found.high, sum(map(len, values.values())), method, 0, excluded)

@@ -2,9 +2,9 @@
 
 | pilot | a study has | its test |
 |---|---|---|
-| `TwoModels`: two models on suites | suites, items of each | over suites (`interval.over_suites`); of one suite McNemar's |
+| `TwoModels`: two models on suites | suites, items of each | over suites (`over_suites`); of one suite McNemar's |
 | `TwoClasses`: two classes of models on suites | suites, items of each, models per class | `model_classes.difference` |
-| `People`: judgements of items | items, judgements of each | people and items random (`interval.of_clusters`) |
+| `People`: judgements of items | items, judgements of each | people and items random (`cluster_intervals.of_clusters`) |
 
 If a pilot were resampled as it is, its sampling error would count as if suites, models or people differed by so much
 more. So the variances of suites, items, models and people are estimated from it without that error, by analysis of
@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
-from syntagm.stats import bootstrap, interval, judgements, model_classes
+from syntagm.stats import bootstrap, interval, judgements, model_classes, suite_intervals
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.judgements import Judgements
 
@@ -67,10 +67,12 @@ class TwoModels:
         means = np.array([items.mean() for items in differences])
         self.difference = float(means.mean())
         self.suites = len(means)
-        self.balanced = np.array([np.abs(items).mean() for items in differences]) - np.abs(means)
         noise = float(np.mean([items.var(ddof=1) / len(items) if len(items) > 1 else 0.0 for items in differences]))
         self.random = bootstrap.current().suites == "random"
         self.deviations = _without_noise(means, noise) if self.random else means - self.difference
+        # What is discordant beside the difference. Random suites share it: a suite's own mean differs from 0 by sampling.
+        beside = np.array([np.abs(items).mean() for items in differences]) - np.abs(self.difference + self.deviations)
+        self.balanced = np.full(self.suites, max(0.0, float(beside.mean()))) if self.random else np.maximum(beside, 0.0)
 
     def simulate(self, source: np.random.Generator, difference: float, suites: int, items: int) -> float:
         """Draw a study, and return the p-value of its test.
@@ -86,7 +88,7 @@ class TwoModels:
         draws = source.random((suites, items))
         values = (draws < to_b[:, None]).astype(float) - (draws > 1 - (discordant - to_b)[:, None])
         study = dict(zip(map(str, range(suites)), values, strict=True))
-        return interval.over_suites(study, verdicts=True, difference=True).p
+        return suite_intervals.over_suites(study, verdicts=True, difference=True).p
 
 
 class TwoClasses:
@@ -187,7 +189,8 @@ class People:
             map(effects.format, ("person", "item"))
         )
         fit = (logistic if self.judged else linear).fit(formula, table, starts=1)
-        self.messages = fit.messages
+        # That a variance is 0 matters for planning; that tests of this fit are inexact does not.
+        self.messages = tuple(message for message in fit.messages if message.startswith("singular"))
         self.residual = 0.0 if self.judged else fit.sigma
         # Standard deviations of intercepts and of differences, of people and of items.
         self.sd = {name: [0.0, 0.0] for name in ("person", "item")}
@@ -224,14 +227,14 @@ class People:
         centres = np.empty(len(codes))
         for code, mean in set(zip(codes.tolist(), wanted.tolist(), strict=True)):
             sd = sqrt(sum(sds[0] ** 2 + (code * sds[1]) ** 2 for sds in self.sd.values()))
-            centres[codes == code] = _log_odds(mean, sd)
+            centres[codes == code] = log_odds(mean, sd)
         return centres
 
 
-def _log_odds(mean: float, sd: float) -> float:
+def log_odds(mean: float, sd: float) -> float:
     """Return the centre of normally distributed log odds whose proportions have this mean.
 
-    >>> round(_log_odds(0.75, 0.0), 4), _log_odds(0.75, 1.0) > 1.0986  # log 3
+    >>> round(log_odds(0.75, 0.0), 4), log_odds(0.75, 1.0) > 1.0986  # log 3
     (1.0986, True)
     """
     if not 0 < mean < 1:

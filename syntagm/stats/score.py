@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
-from syntagm.stats import interval
+from syntagm.stats import suite_intervals
 from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
@@ -151,7 +151,7 @@ def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) 
         difference: whether the values are paired differences of verdicts.
     """
     values = {sample.suite: sample.values for sample in samples}
-    found = interval.over_suites(values, verdicts=difference, difference=difference)
+    found = suite_intervals.over_suites(values, verdicts=difference, difference=difference)
     return Estimate(
         group,
         float(np.mean([sample.value for sample in samples])),

@@ -189,7 +189,15 @@ class Counter:
         cases = [case for case in cases if case.total]
         cumulative = tuple(accumulate(case.total for case in cases))
         total = cumulative[-1] if cumulative else 0
-        return Counted(total, tuple(checks), tuple(cases), cumulative, empty, _entries(cases) if spread else ())
+        return Counted(total, tuple(checks), tuple(cases), cumulative, empty, self._entries(cases) if spread else ())
+
+    def _entries(self, cases: Sequence[_Case]) -> tuple[Entry, ...]:
+        """Return the entries of the first slot that have combinations."""
+        key = ("entries", *map(id, cases))
+        if key not in self._memory:
+            self._memory[key] = _entries(cases)
+        entries: tuple[Entry, ...] = self._memory[key]
+        return entries
 
     def _case(
         self,
@@ -203,7 +211,11 @@ class Counter:
             if slot not in seen:
                 roots.append(self._node(slot, "", slots, neighbors, edges, seen))
                 total *= roots[-1].whole.total
-        return _Case(total, tuple(roots))
+        key = ("case", *map(id, roots))
+        if key not in self._memory:
+            self._memory[key] = _Case(total, tuple(roots))
+        case: _Case = self._memory[key]
+        return case
 
     def _graph(
         self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression]

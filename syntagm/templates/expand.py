@@ -184,7 +184,7 @@ class Expansion:
             return self._alternative(phrase, self._inside(phrase, (), TOP, place), place), tuple(phrase.alternatives)
         if name not in self.template.variables:
             listed = [*scope.values, *self.template.variables, *self.template.rules]
-            if VARIABLE + name in listed or not listed:
+            if not listed:
                 raise InputError(place, f"no variable {name!r}", "one of the variables: none", "List it in [vary].")
             lexicon.refuse_unknown(name, "variable", listed, place, "one of the variables")
         variable = self.template.variables[name]

@@ -9,7 +9,7 @@ from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.templates import draw, pattern, sample, spelling
 from syntagm.templates.draw import Filled
 from syntagm.templates.pattern import Pattern
-from syntagm.templates.plan import Plan, Planner, plans
+from syntagm.templates.plan import Plan, Planner, plans, refuse_many
 from syntagm.templates.spelling import Style
 from syntagm.templates.template import Template
 from syntagm.templates.unused import refuse_unused
@@ -43,6 +43,8 @@ def suites(
         raise UsageError("suite", f"no suite {only!r}", "one of " + ", ".join(template.name for template in templates))
     # All suites of the file are checked before the first is generated. Of a sample, one configuration is planned, since a
     # misspelt name would otherwise be reported as one that is not used.
+    for template in templates:
+        refuse_many(template)
     prepared = [
         list(islice(Planner(template).every({}), 1)) if template.fill == "sample" else plans(template)
         for template in templates

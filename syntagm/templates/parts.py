@@ -26,7 +26,7 @@ _SUITE = re.compile(r"\w[\w .,()+-]{0,99}")
 _ITEMS: dict[Fill, tuple[str, ...]] = {
     "table": ("fill", "rows"),
     "cross": ("fill",),
-    "sample": ("fill", "n", "cells", "spread"),
+    "sample": ("fill", "n", "cells", "spread", "stream"),
 }
 _RESERVED = ("seed", "style")
 _AT_TOP = ("regions", "lexicon", "aggregate", "require")
@@ -198,6 +198,11 @@ def spread(section: Section) -> tuple[str, ...]:
     place = f"{section.at('items')}, spread"
     value = section.content["items"].get("spread", [])
     return tuple(need(name, str, place) for name in ([value] if isinstance(value, str) else need(value, list, place)))
+
+
+def stream(section: Section) -> str:
+    """Return the name of the random numbers of a sample, `stream` of `[items]`; empty by default."""
+    return toml.text(section.content["items"], "stream", section.at("items"), "")
 
 
 def cells_of(section: Section, rules: Mapping[str, object]) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from syntagm.templates.plan import Plan, Planner, refuse_many
 from syntagm.templates.template import Template
 
 MAX_TRIES = 100_000
+# How often words are drawn for conditions that are not counted. If none of them fits, the alternatives are drawn anew.
+UNCOUNTED_TRIES = 100
 _BITS = 53
 
 
@@ -39,7 +41,7 @@ def sample(
     """
     if n > MAX_ITEMS:
         raise InputError(template.place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
-    draws = Draws(template, random.Random(f"syntagm {seed}"))
+    draws = Draws(template, random.Random(f"syntagm {seed} {template.stream}".rstrip()))
     cells = draws.cells()
     seen: dict[int, set[str]] = {}
     # If there are just a thousand different items, the last one takes a thousand draws on average, and often many more.
@@ -172,11 +174,11 @@ class Draws:
             return None
         entry = counted.entries[self.below(len(counted.entries))] if counted.entries else None
         drawn_from = entry or counted
-        for _ in range(TRIES if counted.checks else 1):
+        for _ in range(UNCOUNTED_TRIES if counted.checks else 1):
             words = drawn_from.combination(self.below(drawn_from.total))
             if meets(counted.checks, words):
                 return Filled(identifier, plan, words)
-        refused[f"conditions between slots not met in {TRIES:,} draws{where(plan)}"] += 1
+        refused[f"conditions between slots not met in {UNCOUNTED_TRIES} draws{where(plan)}"] += 1
         return None
 
     def _node(self, cell: Cell, chosen: tuple[tuple[str, str], ...]) -> Node:

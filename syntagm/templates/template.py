@@ -57,6 +57,7 @@ class Template:
         n: the number of items if `fill` is `sample`, else 0.
         cells: the rules whose alternatives get equal numbers of items, as the values of variables do.
         spread: slots; the entries of the first that a configuration has are equally likely.
+        stream: name of the random numbers: samples with another name are independent. Empty by default.
         edit: what makes the bad sentence from the good one, if the template declares it.
         places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]`, `[phrases]` and `[classes]`,
             for messages.
@@ -81,6 +82,7 @@ class Template:
     n: int
     cells: tuple[str, ...]
     spread: tuple[str, ...]
+    stream: str
     aggregate: Aggregate
     edit: Edit | None
     places: Mapping[tuple[str, str], str]
@@ -195,7 +197,8 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
         parts.predictions(section), parts.item_tags(section),
         vary, tuple(rules), _phrases(base) | own_phrases | rules, parts.require(section), choices,
         _together(base, own), fill, table, n, parts.cells_of(section, rules),
-        parts.spread(section), parts.aggregate(content, place), edit.edit(content, conditions, regions, place), places,
+        parts.spread(section), parts.stream(section), parts.aggregate(content, place),
+        edit.edit(content, conditions, regions, place), places,
     )  # fmt: skip
     _refuse_clashes(template, own_phrases)
     _refuse_unknown(template)

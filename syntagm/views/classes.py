@@ -1,4 +1,4 @@
-"""Class scores: the mean score over suites of each model class as a dot with its interval, and chance as a dashed line.
+"""Class scores: the mean score over suites of each model class with its interval, and how models of a class differ.
 
 An instance is one trained model: a model class, a corpus and a seed. Tables of items have the columns model, corpus,
 seed, suite, item and value (1, 0 or nan). The score of a suite is the proportion of its defined items with value 1.
@@ -9,16 +9,27 @@ score of all models on that suite. That mean gives equal weight to all model cla
 number of seeds, because seeds are first averaged within each model and corpus (Hu et al. 2020).
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import isnan, nan
+from typing import Annotated
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
-from syntagm.drawing.text import signed
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none, signed
+from syntagm.errors import UsageError
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.stats import interval, model_classes, suite_intervals
+from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of, scores
+from syntagm.views.scores.shared import shared_suites, values_of
 
 INSTANCE = ("model", "corpus", "seed")
 # The random units of the mean over suites and instances.
@@ -37,6 +48,9 @@ DELTAS = {
     "high": pl.Float64, "n": pl.Int64, "units": pl.Int64, "method": pl.String,
 }  # fmt: skip
 _DELTAS_WIDTH = 300
+COLUMNS = ("class", "models", "suites", "n", "score", "low", "high", "sd", "least", "most", "p", "method")
+# The end of a name that tells a seed: lstm-1, pythia-70m-seed3, random?seed=2.
+_SEED = re.compile(r"(?:[-_.](?:seed)?[-_=]?|[?&]seed=)\d+$")
 
 
 def suite_scores(items: pl.DataFrame) -> pl.DataFrame:
@@ -125,6 +139,60 @@ def score_deltas(scores: pl.DataFrame) -> pl.DataFrame:
     """
     joined = scores.join(suite_means(scores), on="suite", how="left", maintain_order="left")
     return joined.with_columns(delta=pl.col("score") - pl.col("mean"))
+
+
+def make_table(
+    runs: Sequence[Run],
+    classes: Annotated[
+        tuple[str, ...],
+        "the class of each run, in the order of the runs; default: names without a final number or seed",
+    ] = (),
+    measure: Measure = "first",
+) -> Table:
+    """Make one row for each class of models, and one for each difference between two classes.
+
+    Raises:
+        UsageError: the number of classes differs from the number of runs, or the runs have no suite with the measure.
+        RunError: the runs have no suite in common.
+    """
+    names = [name for name, _ in named(runs)]
+    if classes and len(classes) != len(runs):
+        raise UsageError("classes=", f"{len(classes)} names for {len(runs)} runs", "one for each run, in order")
+    of_runs = list(classes) or [_SEED.sub("", name) or name for name in names]
+    shared, skipped = shared_suites(runs)
+    values = values_of(runs, [suite for suite in shared if runs[0].suite(suite).predictions_for(measure)], measure)
+    if not values:
+        raise UsageError("measure=", f"{measure!r}, which no suite in all runs has", "a measure of these suites")
+    members = {name: [k for k, own in enumerate(of_runs) if own == name] for name in dict.fromkeys(of_runs)}
+    sides = {name: {suite: items[:, ks] for suite, items in values.items()} for name, ks in members.items()}
+    rows = [_row(name, side) for name, side in sides.items()]
+    for (a, first), (b, second) in combinations(sides.items(), 2):
+        value, found = model_classes.difference(first, second)
+        numbers = map(or_none, (value, found.low, found.high))
+        n = min(_defined(list(first.values())), _defined(list(second.values())))
+        rows.append((f"{b} - {a}", None, len(values), n, *numbers, None, None, None, or_none(found.p), found.method))
+    notes = (
+        *(f"{name}: {', '.join(names[k] for k in ks)}." for name, ks in members.items()),
+        "score: mean over models and suites; low, high: 95% interval, for other suites and, where a class has several models, "
+        "for other models of the class. sd, least, most: standard deviation and range of the scores of its models. p: of no "
+        "difference. n: the smallest number of defined items of a model.",
+        *interval.notes()[1:],
+        *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),
+    )
+    return Table("Scores of classes of models", COLUMNS, tuple(rows), notes=notes)
+
+
+def _row(name: str, values: Mapping[str, NDArray[np.float64]]) -> tuple[Cell, ...]:
+    found = suite_intervals.over_models(values)
+    scores = np.mean([interval.means(items, 0) for items in values.values()], axis=0)
+    sd = float(scores.std(ddof=1)) if len(scores) > 1 else nan
+    numbers = (float(scores.mean()), found.low, found.high, sd, float(scores.min()), float(scores.max()))
+    return (name, len(scores), len(values), _defined(list(values.values())), *map(or_none, numbers), None, found.method)
+
+
+def _defined(values: Sequence[NDArray[np.float64]]) -> int:
+    """Return the smallest number of defined items of a model."""
+    return int(sum((~np.isnan(items)).sum(axis=0) for items in values).min())
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:

@@ -189,6 +189,53 @@ def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class PairOfRuns:
+    """Two of several runs with their paired items.
+
+    Arguments:
+        a, b: the names of the runs.
+        first, second: the runs.
+        pairs: the pairs, see `pairs_of`.
+    """
+
+    a: str
+    b: str
+    first: Run
+    second: Run
+    pairs: pl.DataFrame
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        """The tolerances of both runs."""
+        return self.first.tolerance, self.second.tolerance
+
+
+def pairs_of_runs(runs: Sequence[Run], rule: str, what: str) -> tuple[list[PairOfRuns], list[str]]:
+    """Pair the items of each two runs.
+
+    Arguments:
+        rule: as for `compare`.
+        what: the name of the view, for messages.
+
+    Returns:
+        The pairs, and a note for each suite that was skipped.
+
+    Raises:
+        UsageError: there are fewer than two runs.
+        RunError: two runs have no suite in common.
+    """
+    if len(runs) < 2:
+        raise UsageError(what, "one run", "two or more")
+    found: list[PairOfRuns] = []
+    skipped: dict[str, None] = {}
+    for (a, first), (b, second) in combinations(named(runs), 2):
+        pairs, reasons = pairs_of(first, second, rule)
+        found.append(PairOfRuns(a, b, first, second, pairs))
+        skipped |= dict.fromkeys(f"Skipped: {reason}." for reason in reasons)
+    return found, list(skipped)
+
+
 def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     """Make one row for each suite and pair of models, and one for the mean over suites.
 
@@ -196,21 +243,17 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         UsageError: there are fewer than two runs.
         RunError: two runs have no suite in common.
     """
-    if len(runs) < 2:
-        raise UsageError("comparison", "one run", "two or more")
-    rows: list[tuple[Cell, ...]] = []
-    skipped: list[str] = []
-    warnings: list[str] = []
-    unjudged: set[Kind] = set()
-    for (a, first), (b, second) in combinations(named(runs), 2):
-        pairs, reasons = pairs_of(first, second, measure)
-        rows += [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
-        skipped += [reason for reason in reasons if reason not in skipped]
-        warnings += [f"{a} and {b}: {reason}." for reason in warnings_of(first, second, pairs)]
-        unjudged |= {paired.kind_of_pairs(pairs)} - {Kind.VERDICT}
+    found, skipped = pairs_of_runs(runs, measure, "comparison")
+    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair.pairs, pair.tolerances)]
+    warnings = [
+        f"{pair.a} and {pair.b}: {reason}."
+        for pair in found
+        for reason in warnings_of(pair.first, pair.second, pair.pairs)
+    ]
+    unjudged = {paired.kind_of_pairs(pair.pairs) for pair in found} - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.value for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *(f"Skipped: {reason}." for reason in skipped))
+    notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
@@ -225,15 +268,12 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
         UsageError: fewer than two runs, or a measure whose values are not verdicts.
         RunError: two runs have no suite in common.
     """
-    if len(runs) < 2:
-        raise UsageError("comparison", "one run", "two or more")
-    pairings: list[tuple[str, str, list[tuple[str, Comparison]]]] = []
-    for (a, first), (b, second) in combinations(named(runs), 2):
-        pairs, _ = pairs_of(first, second, measure)
-        paired.refuse_others_than_verdicts(pairs, "comparison")
-        compared = paired.by_suite(pairs, (first.tolerance, second.tolerance))
-        pairings.append((a, b, [(comparison.group.suite, comparison) for comparison in compared]))
-    return draw(pairings, "Differences in accuracy")
+    drawn: list[tuple[str, str, list[tuple[str, Comparison]]]] = []
+    for pair in pairs_of_runs(runs, measure, "comparison")[0]:
+        paired.refuse_others_than_verdicts(pair.pairs, "comparison")
+        compared = paired.by_suite(pair.pairs, pair.tolerances)
+        drawn.append((pair.a, pair.b, [(comparison.group.suite, comparison) for comparison in compared]))
+    return draw(drawn, "Differences in accuracy")
 
 
 def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], title: str = "") -> Figure:

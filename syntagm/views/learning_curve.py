@@ -2,7 +2,9 @@
 
 Each point is a model. Each line is a least-squares fit over models (sizes and seeds) on the logarithm of the number of
 training words, so its slope is the gain for each doubling. The standard error of the slope accounts for the choice
-of models, not of items, and assumes that models are independent, although parts of one corpus share text.
+of models, not of items, and assumes that models are independent, although parts of one corpus share text. Where several
+models of a family have the same number of words (seeds), a ring and a band show their mean and its interval, which is
+for other suites and other models.
 """
 
 import json
@@ -25,8 +27,10 @@ from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.stats import bootstrap, interval, score, suite_intervals
 from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.shared import shared_suites, values_of
 
 SLOPES = {
     "family": pl.String, "phenomenon": pl.String, "slope": pl.Float64, "se": pl.Float64, "low": pl.Float64,
@@ -197,6 +201,7 @@ def draw_figure(
         raise UsageError(
             "learning_curve", "no size of a training text", "the number of training words of a model", cure
         )
+    means = over_seeds(runs, sizes, tag, measure)
     for (name, run), size in zip(named(runs), sizes, strict=True):
         rows += [
             (
@@ -217,33 +222,70 @@ def draw_figure(
         raise UsageError(
             "tag=", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
         )
-    return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text")
+    return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text", means=means)
 
 
-def draw(table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: str = "") -> Figure:
+def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measure: str) -> pl.DataFrame:
+    """Average the models of a family with the same number of training words; columns as in `SCHEMA`.
+
+    Arguments:
+        sizes: the number of training words of each run; None if unknown.
+        tag, measure: as in `draw_figure`.
+    """
+    cells: dict[tuple[str, int], list[Run]] = {}
+    for run, size in zip(runs, sizes, strict=True):
+        if size is not None:
+            cells.setdefault((family(run), size), []).append(run)
+    rows = []
+    for (name, size), models in cells.items():
+        if len(models) < 2:
+            continue
+        shared, _ = shared_suites(models)
+        groups: dict[str, list[str]] = {}
+        for suite in models[0].suites:
+            if suite.name in shared and suite.group(tag) and suite.predictions_for(measure):
+                groups.setdefault(suite.group(tag), []).append(suite.name)
+        for group, suites in groups.items():
+            values = values_of(models, suites, measure)
+            found = suite_intervals.over_models(values)
+            value = float(np.mean([interval.means(items, 0) for items in values.values()]))
+            n = int((~np.isnan(np.vstack(list(values.values())))).sum(axis=0).min())
+            method = score.over(len(values), found.method)
+            rows.append((group, name, f"mean of {len(models)}", size, value, found.low, found.high, n, method))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def draw(
+    table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: str = "", means: pl.DataFrame | None = None
+) -> Figure:
     """Draw the learning curves, with the slope of each family below the title of each panel.
 
     Arguments:
         table: a table with one row for each phenomenon and model and the columns of `SCHEMA`.
         humans: phenomenon -> human accuracy.
+        means: a table with the same columns, with means over models of one family and size, from `over_seeds`.
     """
+    means = pl.DataFrame(schema=SCHEMA) if means is None else means
     families = list(dict.fromkeys(table["family"]))
     fitted = slopes(table)
     phenomena = list(dict.fromkeys(table["phenomenon"]))
     words = sorted(set(table["words"]))
     plots = [
-        _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at)
+        _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at, means)
         for at, name in enumerate(phenomena)
     ]
-    subtitle = "bar: 95% interval; line: least squares, with its gain for each doubling of the text"
-    subtitle += "; dashed: human accuracy" if humans else ""
+    marks = "bar: 95% interval of a model; line: least squares, with its gain for each doubling of the text"
+    subtitle = [marks + ("; dashed: human accuracy" if humans else "")]
+    units = "other suites and models" if bootstrap.current().suites == "random" else "other items and models"
+    subtitle += [f"ring, band: mean over models of one size and its 95% interval, for {units}"] if len(means) else []
     # The titles of panels come directly below that of the figure.
     spec = finish(panels.grid(plots, COLUMNS, 20), title, subtitle, offset=14)
-    return Figure(spec, table.select(list(SCHEMA)))
+    return Figure(spec, pl.concat([table.select(list(SCHEMA)), means]))
 
 
 def _panel(
-    table: pl.DataFrame, fitted: pl.DataFrame, name: str, families: Sequence[str], words: Sequence[int], human: float, at: int
+    table: pl.DataFrame, fitted: pl.DataFrame, name: str, families: Sequence[str], words: Sequence[int], human: float, at: int,
+    means: pl.DataFrame,
 ) -> Spec:  # fmt: skip
     rows = table.filter(pl.col("phenomenon") == name)
     lines = fitted.filter(pl.col("phenomenon") == name)
@@ -252,7 +294,11 @@ def _panel(
     )
     across = _across(words)
     upright = axes.proportion("accuracy", tickCount=6)
+    own = means.filter(pl.col("phenomenon") == name).sort("words")
+    bands = [_value(row) for row in own.iter_rows(named=True)]
+    area = {"x": across, **axes.spread(upright), "color": series.colour}
     plot_layers = [
+        *_means(bands, area, {"x": across, "y": upright, "color": series.colour}),
         *_points([_value(row) for row in rows.iter_rows(named=True)], across, upright, series),
         _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
         *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
@@ -295,6 +341,13 @@ def _points(values: list[dict[str, object]], across: Spec, upright: Spec, famili
         layer(layers.rule(opacity=0.4), place | axes.spread(upright), values=bounded),
         layer(layers.dot(45, 0.9), dot, values=defined),
     ]
+
+
+def _means(values: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:
+    if not values:
+        return []
+    ring = layer(layers.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
+    return [layer(layers.band(0.16), area, values=values), ring]
 
 
 def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:

@@ -2,19 +2,16 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired, power
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.views.comparison import pairs_of, warnings_of
+from syntagm.views.comparison import pairs_of_runs, warnings_of
 from syntagm.views.options import Measure
 
 COLUMNS = (
@@ -42,18 +39,16 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         UsageError: there are fewer than two runs, or the values of the measure are not verdicts.
         RunError: two runs have no suite in common.
     """
-    if len(runs) < 2:
-        raise UsageError("significance", "one run", "two or more")
+    found, skipped = pairs_of_runs(runs, measure, "significance")
     rows: list[tuple[Cell, ...]] = []
-    notes = [*NOTES]
+    counted: list[str] = []
     warnings: list[str] = []
-    for (a, first), (b, second) in combinations(named(runs), 2):
-        pairs, skipped = pairs_of(first, second, measure)
-        warnings += [f"{a} and {b}: {reason}." for reason in warnings_of(first, second, pairs)]
-        rows_of_pair = [(a, b, *row) for row in _rows(pairs, (first.tolerance, second.tolerance))]
+    for pair in found:
+        warnings += [f"{pair.a} and {pair.b}: {reason}." for reason in warnings_of(pair.first, pair.second, pair.pairs)]
+        rows_of_pair = [(pair.a, pair.b, *row) for row in _rows(pair.pairs, pair.tolerances)]
         rows += rows_of_pair
-        notes += [note for reason in skipped if (note := f"Skipped: {reason}.") not in notes]
-        notes.append(_counted(a, b, rows_of_pair))
+        counted.append(_counted(pair.a, pair.b, rows_of_pair))
+    notes = [*NOTES, *skipped, *counted]
     return Table("Significant differences by suite", COLUMNS, tuple(rows), notes=tuple(notes), warnings=tuple(warnings))
 
 

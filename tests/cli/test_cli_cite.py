@@ -21,7 +21,10 @@ from syntagm.word_list import WordList, WordRow
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 REQUIRED = {
     "article": {"title", "author", "journal", "year"},
+    "book": {"title", "author", "publisher", "year"},
+    "incollection": {"title", "author", "booktitle", "year"},
     "inproceedings": {"title", "author", "booktitle", "year"},
+    "phdthesis": {"title", "author", "school", "year"},
     "techreport": {"title", "author", "institution", "year"},
     "misc": {"title", "author", "year"},
 }
@@ -45,7 +48,7 @@ def test_every_entry_is_whole(key: str) -> None:
 
 
 def test_every_bundled_suite_names_sources_that_are_known() -> None:
-    for collection in ("hu2020", "marvin2018", "blimp_like"):
+    for collection in ("hu2020", "marvin2018", "textbook", "warstadt2020"):
         for path in expand([f"{collection}?n=1"] if collection != "hu2020" else [collection]):
             for suite in SuiteFiles([path]):
                 keys, unknown = references.mentioned(

@@ -141,6 +141,6 @@ def test_the_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_bundled_collections(tmp_path: Path) -> None:
-    assert make("blimp_like/causative", "-o", tmp_path, "--as", "blimp", "-n", 3, "--seed", 7) == 0
+    assert make("warstadt2020/causative", "-o", tmp_path, "--as", "blimp", "-n", 3, "--seed", 7) == 0
     [suite] = read(tmp_path / "causative.jsonl")
     assert len(suite.items) == 3

@@ -46,6 +46,18 @@ class TestSeveralModels:
         assert run("random?seed=2", *SUITE, "-o", tmp_path / "one", "--no-report") == 0
         assert results(tmp_path / "two" / "random-seed-2") == results(tmp_path / "one")
 
+    def test_several_numbers_of_an_option_are_several_models(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run("random?seed=1,2", *SUITE, "-o", tmp_path / "sweep", "--no-report") == 0
+        assert [open_run(tmp_path / "sweep" / f"random-seed-{seed}").record["model"]["name"] for seed in (1, 2)] == [
+            "random:normal(16,2)?seed=1", "random:normal(16,2)?seed=2",
+        ]  # fmt: skip
+        assert results(tmp_path / "sweep" / "random-seed-1") != results(tmp_path / "sweep" / "random-seed-2")
+        # Only numbers are split.
+        assert run("random?unigram=yes,no", *SUITE, "-o", tmp_path / "refused") == 2
+        assert "'yes,no'; expected one of" in capsys.readouterr().err
+
     def test_a_note_tells_of_suites_with_more_predictions(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

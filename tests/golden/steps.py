@@ -101,11 +101,11 @@ _WORLD = (
 _SUITES = {
     "hu": "hu2020",
     "ml": "marvin2018 -n 4 --seed 7",
-    "bl": "'blimp_like?n=20' texts/pairs.tsv",
+    "bl": "'warstadt2020?n=4' texts/pairs.tsv",
     "shared": _ENGLISH,
 }
-_MIXED = "hu2020/mvrr hu2020/number_prep marvin2018/simple_agrmt marvin2018/simple_npi_anim blimp_like/causative"
-_MIXED += " blimp_like/distractor_agreement_relative_clause"
+_MIXED = "hu2020/mvrr hu2020/number_prep marvin2018/simple_agrmt marvin2018/simple_npi_anim warstadt2020/causative"
+_MIXED += " warstadt2020/distractor_agreement_relative_clause"
 _MIXED = " ".join(f"'{_one}?n=12'" for _one in _MIXED.split()) + " texts/pairs.tsv"
 for _model, _name in _MODELS.items():
     if _model in ("toy", "5gram", "demo"):
@@ -176,7 +176,7 @@ _add(
 )
 _add(
     "fills/gender",
-    "fill models/bert --suite blimp_like/principle_A_c_command -n 8 --words reflexive_gender -o {out} --no-report",
+    "fill models/bert --suite warstadt2020/principle_A_c_command -n 8 --words reflexive_gender -o {out} --no-report",
 )
 _add(
     "fills/shared_word",
@@ -350,7 +350,7 @@ _add("looks/report_mixed_kinds", "report fills/demo runs/demo-mixed -o {out}.htm
 _add("looks/no_verdicts", "table discordant fills/demo fills/5gram measure=equal_weight", True, exit=2)
 
 # Suites.
-for _key in ("hu2020", "marvin2018", "blimp_like"):
+for _key in ("hu2020", "marvin2018", "warstadt2020"):
     _add(f"suites/describe_{_key}", f"describe {_key} -o {{out}}.md")
     if _key != "marvin2018":
         _add(f"suites/check_{_key}", f"check {_key}")
@@ -364,7 +364,7 @@ _add(
 )
 _add("suites/make_hu", "make hu2020 -o {out}")
 _add("suites/make_ml", "make marvin2018 -o {out} --as tsv -n 20 --style published", exit=1)
-_add("suites/make_bl", "make blimp_like -o {out} --as blimp -n 20 --seed 7", True)
+_add("suites/make_bl", "make warstadt2020 -o {out} --as blimp -n 20 --seed 7", True)
 _add("suites/convert_csv", "convert samples/syntaxgym/lanterns.json {out}.csv --lossy", True)
 _add("suites/convert_pairs", "convert samples/pairs/paradigms.csv {out}.jsonl --lossy", True)
 _add("suites/convert_shared", "convert shared/data/marvin_linzen/simple_agrmt.pickle {out}.tsv --allow-pickle --lossy")

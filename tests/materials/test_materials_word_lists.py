@@ -125,11 +125,10 @@ def test_what_was_left_out_is_not_there_and_one_spelling_of_each_verb_is() -> No
         assert f"`{name}` | {len(set(words(name)))} " in PAGE
 
 
-@pytest.mark.parametrize(("name", "tables"), [("blimp_like", "verb"), ("marvin2018", "mv iv ev lmv")])
-def test_verbs_of_the_bundled_templates_are_in_the_list(name: str, tables: str) -> None:
-    found = read_lexicon((LEXICON / f"{name}.toml").read_text(encoding="utf-8"), name).classes
+def test_verbs_of_the_bundled_templates_are_in_the_list() -> None:
+    found = read_lexicon((LEXICON / "marvin2018.toml").read_text(encoding="utf-8"), "marvin2018").classes
     rows = {row.forms for row in verbs()}
-    for word in (word for table in tables.split() for word in found[table].words):
+    for word in (word for table in ("mv", "iv", "ev", "lmv") for word in found[table].words):
         forms = word.forms
         assert (forms.get("sg") or forms["sing"], forms.get("pl") or forms["plur"]) in rows
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.papers.hu2020 import regressions
+from syntagm.papers.hu2020 import item_regressions, regressions
 from syntagm.papers.hu2020.regressions import Fits
 from syntagm.stats import bootstrap
 
@@ -67,3 +67,51 @@ def test_a_test_that_cannot_be_made_is_a_note() -> None:
     assert "the larger model has the lower likelihood, by 1;" in failed
     # Which models: those of all classes are fitted.
     assert "without GPT-2: full is not fitted: the reason." in made.notes
+
+
+def test_items_and_counts_have_diagnostics() -> None:
+    """Suites that suit one class better: the model of items doesn't know it, and says so."""
+    draw = np.random.default_rng(2)
+    both = {(suite, name): draw.normal(0, 1.5) for suite in range(5) for name in ("gpt2", "lstm")}
+    rows = [
+        (
+            int(draw.random() < 1 / (1 + np.exp(-both[suite, name]))),
+            words,
+            name,
+            f"{name}-{words}-{seed}",
+            f"s{suite}",
+            item,
+        )
+        for name in ("gpt2", "lstm")
+        for words in (0.1, 1.0)
+        for seed in (1, 2)
+        for suite in range(5)
+        for item in range(12)
+    ]
+    items = pl.DataFrame(
+        rows, schema=["correct", "numwords", "architecture", "instance", "suite", "item"], orient="row"
+    )
+    with bootstrap.using(bootstrap.Resampling(simulated=0)):
+        made = dict(item_regressions.tables(items))
+    assert [f"regression_items{end}" for end in ("", "_fits", "_tests", "_residuals", "_influence")] == list(made)
+    [note] = [note for note in made["regression_items"].notes if "use counts" in note]
+    ratios = {
+        row[0]: row[made["regression_items_fits"].columns.index("dispersion")]
+        for row in made["regression_items_fits"].rows
+    }
+    assert ratios["items"] > 2 > 1 > ratios["counts"]
+    assert f"vary {ratios['items']:.1f} times" in note
+    tests = made["regression_items_tests"]
+    assert [(row[0], row[2], row[4]) for row in tests.rows] == [
+        ("size", 1, "chi-squared"),
+        ("architecture", 1, "chi-squared"),
+    ]
+    assert any("only 5 groups" in note for note in tests.notes)
+    influence = made["regression_items_influence"]
+    assert len(influence.rows) == 2 * 8
+    assert influence.columns[3:] == ("(Intercept)", "log(numwords)", "architecturelstm")
+    # A model that the data don't allow gets its reason.
+    same = items.with_columns(correct=pl.lit(1))
+    found = dict(item_regressions.tables(same))
+    assert list(found) == ["regression_items", "regression_items_fits"]
+    assert any("every response is a success" in note for note in found["regression_items"].notes)

@@ -36,7 +36,13 @@ shines  | shine
 
 
 @pytest.mark.parametrize(
-    "collection", ["hu2020", pytest.param("marvin2018", marks=pytest.mark.slow), "blimp_like", "textbook"]
+    "collection",
+    [
+        "hu2020",
+        pytest.param("marvin2018", marks=pytest.mark.slow),
+        pytest.param("warstadt2020", marks=pytest.mark.slow),
+        "textbook",
+    ],
 )
 def test_the_pages_are_those_of_the_materials(collection: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = f"describe {collection}"

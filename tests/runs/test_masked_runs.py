@@ -16,8 +16,21 @@ from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.report.page import report
 from syntagm.runs.evaluate import run_suites as run
+from syntagm.suite import Suite
 from syntagm.views.comparison import compare
 from syntagm.views.scores.numbers import accuracies, scores
+
+NAMES = (
+    "adjunct_island",
+    "causative",
+    "distractor_agreement_relative_clause",
+    "only_npi_scope",
+    "principle_A_c_command",
+)
+
+
+def paradigms(n: int) -> list[Suite]:
+    return [suite for name in NAMES for suite in sg.read_suites(f"warstadt2020/{name}?n={n}")]
 
 
 class Hearing(Progress):
@@ -29,7 +42,7 @@ class Hearing(Progress):
 
 
 def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> None:
-    suites = sg.read_suites("blimp_like?n=2")
+    suites = paradigms(2)
     hearing = Hearing()
     found = run(masked("distilbert"), suites, tmp_path / "m", progress=hearing)
     [heard] = hearing.heard
@@ -48,7 +61,7 @@ def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> 
 
 
 def test_a_report_shows_what_is_absent_beside_a_model_that_has_it(tmp_path: Path) -> None:
-    suites = [suite for suite in sg.read_suites("blimp_like?n=2") if suite.name == "only_npi_scope"]
+    suites = [suite for suite in paradigms(2) if suite.name == "only_npi_scope"]
     both = [
         run(model, suites, tmp_path / name)
         for name, model in (("masked", masked("distilbert")), ("toy", sg.load_model("toy")))
@@ -62,7 +75,7 @@ def test_a_report_shows_what_is_absent_beside_a_model_that_has_it(tmp_path: Path
 
 
 def test_a_suite_whose_first_prediction_is_not_computed_has_a_circuit_all_the_same(tmp_path: Path) -> None:
-    [mixed] = [suite for suite in sg.read_suites("blimp_like?n=2") if suite.name == "only_npi_scope"]
+    [mixed] = [suite for suite in paradigms(2) if suite.name == "only_npi_scope"]
     other = replace(mixed, name="other", tags={"circuit": "Licensing"})
     # The same suite with its part first: of that a masked model is not asked.
     turned = tuple(sorted(mixed.predictions, key=lambda one: one.name != "two_prefix"))
@@ -89,14 +102,14 @@ def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: P
 
 def test_a_left_to_right_model_loses_nothing(tmp_path: Path) -> None:
     hearing = Hearing()
-    found = run(sg.load_model("toy"), sg.read_suites("blimp_like?n=1"), tmp_path / "toy", progress=hearing)
+    found = run(sg.load_model("toy"), paradigms(1), tmp_path / "toy", progress=hearing)
     assert hearing.heard == []
     assert all(suite.left_out == () for suite in found.suites)
     assert set(found.results()["measure"]) == {"full_sentence", "one_prefix", "two_prefix"}
 
 
 def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_comparison(tmp_path: Path) -> None:
-    suites = {suite.name: suite for suite in sg.read_suites("blimp_like?n=2")}
+    suites = {suite.name: suite for suite in paradigms(2)}
     mixed, whole = suites["only_npi_scope"], suites["adjunct_island"]
     mixed = replace(mixed, predictions=mixed.predictions[::-1])
     assert [one.name for one in mixed.predictions] == ["two_prefix", "full_sentence"]
@@ -138,7 +151,7 @@ class Counting:
 
 
 def test_predictions_about_parts_need_no_new_scores(tmp_path: Path) -> None:
-    suites = [suite for suite in sg.read_suites("blimp_like?n=2") if suite.name == "only_npi_scope"]
+    suites = [suite for suite in paradigms(2) if suite.name == "only_npi_scope"]
     cache = Counting()
     without = run(masked("distilbert"), suites, tmp_path / "no", cache=cache)
     scored = cache.missing
@@ -161,7 +174,7 @@ def test_a_model_that_knows_the_length_alone_skips_nothing(tmp_path: Path) -> No
     model = sg.load_model("toy")
     model.__class__ = Length
     hearing = Hearing()
-    found = run(model, sg.read_suites("blimp_like?n=1"), tmp_path / "m", progress=hearing)
+    found = run(model, paradigms(1), tmp_path / "m", progress=hearing)
     assert hearing.heard == []
     assert found.record["model"]["sees"] == "left and length"
     assert set(found.results()["measure"]) == {"full_sentence", "one_prefix", "two_prefix"}

@@ -12,7 +12,7 @@ from scipy import stats
 
 from syntagm.stats import clustered
 from syntagm.stats.association import Association, association
-from syntagm.stats.interval import of_clusters
+from syntagm.stats.cluster_intervals import of_clusters
 from syntagm.views.classes import (
     ITEM,
     by_circuit,

@@ -139,7 +139,7 @@ def test_a_simulated_response_has_the_deviance_of_a_fit_from_scratch(name: str) 
         assert linear.deviance_of(fit, response) == pytest.approx(again.deviance, abs=1e-6)
 
 
-def test_a_logistic_model_is_bootstrapped_from_its_own_estimates() -> None:
+def test_a_logistic_model_is_bootstrapped_from_its_own_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(5)
     groups = np.repeat(np.arange(8), 10)
     x = draw.normal(size=80)
@@ -151,6 +151,11 @@ def test_a_logistic_model_is_bootstrapped_from_its_own_estimates() -> None:
     assert logistic.deviance_of(fits[1], response) == pytest.approx(again.deviance, abs=1e-6)
     found = few_groups.compare(*fits, draws=19)
     assert (found.p, found.least, found.method) == (1 / 20, 1 / 20, "parametric bootstrap(19, seed 1)")
+    # Its fits take long: the number of the design is for linear models, except for 0.
+    monkeypatch.setattr(few_groups, "LOGISTIC_DRAWS", 3)
+    for simulated, method in ((5000, "parametric bootstrap(3, seed 1)"), (0, "chi-squared")):
+        with bootstrap.using(bootstrap.Resampling(simulated=simulated)):
+            assert few_groups.compare(*fits).method == method
 
 
 def test_shares_of_variance_add_up_and_their_intervals_contain_them() -> None:

@@ -9,20 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from syntagm.errors import UsageError
-from syntagm.stats import bootstrap, interval
+from syntagm.stats import bootstrap, cluster_intervals
 from syntagm.stats.bootstrap import Resampling, using
-from syntagm.stats.interval import (
-    mcnemar,
-    of_clusters,
-    of_columns,
-    of_difference,
-    of_items,
-    of_numbers,
-    over_models,
-    over_suites,
-    spread_over_suites,
-    tango,
-)
+from syntagm.stats.cluster_intervals import of_clusters
+from syntagm.stats.interval import of_columns, of_items, of_numbers
+from syntagm.stats.paired_intervals import mcnemar, of_difference, tango
+from syntagm.stats.suite_intervals import over_models, over_suites, spread_over_suites
 
 FIXED = Resampling(suites="fixed")
 
@@ -76,7 +68,7 @@ def test_skewed_numbers_have_halls_interval_too() -> None:
 
 def test_clusters_of_unequal_size_count_as_fewer() -> None:
     # 6**2 / (9 + 4 + 1) = 18 / 7 clusters of equal size.
-    found = interval.spread_of_clusters(np.array([0.1, 0, -0.1, 0.1, -0.1, 0.0]), {"words": list("aaabbc")})
+    found = cluster_intervals.spread_of_clusters(np.array([0.1, 0, -0.1, 0.1, -0.1, 0.0]), {"words": list("aaabbc")})
     assert found is not None
     assert found.freedom == pytest.approx(18 / 7 - 1)
 
@@ -181,7 +173,7 @@ def test_clusters_are_as_in_survey_statistics() -> None:
     # Cochran 1977, section 9A: with clusters of one size, the variance of the mean is that of the clusters' means.
     values = np.array([[1.0, 1, 0], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
     names = np.repeat(["a", "b", "c", "d"], 3).tolist()
-    spread = interval.spread_of_clusters((values - values.mean()).ravel() / 12, {"words": names})
+    spread = cluster_intervals.spread_of_clusters((values - values.mean()).ravel() / 12, {"words": names})
     assert spread is not None
     assert spread.variance == pytest.approx(values.mean(1).var(ddof=1) / 4)
     assert of_clusters(values.ravel(), {"words": names}).method == "Wilson with t(3); random: words; only 4 words"
@@ -192,7 +184,7 @@ def test_crossed_clusters_add_what_both_kinds_vary() -> None:
     rows, columns = draw.normal(0, 1, 12)[:, None], draw.normal(0, 2, 15)[None]
     values = rows + columns  # no residue: the variances of both means add up
     codes = {"lemmas": np.indices(values.shape)[0].ravel(), "contexts": np.indices(values.shape)[1].ravel()}
-    spread = interval.spread_of_clusters((values - values.mean()).ravel() / values.size, codes)
+    spread = cluster_intervals.spread_of_clusters((values - values.mean()).ravel() / values.size, codes)
     assert spread is not None
     cells = ((values - values.mean()) ** 2).sum() / values.size**2 * 180 / 179
     expected = rows.var(ddof=1) / 12 + columns.var(ddof=1) / 15 - cells

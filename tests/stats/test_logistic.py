@@ -167,3 +167,13 @@ def test_nested_models_are_compared_and_linear_ones_refused() -> None:
         compare(smaller, fit("correct ~ x + (1 | g)", table))
     found = compare(logistic.fit("correct ~ x", table), larger)  # without random effects
     assert (found.df, "bound" in found.remark) == (1, True)
+
+
+def test_few_groups_are_said() -> None:
+    draw = np.random.default_rng(1)
+    rows = [(f"g{k}", k % 2, int(draw.random() < 0.5 + 0.1 * (k % 3))) for k in range(24) for _ in range(12)]
+    table = pl.DataFrame(rows, schema=["g", "x", "hit"], orient="row")
+    few = table.filter(pl.col("g").is_in([f"g{k}" for k in range(12)]))
+    assert any(message.startswith("only 12 groups") for message in logistic.fit("hit ~ x + (1 | g)", few).messages)
+    assert not any("groups" in message for message in logistic.fit("hit ~ x + (1 | g)", table).messages)
+    assert not any("groups" in message for message in logistic.fit("hit ~ x", few).messages)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from syntagm.errors import InputError, UsageError
-from syntagm.stats import interval, judgements, model_classes, planning
+from syntagm.stats import judgements, model_classes, planning, suite_intervals
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.power import power as of_one_suite
@@ -108,7 +108,7 @@ def test_the_difference_of_classes_contains_suites_and_models() -> None:
     # One model each: the same as any comparison of two models.
     ones = [{suite: values[:, :1] for suite, values in side.items()} for side in (first, second)]
     pairs = {suite: (ones[1][suite] - ones[0][suite])[:, 0] for suite in first}
-    assert model_classes.difference(*ones)[1] == interval.over_suites(pairs, verdicts=True, difference=True)
+    assert model_classes.difference(*ones)[1] == suite_intervals.over_suites(pairs, verdicts=True, difference=True)
     with using(Resampling(suites="fixed")):
         assert "fixed: suites" in model_classes.difference(first, second)[1].method
         assert "models" in model_classes.difference(first, second)[1].method

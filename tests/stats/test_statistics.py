@@ -16,7 +16,8 @@ from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import power
 from syntagm.stats.clustered import clustered
-from syntagm.stats.interval import mcnemar, of_items
+from syntagm.stats.interval import of_items
+from syntagm.stats.paired_intervals import mcnemar
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views import clustered as clustered_view
 from syntagm.views import options, significance

@@ -155,7 +155,7 @@ def test_the_first_prediction_that_makes_contexts_is_taken() -> None:
         ("marvin2018/simple_agrmt?n=50", None, 1),
         ("marvin2018/reflexives_across?n=50", PRONOUNS, 1),
         ("hu2020/reflexive_prep_masc", PRONOUNS, 2),
-        ("blimp_like/distractor_agreement_relative_clause?n=50", None, 1),
+        ("warstadt2020/distractor_agreement_relative_clause?n=50", None, 1),
     ],
 )
 def test_the_bundled_suites_as_they_are(name: str, words: WordList | None, items: int) -> None:
@@ -258,7 +258,12 @@ def test_one_known_word_says_nothing_where_the_list_never_knows_both() -> None:
 
 def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
     """The suites of which a list makes contexts, of all; each of them is about what the list is about."""
-    suites = [suite for name in ("marvin2018", "blimp_like") for suite in read_suites(f"{name}?n=12")]
+    paradigms = ("adjunct_island", "causative", "distractor_agreement_relative_clause", "ellipsis_n_bar_1")
+    names = [
+        "marvin2018",
+        *(f"warstadt2020/{name}" for name in (*paradigms, "only_npi_scope", "principle_A_c_command")),
+    ]
+    suites = [suite for name in names for suite in read_suites(f"{name}?n=12")]
     expected = {
         "reflexives": {"reflexive_sent_comp", "reflexives_across", "simple_reflexives"},
         "reflexive_gender": {"principle_A_c_command"},

@@ -29,6 +29,13 @@ def written(folder: Path, text: str, name: str = "here.toml") -> Path:
     return folder / name
 
 
+def test_streams_are_independent() -> None:
+    words = 'n = 10\nstream = "{}"'
+    one_stream, again, other = (texts(*made(SAMPLE.replace("n = 10", words.format(name)))) for name in ("a", "a", "b"))
+    assert one_stream == again != other
+    assert texts(*made(SAMPLE)) not in (one_stream, other)
+
+
 @pytest.mark.parametrize("text", [TABLE, CROSS, SAMPLE, *EXAMPLES])
 def test_regions_cover_the_sentence_but_for_blanks(text: str) -> None:
     for suite in made(text):

@@ -1,6 +1,8 @@
 """Training of RNNGs: trees as actions, the loss of batches, and what is refused."""
 
+import json
 import math
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from training_for_tests import bracketed, learn
 
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.io import seal
 from syntagm.models import names
 from syntagm.models.rnng.network import Network
 from syntagm.models.rnng.search import SHIFT
@@ -148,25 +151,57 @@ def test_the_gradients_of_a_forest_are_those_of_automatic_differentiation() -> N
         expected.append(hidden)
         first += len(below)
     found = run(gates, cell.weight_hh, levels, *start)
-    torch.testing.assert_close(found, torch.cat(expected))
+    assert torch.allclose(found, torch.cat(expected), atol=1e-6)
     weights, inputs = torch.randn(10, 3), [gates, start, cell.weight_hh]
     for ours, theirs in zip(
         torch.autograd.grad((found * weights).sum(), inputs),
         torch.autograd.grad((torch.cat(expected) * weights).sum(), inputs),
         strict=True,
     ):
-        torch.testing.assert_close(ours, theirs)
+        assert torch.allclose(ours, theirs, atol=1e-5)
 
 
-def test_training_lowers_the_loss_and_the_model_is_scored_and_parsed(tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
-    history = learn("rnng", tmp_path / "model", tmp_path / "text.txt")
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained model's folder."""
+    place = tmp_path_factory.mktemp("rnng")
+    (place / "text.txt").write_text(TEXT, encoding="utf-8")
+    history = learn("rnng", place / "model", place / "text.txt")
     assert history[-1]["bits_per_word"] < history[0]["bits_per_word"]
-    model = names.load(str(tmp_path / "model"))
+    return place / "model"
+
+
+def test_a_trained_model_scores_and_parses(trained: Path) -> None:
+    model = names.load(str(trained))
     [answer] = model.score([TEXT.splitlines()[0]])
     assert np.isfinite(answer.bits).all()
     [trees] = model.parse(["The boat"])
     assert len(trees) == 2
+    assert model.record["labels"] == ["NP", "S", "VP", "X"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("family", "lstm", "a model of another family"),
+        ("format", 99, "format 99"),
+        ("parts", "some", "parts = 'some'"),
+        ("parts", "stack", "missing or unexpected"),
+        ("labels", [], r"labels = \[\]"),
+        ("labels", ["NP", 1], "labels = "),
+        ("labels", ["NP", "S"], "of shape"),
+        ("layers", 10**5, "the arrays of 100000 layers"),
+        ("hidden", 10**6, "of shape"),
+    ],
+)
+def test_wrong_folders_are_refused(trained: Path, tmp_path: Path, key: str, value: object, message: str) -> None:
+    place = tmp_path / "copy"
+    shutil.copytree(trained, place)
+    description = json.loads((place / "model.json").read_text()) | {key: value}
+    (place / "model.json").write_text(json.dumps(description))
+    seal.write(place)
+    with pytest.raises(ModelError, match=message):
+        names.load(f"rnng:{place}")
 
 
 def test_every_tree_is_read_once_in_an_epoch_by_one_of_all_processes(tmp_path: Path) -> None:

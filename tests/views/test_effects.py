@@ -246,7 +246,12 @@ def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path
     with patch.object(report_figures, "FEW", 1):
         chapter = Predictions(runs)
         drawn = dict(chapter.figures())
-        found = chapter.page(10**6)["forests"]
+        page = chapter.page(10**6)
+        found = page["forests"]
+        # They come out of the room for all figures.
+        full = chapter.page(sum(len(svg) for _, svg in found))
+    assert [bool(section.svg) for section in page["sections"]] == [True]
+    assert [bool(section.svg) for section in full["sections"]] == [False]
     for (forest, _), name, stem in zip(
         found, ("first", "second"), ("effects-01-first", "effects-02-second"), strict=True
     ):

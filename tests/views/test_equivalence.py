@@ -8,7 +8,7 @@ from scipy import stats
 from toy_runs import agreement, toy_run
 
 import syntagm as sg
-from syntagm.stats import interval
+from syntagm.stats import paired_intervals, suite_intervals
 from syntagm.stats.bootstrap import Resampling, using
 
 
@@ -20,17 +20,17 @@ def test_over_suites_it_is_two_t_tests() -> None:
         stats.ttest_1samp(means, -0.1, alternative="greater").pvalue,
         stats.ttest_1samp(means, 0.1, alternative="less").pvalue,
     )
-    if interval.spread_over_suites(list(values.values())).freedom == 11:
-        assert interval.equivalence_over_suites(values, 0.1) == pytest.approx(expected)
+    if suite_intervals.spread_over_suites(list(values.values())).freedom == 11:
+        assert suite_intervals.equivalence_over_suites(values, 0.1) == pytest.approx(expected)
     with using(Resampling(suites="fixed")):
-        assert interval.equivalence_over_suites(values, 0.1) < 0.05
+        assert suite_intervals.equivalence_over_suites(values, 0.1) < 0.05
 
 
 def test_on_a_suite_it_agrees_with_the_interval_of_ninety_percent() -> None:
     # 2 and 1 of 200 items: Tango's 90% interval is within .05, not within .005.
     differences = [1.0, 1.0, -1.0] + [0.0] * 197
-    assert interval.equivalence(differences, 0.05) < 0.05 < interval.equivalence(differences, 0.005)
-    assert np.isnan(interval.equivalence([], 0.05))
+    assert paired_intervals.equivalence(differences, 0.05) < 0.05 < paired_intervals.equivalence(differences, 0.005)
+    assert np.isnan(paired_intervals.equivalence([], 0.05))
 
 
 def test_the_table_has_three_verdicts(tmp_path: Path) -> None:

@@ -128,6 +128,10 @@ def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
     assert row["B - A"] == pytest.approx(0, abs=1e-12)
     two = rows(table.make_table([a, c, b], x="1,1,2"))[0]
     assert (two["runs"], two["score at the start"], two["slope"]) == (3, pytest.approx(2 / 3), pytest.approx(0))
+    assert two["sd"] is None
+    # At the end 1/3 and 1: their standard deviation is (2/3) / sqrt(2).
+    ends = rows(table.make_table([b, a, c], x="1,2,2"))[0]
+    assert ends["sd"] == pytest.approx(2 / 3 / 2**0.5)
     with pytest.raises(UsageError, match="one series"):
         trajectory_gap.make_table(checkpoints)
 
@@ -270,6 +274,20 @@ def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: 
     ]
     assert main([*line, "--format", "svg"]) == 0
     assert "training steps" in (tmp_path / "f.svg").read_text()
+
+
+def test_the_figure_shows_runs_and_says_what_the_band_is(checkpoints: list[Run]) -> None:
+    a, b, c = checkpoints
+    seeds = figure.draw_figure([a, b, c], x="1,1,2")
+    assert seeds.table["sd"].to_list()[0] == pytest.approx(1 / 3 / 2**0.5)
+    subtitle = str(seeds.spec["title"]["subtitle"])
+    assert (
+        "for other items and training runs, where there are several; dot: mean over runs, small dots: runs" in subtitle
+    )
+    single = seeds.spec["concat"][0]["layer"][1]["data"]["values"]
+    assert [(one["at"], one["value"]) for one in single] == [(1, pytest.approx(1 / 3)), (1, pytest.approx(2 / 3))]
+    alone = str(figure.draw_figure([a, c], x="1,2").spec["title"]["subtitle"])
+    assert "for other items; dot: score" in alone
 
 
 def test_words_in_columns() -> None:

@@ -10,7 +10,6 @@ vocabulary is replaced by its class of unknown words, and marked as unknown. Wit
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,8 +17,6 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, InContext, Surprisals
-from syntagm.errors import ModelError
-from syntagm.io import seal
 from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
@@ -200,10 +197,7 @@ def load(path: str, **options: str) -> Lstm:
         ModelError: the folder was not written by `syntagm train lstm`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder = Path(path)
-    if not path or not folder.is_dir():
-        raise ModelError(f"lstm:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
-    sealed = seal.demand(folder, ModelError)
+    folder, label = weights.opened(path, "lstm", _FILES)
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     sizes = weights.described(folder / "model.json", "lstm", FORMAT, checks)
@@ -214,4 +208,4 @@ def load(path: str, **options: str) -> Lstm:
 
     network = weights.read(folder / "model.safetensors", sizes["layers"], built)
     network.to(device(chosen["device"]))
-    return Lstm(network, words, sizes["tokens"], weights.label(folder, _FILES, sealed["files"]), options)
+    return Lstm(network, words, sizes["tokens"], label, options)

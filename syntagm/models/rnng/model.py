@@ -13,15 +13,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from syntagm.answers import Surprisals
-from syntagm.errors import ModelError
-from syntagm.io import seal
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.rnng.family import FAMILY
@@ -135,10 +132,7 @@ def load(path: str, **options: str) -> Rnng:
         ModelError: the folder was not written by `syntagm train rnng`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder = Path(path)
-    if not path or not folder.is_dir():
-        raise ModelError(f"rnng:{path}", "no such folder", "a folder with " + ", ".join(_FILES))
-    sealed = seal.demand(folder, ModelError)
+    folder, label = weights.opened(path, "rnng", _FILES)
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     checks |= {"parts": lambda value: value in PARTS, "labels": _are_labels}
@@ -153,7 +147,6 @@ def load(path: str, **options: str) -> Rnng:
 
     network = weights.read(folder / "model.safetensors", sizes["layers"], built)
     network.to(device(chosen["device"]))
-    label = weights.label(folder, _FILES, sealed["files"])
     return Rnng(network, vocabulary_words, sizes["labels"], sizes["tokens"], label, options)
 
 

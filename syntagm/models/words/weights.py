@@ -1,7 +1,7 @@
 """The weights of word-level networks: reading them from a model folder, and hashes that identify them."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,11 +11,32 @@ from safetensors.torch import load_file
 from torch import nn
 
 from syntagm.errors import ModelError
+from syntagm.io import seal
 from syntagm.io.json import record
 
 Network = TypeVar("Network", bound=nn.Module)
 # More than any network has of anything.
 _MOST = 1_000_000
+
+
+def opened(path: str, family: str, files: Sequence[str]) -> tuple[Path, str]:
+    """Return a model folder whose files match its seal, and its name with a short hash of these files.
+
+    Arguments:
+        path: the folder.
+        family: the family of the model.
+        files: the files that it must have.
+
+    Raises:
+        ModelError: there is no such folder, or a file is damaged, edited, missing or new.
+    """
+    folder = Path(path)
+    if not path or not folder.is_dir():
+        raise ModelError(f"{family}:{path}", "no such folder", "a folder with " + ", ".join(files))
+    hashes, hashed = seal.demand(folder, ModelError)["files"], hashlib.sha256()
+    for name in files:
+        hashed.update(f"{name}|{hashes[name]}|".encode())
+    return folder, f"{folder.resolve().name}@{hashed.hexdigest()[:8]}"
 
 
 def described(path: Path, family: str, format: int, checks: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
@@ -88,11 +109,3 @@ def digest(network: nn.Module) -> str:
         hashed.update(f"{name}|{tuple(tensor.shape)}|".encode())
         hashed.update(tensor.detach().float().cpu().numpy().tobytes())
     return hashed.hexdigest()
-
-
-def label(folder: Path, files: Iterable[str], hashes: Mapping[str, str]) -> str:
-    """Return the name of a model folder with a short hash of its files, whose hashes are given."""
-    hashed = hashlib.sha256()
-    for name in files:
-        hashed.update(f"{name}|{hashes[name]}|".encode())
-    return f"{folder.resolve().name}@{hashed.hexdigest()[:8]}"

@@ -12,7 +12,7 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import clustered, interval, score
+from syntagm.stats import clustered, score, suite_intervals
 from syntagm.views import circuits, classes, modifiers, perplexity
 from syntagm.views.classes import INSTANCE, UNITS
 from syntagm.views.modifiers import modifier_stability
@@ -239,7 +239,7 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int, str]:
         str(suite): suite_items["value"].filter(suite_items["value"].is_not_nan()).to_numpy()
         for (suite,), suite_items in items.group_by(["suite"], maintain_order=True)
     }
-    found = interval.over_suites(values)
+    found = suite_intervals.over_suites(values)
     n = sum(len(items_of_suite) for items_of_suite in values.values())
     return found.low, found.high, n, score.over(len(values), found.method)
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.hu2020.models import ALL_GPT2, label
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import interval
+from syntagm.stats import cluster_intervals, interval, suite_intervals
 from syntagm.stats.bootstrap import Suites
 from syntagm.views.classes import INSTANCE
 
@@ -229,12 +229,12 @@ class View:
         if len(samples) == 1 and self.analysis.suites == "random":
             # One suite can't show how suites differ.
             return interval.Spread(nan, inf, (("suites", 1),))
-        suites = interval.spread_over_suites(samples, self.analysis.suites)
+        suites = suite_intervals.spread_over_suites(samples, self.analysis.suites)
         models = self._variance_of_models(contrast)
         if models is None:
             return suites
         variance, units = models
-        return interval.combined([suites.variance, variance], [suites.units[0], ("models", units)])
+        return cluster_intervals.combined([suites.variance, variance], [suites.units[0], ("models", units)])
 
     def _variance_of_models(self, contrast: Contrast) -> tuple[float, int] | None:
         """Return the variance from training models again, and the number of models; None if no cell has several.

@@ -15,9 +15,10 @@ import polars as pl
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import SyntagmError
+from syntagm.papers.hu2020 import item_regressions
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats.mixed import few_groups, linear, logistic
+from syntagm.stats.mixed import few_groups, linear
 from syntagm.stats.mixed.linear import Fit, LikelihoodRatio
 
 RANDOM = "(log(numwords) + architecture | suite) + (1 | instance)"
@@ -40,7 +41,6 @@ TESTS = {
 WITHOUT = {"without n-gram": (ALL_NGRAMS,), "without GPT-2": (ALL_GPT2,), "without both": (ALL_NGRAMS, ALL_GPT2)}
 ALL = "all classes"
 _ABLATIONS = ("full", "no_size", "no_architecture")
-LOGISTIC = "correct ~ log(numwords) + architecture + (1 | suite) + (1 | suite:item) + (1 | instance)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,12 @@ def observations(study: Study) -> pl.DataFrame:
     return scores.select(pl.col("score").alias("performance"), *_predictors(study), "suite", _circuit(study))
 
 
+def items_of(study: Study) -> pl.DataFrame:
+    """Return one row per trained model and item: correct, numwords, architecture, instance, suite and item."""
+    table = study.items.filter((pl.col("corpus") != "") & pl.col("value").is_in([0.0, 1.0]))
+    return table.select(pl.col("value").cast(pl.Int64).alias("correct"), *_predictors(study), "suite", "item")
+
+
 def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
     """Fit models to observations; a model that the data don't allow gets a reason instead of a fit."""
     fits: dict[str, Fit] = {}
@@ -116,7 +122,7 @@ def tables(found: Regressions) -> Iterator[tuple[str, Table]]:
     if found.fits.fits:
         yield "regression_coefficients", coefficients(found.fits)
         yield "regression_random_effects", random_effects(found.fits)
-    yield "regression_items", items(found.study)
+    yield from item_regressions.tables(items_of(found.study))
 
 
 def without_classes(table: pl.DataFrame) -> dict[str, Fits]:
@@ -248,35 +254,6 @@ def random_effects(fitted_models: Fits) -> Table:
     )
     return Table(
         "Random effects", ("model", "group", "effect", "sd", "correlations"), rows, (), _notes(fitted_models)[:1]
-    )
-
-
-def items(study: Study) -> Table:
-    """Make the table of a logistic regression of individual items, which is not in the paper.
-
-    Suite means ignore the number of items behind them.
-    """
-    table = study.items.filter((pl.col("corpus") != "") & pl.col("value").is_in([0.0, 1.0]))
-    rows = table.select(pl.col("value").cast(pl.Int64).alias("correct"), *_predictors(study), "suite", "item")
-    columns = ("term", "estimate", "se", "z")
-    title = "Logistic regression of items"
-    try:
-        fit = logistic.fit(LOGISTIC, rows)
-    except SyntagmError as error:
-        return Table(title, columns, (), (), (f"Not fitted: {error}",))
-    notes = (
-        f"{LOGISTIC}; Laplace approximation; log odds; {fit.n:,} items; log-likelihood {fit.loglik:.2f}.",
-        "Standard deviations: " + ", ".join(f"{group.name} {group.sd[0]:.3f}" for group in fit.groups) + ".",
-        *fit.messages,
-    )
-    return Table(
-        title,
-        columns,
-        tuple(
-            (coefficient.name, coefficient.estimate, coefficient.se, coefficient.t) for coefficient in fit.coefficients
-        ),
-        (),
-        notes,
     )
 
 

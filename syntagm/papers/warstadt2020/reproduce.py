@@ -37,7 +37,7 @@ from syntagm.stats.score import Sample
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 from syntagm.views.surface import PROPERTIES
 
-SUITES = ("blimp_like",)
+SUITES = ("warstadt2020",)
 MEASURE = methods.WHOLE
 Outputs = dict[str, Table | Figure]
 
@@ -62,7 +62,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     for name, run in named(runs):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]
         if not suites:
-            cure = "Run suites of minimal pairs, for instance the collection blimp_like."
+            cure = "Run suites of minimal pairs, for instance the collection warstadt2020."
             raise RunError(run.place, f"no suite with the prediction {MEASURE}", "at least one", cure)
         known |= paradigms(suites)
         results = run.results().with_columns(model=pl.lit(name))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+import polars as pl
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
@@ -104,16 +105,18 @@ class Predictions(Chapter):
         columns, subjects = self.columns, self.subjects
         overall, groups, pairs = scores.overall(columns), scores.groups(columns), model_pairs.compare(columns, subjects)
         differences = {pair.number: Markup(figures.differences([pair]).svg()) for pair in self._drawn(pairs)}
-        sections = list(_sections(subjects, room - sum(map(len, differences.values()))))
         tag, by_group = scores.grouped(columns, subjects)
+        found = {subject.number: figures.effects_of(subject, _sentences(subject)) for subject in subjects}
+        of_suites = [(subject, found[subject.number]) for members in by_group.values() for subject in members]
+        forests = [(forest, Markup(forest.figure.svg())) for forest in figures.forests(of_suites, columns)]
+        # The figures of suites get what these leave.
+        taken = sum(len(svg.encode()) for svg in (*differences.values(), *(svg for _, svg in forests)))
+        sections = list(_sections(subjects, room - taken, found))
         numbered = {section.subject.number: section for section in sections}
         curves = figures.trajectories(columns, tag)
-        ordered = [numbered[subject.number] for members in by_group.values() for subject in members]
-        of_suites = [(section.subject, section.effects) for section in ordered]
-        forests = figures.forests(of_suites, columns)
         lines = [*overall, *(line for group in groups.values() for line in group)]
         scored = [estimate for line in overall for estimate in line.cells if estimate]
-        anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag}") for tag in groups)]
+        anchors = [("suites", "Suites"), *((f"by-{tag}", f"By {tag.replace('_', ' ')}") for tag in groups)]
         judged = scores.judged(columns)
         shown_on_page = {"effects": forests, "trajectories": curves}
         anchors += [(anchor, anchor.capitalize()) for anchor, figure in shown_on_page.items() if figure]
@@ -125,7 +128,7 @@ class Predictions(Chapter):
                 group: [numbered[subject.number] for subject in members] for group, members in by_group.items()
             },
             "meanings": _meanings(subjects),
-            "forests": [(forest, Markup(forest.figure.svg())) for forest in forests],
+            "forests": forests,
             "only_first": figures.only_first(of_suites),
             "curves": Markup(curves.svg()) if curves else "",
             "differences": differences,
@@ -177,7 +180,7 @@ class Predictions(Chapter):
             yield "scores", figures.accuracies(self.subjects, _groups(by_group), "Accuracy by suite")
         found = []
         for subject in self.subjects:
-            sentences = [column.run.sentences(subject.name) for column in subject.columns]
+            sentences = _sentences(subject)
             found.append(figures.effects_of(subject, sentences))
             _, figure = figures.suite(subject, subject.title, sentences, found[-1])
             if len(figure.table):
@@ -205,11 +208,16 @@ def _meanings(subjects: Sequence[Subject[Run]]) -> dict[str, str]:
     return {name: scores.MEANINGS[name] for name in names if name in scores.MEANINGS}
 
 
-def _sections(subjects: Sequence[Subject[Run]], room: int) -> Iterator[Section]:
+def _sentences(subject: Subject[Run]) -> list[pl.DataFrame]:
+    return [column.run.sentences(subject.name) for column in subject.columns]
+
+
+def _sections(
+    subjects: Sequence[Subject[Run]], room: int, effects: Mapping[int, Sequence[Effect]]
+) -> Iterator[Section]:
     data = shell.DATA
     for subject in subjects:
-        sentences = [column.run.sentences(subject.name) for column in subject.columns]
-        found = figures.effects_of(subject, sentences)
+        sentences, found = _sentences(subject), effects[subject.number]
         kind, drawn = figures.suite(subject, "", sentences, found)
         picture = drawn.svg() if len(drawn.table) else ""
         room -= len(picture.encode())

@@ -8,7 +8,8 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs.store import Run
 from syntagm.stats.adjust import holm
 from syntagm.stats.against_chance import against_chance
-from syntagm.stats.interval import LEVEL, mcnemar
+from syntagm.stats.interval import LEVEL
+from syntagm.stats.paired_intervals import mcnemar
 
 # With more models than this, each is compared only with the first.
 MOST = 3

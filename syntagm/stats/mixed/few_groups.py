@@ -19,8 +19,9 @@ from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 
-# Simulated responses of a likelihood-ratio test, so that p can be below .001; and of shares of variance.
-DRAWS, SHARES = 1000, 500
+# Simulated responses of a likelihood-ratio test, so that p can be below .001 (in a logistic model, whose fits take
+# longer, .005); and of shares of variance.
+DRAWS, LOGISTIC_DRAWS, SHARES = 1000, 200, 500
 # A bootstrap stops after one of this many ratios is larger.
 _SHARE = 20
 
@@ -88,7 +89,9 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
 
     Arguments:
         draws: the largest number of simulated responses; 0: the chi-squared distribution. By default that of
-            `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0.
+            `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0. Fits of
+            logistic models take seconds, so for these it is `LOGISTIC_DRAWS` where groups are few, otherwise 0, unless
+            `bootstrap.current()` has 0.
 
     Raises:
         UsageError: the models aren't nested, weren't fitted to the same data in the same way, or by restricted
@@ -96,15 +99,16 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
     """
     plain = linear.compare(smaller, larger)
     design = bootstrap.current()
-    wanted = design.simulated if draws is None else draws
-    if wanted is None:
-        wanted = DRAWS if fewest_groups(larger) < FEW_GROUPS else 0
+    wanted, linear_model = design.simulated if draws is None else draws, bool(np.isfinite(larger.sigma))
+    if wanted is None or (wanted and draws is None and not linear_model):
+        few = fewest_groups(larger) < FEW_GROUPS
+        wanted = (DRAWS if linear_model else LOGISTIC_DRAWS) if few else 0
     if not wanted:
         return plain
     if smaller.method == "REML":
         raise UsageError(larger.formula, "restricted likelihoods", "maximum likelihood", "Fit both with reml=False.")
     source = bootstrap.generator(f"{smaller.formula} | {larger.formula}", design.seed)
-    deviance_of = linear.deviance_of if np.isfinite(smaller.sigma) else logistic.deviance_of
+    deviance_of = linear.deviance_of if linear_model else logistic.deviance_of
     progress, start = bootstrap.progress(), time.monotonic()
     progress.began(f"Likelihood-ratio test: up to {wanted:,} simulated responses of {smaller.formula}")
     larger_ratios, fitted, enough = 0, 0, max(1, wanted // _SHARE)

@@ -35,10 +35,14 @@ class _Run(torch.autograd.Function):
     ) -> Tensor:
         context.kinds, context.starts, context.levels = (gates.dtype, hidden.dtype, cell.dtype), len(hidden), levels
         hidden, cell, gates, width = hidden.float(), cell.float(), gates.float().clone(), recurrent.shape[1]
-        hiddens, hiddens_before, cells_before, tanhs = [], [], [], []
+        sizes = [len(level) for level in levels]
+        # Written level by level: hidden states, those before, cell states before, and their tanh.
+        arrays = [gates.new_empty(len(gates), width) for _ in range(4)]
+        parts = zip(*(torch.split(array, sizes) for array in (gates, *arrays)), strict=True)
         with torch.autocast(gates.device.type, enabled=False):
-            for below, part in zip(levels, torch.split(gates, [len(level) for level in levels]), strict=True):
-                hidden_before, cell_before = hidden.index_select(0, below), cell.index_select(0, below)
+            for below, (part, of_hidden, hidden_before, cell_before, tanh) in zip(levels, parts, strict=True):
+                torch.index_select(hidden, 0, below, out=hidden_before)
+                torch.index_select(cell, 0, below, out=cell_before)
                 if len(below) > len(hidden):
                     part += (hidden @ recurrent.T).index_select(0, below)
                 else:
@@ -48,13 +52,10 @@ class _Run(torch.autograd.Function):
                 new.tanh_()
                 leave.sigmoid_()
                 cell = torch.addcmul(forget * cell_before, enter, new)
-                tanhs.append(cell.tanh())
-                hidden = leave * tanhs[-1]
-                hiddens.append(hidden)
-                hiddens_before.append(hidden_before)
-                cells_before.append(cell_before)
-        context.save_for_backward(gates, recurrent, *map(torch.cat, (hiddens_before, cells_before, tanhs)))
-        return torch.cat(hiddens)
+                torch.tanh(cell, out=tanh)
+                hidden = torch.mul(leave, tanh, out=of_hidden)
+        context.save_for_backward(gates, recurrent, *arrays[1:])
+        return arrays[0]
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, None]:

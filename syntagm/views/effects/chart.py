@@ -70,13 +70,13 @@ def draw(
 def _in_bits(effect_bits: float, low: float, high: float) -> str:
     """Format an effect with its interval, for the right edge of the figure.
 
-    >>> _in_bits(-0.5, -1.25, 0.25), _in_bits(1.0, nan, nan), _in_bits(nan, nan, nan)
-    ('−0.50 [−1.25, 0.25]', '1.00', 'undefined')
+    >>> _in_bits(-0.5, -1.25, 0.25), _in_bits(-1e-9, nan, nan), _in_bits(nan, nan, nan)
+    ('−0.50 [−1.25, 0.25]', '0.00', 'undefined')
     """
     if isnan(effect_bits):
         return "undefined"
-    interval_text = "" if isnan(low) else f" [{low:.2f}, {high:.2f}]"
-    return f"{effect_bits:.2f}{interval_text}".replace("-", "−")
+    value, *ends = (f"{round(number, 2) + 0.0:.2f}" for number in (effect_bits, low, high))
+    return (value if isnan(low) else f"{value} [{', '.join(ends)}]").replace("-", "−")
 
 
 def _named(measure: str) -> str:

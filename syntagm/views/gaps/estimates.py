@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import gap_shares, interval
 from syntagm.stats.interval import Interval
 from syntagm.tasks.gaps import tables
 from syntagm.tasks.gaps.nucleus import Cut
@@ -102,11 +102,8 @@ def _crossed(measure: str, values: NDArray[np.float64], lemmas: pl.DataFrame) ->
     if sums.height < 2:
         return None
     part, whole = ("won", sums["contexts"]) if measure == "equal_weight" else ("right", sums["right"] + sums["wrong"])
-    of_lemmas = interval.spread_of_ratio(sums[part].to_numpy(), whole.to_numpy().astype(np.float64), "lemmas")
-    of_contexts = interval.spread_of_items(values[~np.isnan(values)], "contexts")
-    variances = [of_contexts.variance, of_lemmas.variance]
-    spread = interval.combined(variances, [of_contexts.units[0], of_lemmas.units[0]])
-    return interval.score(float(np.nanmean(values)), spread)
+    wholes = whole.to_numpy().astype(np.float64)
+    return gap_shares.of_shares(values[~np.isnan(values)], sums[part].to_numpy(), wholes)
 
 
 def _tse(run: Run, group: Group, suites: Sequence[str]) -> Estimate:

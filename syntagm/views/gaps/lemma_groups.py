@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.result import Estimate, Group
-from syntagm.stats import interval
+from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Spread
 from syntagm.stats.paired import Comparison
 
@@ -95,7 +95,7 @@ def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, withi
     group = Group(measure=measure)
     if not units:
         return Comparison(group, Estimate(group, value, np.nan, np.nan, n, "no interval: fewer than two lemmas"))
-    spread = replace(interval.combined(variances, units), units=(("lemmas", n),), fixed=_FIXED)
+    spread = replace(cluster_intervals.combined(variances, units), units=(("lemmas", n),), fixed=_FIXED)
     found = interval.student(value, spread)
     return Comparison(group, Estimate(group, value, found.low, found.high, n, found.method))
 
@@ -120,7 +120,7 @@ def _value(table: pl.DataFrame, measure: str) -> tuple[float, Spread | None]:
     value = float(parts.sum()) / total if total else np.nan
     if table.height < 2 or not total:
         return value, None
-    return value, replace(interval.spread_of_ratio(parts, wholes, "lemmas"), fixed=_FIXED)
+    return value, replace(cluster_intervals.spread_of_ratio(parts, wholes, "lemmas"), fixed=_FIXED)
 
 
 def tagged(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:

@@ -10,11 +10,10 @@ import numpy as np
 import polars as pl
 
 from syntagm.errors import UsageError
-from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, paired
 from syntagm.stats.planning import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, power
-from syntagm.views.comparison import letters, pairs_of
+from syntagm.views.comparison import letters, pairs_of_runs
 from syntagm.views.options import Measure, Reader
 from syntagm.views.scores.shared import shared_suites, values_of
 
@@ -122,16 +121,12 @@ def of_runs(
         return _of_classes(runs, suites, items, models, classes, difference, measure)
     if models:
         raise UsageError("models=", "no classes", "the class of each run", "For example classes=lstm,lstm,rnng,rnng")
-    if len(runs) < 2:
-        raise UsageError("power", "one run", "two or more")
+    found, skipped = pairs_of_runs(runs, measure, "power")
     curves: list[Curve] = []
-    skipped: list[str] = []
-    for (a, first), (b, second) in combinations(named(runs), 2):
-        pairs, reasons = pairs_of(first, second, measure)
-        paired.refuse_others_than_verdicts(pairs, "power")
-        pilot = TwoModels(paired.differences(pairs))
-        curves.append(_curve(a, b, pilot, difference, _grid(_suites(pilot, suites), items)))
-        skipped += [note for reason in reasons if (note := f"Skipped: {reason}.") not in skipped]
+    for pair in found:
+        paired.refuse_others_than_verdicts(pair.pairs, "power")
+        pilot = TwoModels(paired.differences(pair.pairs))
+        curves.append(_curve(pair.a, pair.b, pilot, difference, _grid(_suites(pilot, suites), items)))
     resampling = bootstrap.current()
     test = f"test over suites ({resampling.suites}; of one suite, McNemar's)"
     return Plan(tuple(curves), (*letters(runs), *_notes(test, difference), *skipped))

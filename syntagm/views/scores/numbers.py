@@ -82,12 +82,12 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 
 def grouping(runs: Sequence[Run]) -> list[str]:
-    """Return the tags in `TAGS` that suites have, omitting a tag that groups the suites like an earlier one."""
+    """Return the tags in `TAGS` that suites have, omitting a tag whose groups are among those of an earlier one."""
     chosen: dict[frozenset[tuple[str, str]], str] = {}
     for tag in TAGS:
         groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
-        if groups:
-            chosen.setdefault(groups, tag)
+        if groups and not any(groups <= earlier for earlier in chosen):
+            chosen[groups] = tag
     return list(chosen.values())
 
 

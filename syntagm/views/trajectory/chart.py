@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from syntagm.drawing import axes, layers, panels
@@ -14,12 +15,12 @@ from syntagm.drawing.text import counted, distinct, or_none, shown, spoken
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, curves_of, level_of
+from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, band, curves_of, level_of
 from syntagm.views.trajectory.places import Names, X
 
 SCHEMA: dict[str, Any] = {
     "group": pl.String, "series": pl.String, "at": pl.Float64, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "n": pl.Int64, "runs": pl.Int64, "suites": pl.Int64, "level": pl.Float64, "chance": pl.Float64,
+    "sd": pl.Float64, "n": pl.Int64, "runs": pl.Int64, "suites": pl.Int64, "level": pl.Float64, "chance": pl.Float64,
 }  # fmt: skip
 WIDTH, HEIGHT, COLUMNS = 210, 150, 3
 
@@ -74,18 +75,19 @@ def draw(
         )
         for at, group in enumerate(groups)
     ]
-    subtitle = ["band: 95% interval; dot: mean over runs"]
+    several = max(max(curve.runs) for curve in curves) > 1
+    subtitle = [f"band: {band(curves)}; dot: {'mean over runs, small dots: runs' if several else 'score'}"]
     subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
     spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)
 
 
 def _rows(curve: Curve, level: float) -> list[tuple[object, ...]]:
+    numbers = np.column_stack([curve.values, curve.low, curve.high, curve.sd]).tolist()
     return [
-        (curve.group, curve.series, at, float(curve.values[k]), float(curve.low[k]), float(curve.high[k]), curve.n[k],
-         curve.runs[k], curve.suites, level, curve.chance)
+        (curve.group, curve.series, at, *numbers[k], curve.n[k], curve.runs[k], curve.suites, level, curve.chance)
         for k, at in enumerate(curve.at)
-    ]  # fmt: skip
+    ]
 
 
 def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
@@ -123,13 +125,15 @@ def _panel(
     title = panels.heading(curves[0].group.replace("_", " "), suites, anchor="start")
     upright = axes.proportion("score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
-    band = {"x": across, **axes.spread(upright), "color": series.colour}
+    area = {"x": across, **axes.spread(upright), "color": series.colour}
     description = {"description": {"field": "said"}}
     bounded = [curve for curve in values if curve["low"] is not None]
+    single = [value for curve in curves for value in _runs(curve, names[curve.series])]
     ring = layers.dot(130, filled=False, shape="circle", strokeWidth=2)
     plot_layers = [
         *([] if isnan(level) else [layers.reference(level, upright, "y", layers.dashed(opacity=0.6))]),
-        layer(layers.band(0.16), band, values=bounded),
+        layer(layers.band(0.16), area, values=bounded),
+        *([layer(layers.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
         layer(layers.line(1.8), place, values=values),
         layer(layers.dot(40), place | {"shape": series.shape} | description, values=values),
         *([layer(ring, place | description, values=rings)] if rings else []),
@@ -146,6 +150,13 @@ def _values(curve: Curve, name: str) -> list[dict[str, object]]:
             ends = {"low": or_none(low), "high": or_none(high)}
             rows.append({"series": name, "at": at, "value": value, **ends, "said": shown(description)})
     return rows
+
+
+def _runs(curve: Curve, name: str) -> list[dict[str, object]]:
+    """Return the scores of the runs at positions with several."""
+    several = {at for at, runs in zip(curve.at, curve.runs, strict=True) if runs > 1}
+    pairs = zip(*(numbers.tolist() for numbers in curve.each), strict=True)
+    return [{"series": name, "at": at, "value": value} for at, value in pairs if at in several and not isnan(value)]
 
 
 def _ring(curve: Curve, name: str, level: float, linear: bool) -> dict[str, object] | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from syntagm.errors import UsageError
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, interval
+from syntagm.stats import bootstrap, interval, suite_intervals
 from syntagm.views.options import Named, Reader
 from syntagm.views.scores.numbers import chance_of_suite
 from syntagm.views.scores.shared import shared_suites, values_of
@@ -56,6 +56,7 @@ class Curve:
         suites: the number of suites.
         at: the positions (steps, words, tokens or size), ascending. Shape (places,).
         values, low, high: the scores and their 95% intervals. Shape (places,).
+        sd: the standard deviation of the scores of the runs with the same position; nan with one run. Shape (places,).
         runs, n: the number of runs at each position, and the smallest number of defined items among them.
         draws: the bootstrap distribution of the scores. Shape (draws, places).
         units: the number of units that the bootstrap resamples.
@@ -71,6 +72,7 @@ class Curve:
     values: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    sd: NDArray[np.float64]
     runs: tuple[int, ...]
     n: tuple[int, ...]
     draws: NDArray[np.float64]
@@ -152,6 +154,17 @@ def intervals(curves: Sequence[Curve]) -> Iterator[str]:
     yield f"Intervals of positions, areas and mean heights: {'; '.join(methods)}."
 
 
+def band(curves: Sequence[Curve]) -> str:
+    """Say what the intervals of the scores are for."""
+    several = max(max(curve.runs) for curve in curves) > 1
+    counts = [curve.suites for curve in curves]
+    if bootstrap.current().suites == "fixed" or max(counts) == 1:
+        units = "other items"
+    else:
+        units = "other suites" + (" (of one suite: other items)" if min(counts) == 1 else "")
+    return f"95% interval, for {units}" + (" and training runs, where there are several" if several else "")
+
+
 def whole(at: float) -> int | float:
     """Round a position for display: integers lose the decimal point, and numbers of 1000 or more become integers."""
     return round(at) if at == round(at) or at >= 1000 else at
@@ -193,12 +206,15 @@ def _curve(
     own = {suite: matrix[:, runs] for suite, matrix in matrices.items()}
     values = np.mean([interval.means(matrix, 0) for matrix in own.values()], axis=0)
     counts = np.sum([(~np.isnan(matrix)).sum(axis=0) for matrix in own.values()], axis=0)
-    intervals = [interval.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}) for ks in at_place]
+    intervals = [
+        suite_intervals.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}) for ks in at_place
+    ]
     draws, units, method = _draws(own, at_place, series, group)
     return Curve(
         series, group, len(own), tuple(places),
         np.array([values[ks].mean() for ks in at_place]),
         np.array([found.low for found in intervals]), np.array([found.high for found in intervals]),
+        np.array([values[ks].std(ddof=1) if len(ks) > 1 else np.nan for ks in at_place]),
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
         draws, units, method, (np.asarray(at, np.float64), values), float(np.mean(chance)),
     )  # fmt: skip

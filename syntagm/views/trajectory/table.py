@@ -24,7 +24,20 @@ from syntagm.views.trajectory.numbers import (
 from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = (
-    *("series", "group", "suites", "runs", "n", "from", "to", "score at the start", "score at the end", "low", "high"),
+    *(
+        "series",
+        "group",
+        "suites",
+        "runs",
+        "n",
+        "from",
+        "to",
+        "score at the start",
+        "score at the end",
+        "low",
+        "high",
+        "sd",
+    ),
     *("slope", "se", "slope low", "slope high", "level", "reached at", "reached low", "reached high", "times", "kept"),
     *("mean height", "height low", "height high"),
 )
@@ -35,6 +48,7 @@ NOTES = (
     "reached at: the first position where the curve, with linear interpolation, reaches the level from below. `before`: the "
     "curve starts at the level or above; `never`: it doesn't reach it. times: how often it does; kept: whether it stays at "
     "the level or above to the end.",
+    "low, high, sd: at the end. sd: standard deviation over the runs with this position. "
     "mean height: area under the curve divided by its width. n: the smallest number of defined items at any position.",
 )
 
@@ -72,7 +86,7 @@ def _row(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
             whole(curve.at[0]),
             whole(curve.at[-1]),
         ),
-        *map(or_none, (curve.values[0], curve.values[-1], curve.low[-1], curve.high[-1], *slope)),
+        *map(or_none, (curve.values[0], curve.values[-1], curve.low[-1], curve.high[-1], curve.sd[-1], *slope)),
         *_reached(curve, level, linear),
         *map(or_none, _height(curve, linear)),
     )
