@@ -31,6 +31,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "figure": ("figure", "scores", "in/run", "-o", "out/figures/scores", "--format", "svg,vl.json,pdf,png"),
     "table": ("table", "scores", "in/run", "-o", "out/tables/scores"),
     "compare": ("compare", "in/run", "in/other", "-o", "out/pairs.csv"),
+    "power": ("power", "in/run", "in/other", "suites=4", "items=8", "difference=0.2", "-o", "out/plans/power"),
     "cite": ("cite", "in/run", "-o", "out/paper/cited"),
     "describe": ("describe", "in/suites", "-o", "out/suites.md"),
     "make": ("make", "marvin2018/simple_agrmt", "marvin2018/vp_coord", "hu2020/number_src", "-n", "3", "-o", "out/suites"),
