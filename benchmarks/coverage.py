@@ -58,7 +58,7 @@ PAGE = Path(__file__).with_suffix(".md")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table.
+    """A row of the table of coverage and size.
 
     Arguments:
         what, units: the number with its method, and the units.
@@ -249,7 +249,7 @@ def suite_differences(draw: np.random.Generator, draws: int, count: int, fixed: 
 
 
 def means_of_bits(draw: np.random.Generator, draws: int, n: int) -> Row:
-    """Mean bits: normal, skewed as surprisals are (gamma of shape 4), exponential, heavy-tailed (t with 3 df).
+    """Draw mean bits: normal, skewed like surprisals (gamma, shape 4), exponential, or heavy-tailed (t, 3 df).
 
     The power is that of normal bits whose mean is 2.5 standard errors.
     """

@@ -36,7 +36,7 @@ STUDIES = 100
 
 
 def table(draw: np.random.Generator, runs: int, of_runs: float, binomial: bool) -> pl.DataFrame:
-    """Draw a study without a difference between the classes: scores, or numbers of right items of each suite."""
+    """Draw a study in which the classes do not differ: the score, or the number of correct items, of each suite."""
     run, suite = np.divmod(np.arange(runs * SUITES), SUITES)
     level = draw.normal(0, 1, SUITES)[suite] + draw.normal(0, of_runs, runs)[run]
     values = draw.binomial(ITEMS, special.expit(level)) if binomial else level + draw.normal(0, 0.5, len(run))
@@ -78,7 +78,7 @@ def ratios(draw: np.random.Generator, draws: int, runs: int, binomial: bool) -> 
             data = table(draw, runs, of_runs, binomial)
             smaller = fitted(small, data, binomial)
             observed.append(smaller.deviance - fitted(large, data, binomial).deviance)
-            again = data.with_columns(value=pl.Series(few_groups._simulated(smaller, draw)))
+            again = data.with_columns(value=pl.Series(few_groups.simulate(smaller, draw)))
             simulated.append(fitted(small, again, binomial).deviance - fitted(large, again, binomial).deviance)
         order = np.sort(simulated)
         p = 1 - np.searchsorted(order, np.array(observed) - 1e-9) / len(order)

@@ -101,7 +101,7 @@ def _lexicon(folder: str) -> "list[Finding]":
 
 
 def _print_counts(file: str) -> None:
-    """Print what the templates of a file can draw, if their items are sampled."""
+    """Print the number of combinations that each sampled template of a file can draw from."""
     from syntagm.formats import template
     from syntagm.materials.reading import format_of, options_of
     from syntagm.templates.counts import counts

@@ -77,7 +77,7 @@ class Figure(Product):
                 return ordered(bytes(vl_convert.svg_to_pdf(_laid_out(spec))))
 
     def marks(self) -> Mapping[str, re.Pattern[bytes]]:
-        """Return patterns that the files fit which may be earlier versions of its own: extension -> pattern."""
+        """Return, by extension, the pattern of files that may be earlier versions of this product."""
         return _MARKS
 
     def __repr__(self) -> str:

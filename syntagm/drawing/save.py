@@ -34,7 +34,7 @@ class Product(ABC):
 
     @abstractmethod
     def marks(self) -> Mapping[str, re.Pattern[bytes]]:
-        """Return patterns that the files fit which may be earlier versions of its own: extension -> pattern."""
+        """Return, by extension, the pattern of files that may be earlier versions of this product."""
 
     def format_of(self, path: Path) -> str:
         """Return the format that the extension of a path names; "" if there is none."""

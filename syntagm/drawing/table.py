@@ -82,7 +82,7 @@ class Table(Product):
         return {"csv": self.csv, "md": self.markdown, "latex": self.latex}[format]().encode()
 
     def marks(self) -> Mapping[str, re.Pattern[bytes]]:
-        """Return patterns that the files fit which may be earlier versions of its own: extension -> pattern.
+        """Return, by extension, the pattern of files that may be earlier versions of this product.
 
         Such a file has the same title, and nothing before or after the table.
         """

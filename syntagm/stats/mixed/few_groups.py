@@ -113,7 +113,7 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
     progress.began(f"Likelihood-ratio test: up to {wanted:,} simulated responses of {smaller.formula}")
     larger_ratios, fitted, enough = 0, 0, max(1, wanted // _SHARE)
     for number in range(1, wanted + 1):
-        response = _simulated(smaller, source)
+        response = simulate(smaller, source)
         # A simulated response may have no variance; the number of these is said.
         with suppress(SyntagmError):
             ratio = deviance_of(smaller, response) - deviance_of(larger, response)
@@ -162,7 +162,7 @@ def shares(fit: Fit, draws: int = SHARES) -> list[Share]:
     simulated = []
     for _ in range(draws):
         with suppress(SyntagmError):
-            simulated.append(_shares(_refitted(fit, _simulated(fit, source), seed))[1])
+            simulated.append(_shares(_refitted(fit, simulate(fit, source), seed))[1])
     low, high = np.percentile(simulated, (2.5, 97.5), axis=0)
     return [Share(*numbers) for numbers in zip(names, observed.tolist(), low.tolist(), high.tolist(), strict=True)]
 
@@ -179,7 +179,7 @@ def _shares(fit: Fit) -> tuple[list[str], Numbers]:
     return list(parts), variances / variances.sum()
 
 
-def _simulated(fit: Fit, source: np.random.Generator) -> Numbers:
+def simulate(fit: Fit, source: np.random.Generator) -> Numbers:
     """Draw a response from a fitted model."""
     design, linear_model = fit.design, bool(np.isfinite(fit.sigma))
     sigma = fit.sigma if linear_model else 1.0
