@@ -1,4 +1,8 @@
-"""Try thousands of faults and of damaged files: `python -m tests.laboratory [NUMBER [SEED]]`. Wrong outcomes are printed."""
+"""Try thousands of faults and of damaged files, and print the wrong outcomes.
+
+`python -m tests.laboratory [NUMBER [SEED [NAME ...]]]`: the names choose lines and artefacts, so that two processes can
+share a night; each gets the faults that it gets in the whole.
+"""
 
 import random
 import sys
@@ -11,14 +15,19 @@ from .lines import LINES, prepare
 from .trials import KINDS, Laboratory, faults
 
 
-def main(number: int = 5000, seed: int = 1) -> int:
+def main(number: int = 5000, seed: int = 1, *names: str) -> int:
     """Try faults of all command lines, and damaged files of all artefacts; return 1 if an outcome was wrong."""
+    if unknown := set(names) - {*LINES, *ARTEFACTS}:
+        print(f"no line and no artefact has the name {', '.join(sorted(unknown))}; there are {[*LINES, *ARTEFACTS]}")
+        return 2
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="laboratory-") as folder:
         disk, start = Disk(Path(folder, "disk")), Path(folder, "start")
         prepare(disk, start)
         laboratory = Laboratory(disk, start)
         for place, (name, line) in enumerate(LINES.items()):
+            if names and name not in names:
+                continue
             share = (number + place) // len(LINES)
             undisturbed, draw = laboratory.undisturbed(line), random.Random(f"{seed} {name}")
             before = wrong
@@ -32,6 +41,8 @@ def main(number: int = 5000, seed: int = 1) -> int:
                     print(f"{name}: {undisturbed.described(fault)}: " + "; ".join(faulty), flush=True)
             print(f"{name}: {wrong - before} of {share} wrong", flush=True)
         for place, (name, artefact) in enumerate(ARTEFACTS.items()):
+            if names and name not in names:
+                continue
             share = (number + place) // len(ARTEFACTS)
             damages = Damages(disk, start, artefact, Path(folder, name))
             problems = 0
@@ -45,4 +56,4 @@ def main(number: int = 5000, seed: int = 1) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(main(*map(int, sys.argv[1:3]), *sys.argv[3:]))
