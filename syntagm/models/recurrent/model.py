@@ -40,7 +40,7 @@ class RecurrentModel(LanguageModel):
         scorer: the name and version of the computation, for the fingerprint.
     """
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
     family: ClassVar[Family]
     scorer: ClassVar[str]
 
