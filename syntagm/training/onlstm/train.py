@@ -1,12 +1,13 @@
 """Training of a word-level ON-LSTM as in Shen et al. 2019, with the recipe of AWD-LSTM (Merity et al. 2018).
 
-The number of words of a step is drawn anew in each epoch: from a normal distribution around `window`, or, for one step in
-twenty, around half of it. The learning rate is proportional to this number. The loss is the cross-entropy, plus terms for
+The number of words of a step is drawn from a normal distribution around `window`, or, for one step in twenty, around
+half of it. The learning rate is proportional to this number. The loss is the cross-entropy, plus terms for
 large outputs of the last layer and for their change from word to word.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -88,14 +89,15 @@ class OnLstm(RecurrentLearner):
         return size | {"cutoffs": self._cutoffs}
 
     def starts(self, rows: int, epoch: int) -> Sequence[int]:
-        """Draw the first row of each step."""
-        random = np.random.default_rng((self.settings.loop.seed, epoch))
-        starts, row = [], 0
-        while row < rows - 1:
-            starts.append(row)
+        """Draw the first row of each step: the same numbers of words in each epoch, in another order."""
+        seed = self.settings.loop.seed
+        random, lengths, left = np.random.default_rng(seed), [], rows - 1
+        while left > 0:
             mean = self.settings.steps.window * (0.5 if random.random() < HALVED else 1.0)
-            row += max(LEAST, int(random.normal(mean, SPREAD)))
-        return starts
+            lengths.append(min(left, max(LEAST, int(random.normal(mean, SPREAD)))))
+            left -= lengths[-1]
+        np.random.default_rng((seed, epoch)).shuffle(lengths)
+        return list(accumulate(lengths[:-1], initial=0)) if lengths else []
 
     def rate_factor(self, batch: Tensor) -> float:
         """Return the number of words of a step, relative to the mean."""
