@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import checkpoints_for_tests
 import torch
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
 from lexicon_for_tests import FILES
@@ -18,7 +19,7 @@ from syntagm import materials, registry
 from syntagm.check import check
 from syntagm.errors import FormulaError, ModelError, SyntagmError
 from syntagm.formula import parse
-from syntagm.io import seal
+from syntagm.io import seal, torch_file
 from syntagm.materials import reading
 from syntagm.models import names
 from syntagm.models.hugging_face.weights import refuse_unsafe
@@ -214,6 +215,17 @@ def _index(folder: Path) -> list[bytes]:
     return [json.dumps({"metadata": {"total_size": 8}, "weight_map": weights}).encode()]
 
 
+def _pytorch(folder: Path) -> list[bytes]:
+    whole = checkpoints_for_tests.weights()
+    torch.save({name: torch.from_numpy(value) for name, value in whole.items()}, folder / "whole.pt")
+    return [(folder / "whole.pt").read_bytes(), checkpoints_for_tests.grnn(whole)]
+
+
+def _tensors(path: Path) -> None:
+    for tensor in torch_file.tensors(torch_file.read(path, ["model.RNNModel"]), path).values():
+        tensor.array()
+
+
 READERS: dict[str, Reader] = {
     **dict(_formats()),
     "arpa": Reader("fuzz.arpa", lambda _: [ARPA], lambda path: ngram.load(str(path))),
@@ -223,6 +235,7 @@ READERS: dict[str, Reader] = {
     "word list": Reader("fuzz.csv", _words, _word_list),
     "schema of a lexicon": Reader("words/schema.toml", _schemas, lambda path: schema.read(path.parent)),
     "table of a lexicon": Reader("words/verb_use.csv", _tables, lambda path: schema.read(path.parent)),
+    "PyTorch file": Reader("fuzz.pt", _pytorch, _tensors),
     "vocabulary": Reader("model/vocabulary.txt", _ngram("vocabulary.txt"), vocabulary.read),
     "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
     "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),

@@ -117,11 +117,15 @@ PUBLISHED = [
     ),
     ("moses", "The dogs' owner said: 'It's 5,5% or more.'", "The dogs ' owner said : ' It 's 5,5 % or more . '"),
     ("moses", "Rock'n'roll,,5 etc. he left. She stayed.", "Rock 'n'roll , ,5 etc. he left . She stayed ."),
-    ("wikitext", "The 1,200 well-known A-lists cost $3.50.", "The 1 @,@ 200 well @-@ known A @-@ lists cost $ 3 @.@ 50 ."),
+    (
+        "wikitext",
+        "The 1,200 well-known A-lists cost $3.50.",
+        "The 1 @,@ 200 well @-@ known A @-@ lists cost $ 3 @.@ 50 .",
+    ),
     (
         "treetagger",
         "Mr. Smith's dogs (all 30) \"can't\" bark at house(s), U.S.A. or 3:15 p.m.--they'll say so; it's off...",
-        'Mr. Smith \'s dogs ( all 30 ) " ca n\'t " bark at house(s) , U.S.A. or 3:15 p.m.--they \'ll say so ; it \'s off ...',
+        "Mr. Smith 's dogs ( all 30 ) \" ca n't \" bark at house(s) , U.S.A. or 3:15 p.m.--they 'll say so ; it 's off ...",
     ),
     ("treetagger", "--No!?yes ''so'' 5% <unk>, he said.", "-- No ! ?yes ' ' so ' ' 5 % <unk> , he said ."),
     ("treebank-lower", "The DOGS can't bark.", "the dogs ca n't bark ."),
