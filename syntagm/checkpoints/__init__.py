@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syntagm import registry
 from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.io import atomic, hashing, seal
+from syntagm.io import atomic, hashing, safetensors_file, seal
 from syntagm.io import json as json_files
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
 from syntagm.models.words.words import KINDS
@@ -79,8 +79,6 @@ def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str =
         InputError: a file can't be read, or is not such a checkpoint.
         RunError: the folder can't be written.
     """
-    from safetensors.numpy import save_file
-
     kind: Kind = registry.find("checkpoints", name).KIND
     tokens = tokens or kind.tokens
     if tokens not in KINDS:
@@ -99,8 +97,7 @@ def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str =
     model = kind.convert(file, vocabulary, tokens)
     atomic.make_folder(folder)
     atomic.write(folder / RECORD, _encoded(record))
-    with atomic.replacing(folder / "model.safetensors") as written:
-        save_file({name: np.ascontiguousarray(array) for name, array in model.weights.items()}, written)
+    atomic.write_parts(folder / "model.safetensors", safetensors_file.parts(model.weights))
     model.vocabulary.write(folder / "vocabulary.txt")
     atomic.write(folder / "model.json", _encoded(model.description))
     seal.write(folder)
@@ -122,9 +119,9 @@ def _finished(folder: Path, record: Mapping[str, object]) -> bool:
     """Return whether the folder has this model; refuse a folder with anything else."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"-o {folder}", "not a folder", "a folder")
+    atomic.sweep(folder)
     if not folder.exists() or not any(folder.iterdir()):
         return False
-    atomic.sweep(folder)
     found = json_files.record(folder / RECORD, RunError, "") if (folder / RECORD).exists() else None
     if found != record:
         held = f"the import of another checkpoint, or with other settings ({RECORD})" if found else "something else"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import checkpoints_for_tests
 import torch
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
+from laboratory import torch_files
 from lexicon_for_tests import FILES
 from models_for_tests import byte_level, transformer
 from ngrams_for_tests import TOY, trained
@@ -216,9 +216,9 @@ def _index(folder: Path) -> list[bytes]:
 
 
 def _pytorch(folder: Path) -> list[bytes]:
-    whole = checkpoints_for_tests.weights()
+    whole = torch_files.weights()
     torch.save({name: torch.from_numpy(value) for name, value in whole.items()}, folder / "whole.pt")
-    return [(folder / "whole.pt").read_bytes(), checkpoints_for_tests.grnn(whole)]
+    return [(folder / "whole.pt").read_bytes(), torch_files.grnn(whole)]
 
 
 def _tensors(path: Path) -> None:

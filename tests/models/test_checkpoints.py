@@ -8,10 +8,10 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import checkpoints_for_tests as written
 import numpy as np
 import pytest
 import torch
+from laboratory import torch_files as written
 from torch import nn
 
 from syntagm import checkpoints
