@@ -1,0 +1,268 @@
+"""A small grammar: whole sentences are matched with patterns of phrases that agree.
+
+A pattern is a row of words and phrases, as in "DEF:n VG:n NP .". Words in small letters stand for themselves (`and/but`:
+either). The letter after the colon names what agrees: the first phrase with it binds it, a further one must share a
+number and gender, and one with `!n` must share none. `AUX:n>a` remembers which verb form the auxiliary takes, and `REST<a`
+is the rest of that verb group. `=v` keeps the head of a phrase under the name v. `?` makes a phrase optional.
+
+    NAME           a name
+    N ADJ ADV      a noun, an adjective, an adverb
+    DET DEM WEAK   a determiner: any, a demonstrative, an indefinite one, a strong one (STRONG), a number (NUM)
+    NP             a name, pronoun, or determiner and noun
+    DEF            the same without indefinite determiners
+    SOME           an indefinite determiner and a noun
+    THE            "the" and a noun
+    OBJ            NP, or a plural without a determiner
+    POSS           a definite noun phrase with 's
+    VG PASS BE     a finite verb group: active, passive, or of "be"
+    AUX AUXQ       an auxiliary that agrees; AUXQ may be "do"
+    BASE ING EN PAST  one verb form; ONLYEN is a participle that is no other form, ONLYPAST a past that is nothing else
+    REFL NOM ACC   himself, he, him
+    WHO WHICH      who or what; which, what or whose; REL: that, who, whom or which
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from . import english
+from .english import ALL, AUXILIARIES, DETERMINERS
+
+Features = frozenset[tuple[str, str]]
+TOKEN = re.compile(r"([A-Z]+)(\?)?(?::([\w!,]+))?(?:>(\w+))?(?:<(\w+))?(?:=(\w+))?")
+
+
+@dataclass(frozen=True)
+class Match:
+    """What the phrases of a sentence agree with, which forms auxiliaries take, and the words kept by name."""
+
+    features: Mapping[str, Features] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    end: int
+    features: Features = ALL
+    kind: str = ""
+    head: str = ""
+
+
+def tokens(sentence: str) -> list[str]:
+    """Return the words and the final mark; the first word begins with a small letter unless it's a name."""
+    words = sentence[:-1].split(" ") + [sentence[-1:]]
+    if not english.name(words[0].removesuffix("'s")):
+        words[0] = words[0][:1].lower() + words[0][1:]
+    return words
+
+
+def match(pattern: str, sentence: str) -> Match | None:
+    """Return how a sentence fits one of the patterns joined by |, or None."""
+    words = tokens(sentence)
+    for alternative in pattern.split(" | "):
+        for found in _match(alternative.split(), words, 0, Match()):
+            return found
+    return None
+
+
+def _match(pattern: list[str], words: list[str], start: int, state: Match) -> Iterator[Match]:
+    if not pattern:
+        if start == len(words):
+            yield state
+        return
+    if start >= len(words):
+        return
+    first, rest = pattern[0], pattern[1:]
+    parsed = TOKEN.fullmatch(first)
+    if not parsed:
+        if words[start] in first.split("/"):
+            yield from _match(rest, words, start + 1, state)
+        return
+    kind, optional, references, binds, takes, keeps = parsed.groups()
+    for phrase in PHRASES[kind](words, start) if kind != "REST" else _complete(state.kinds[takes], words, start, "active"):
+        after = _agree(state, references, phrase.features)
+        if after is not None:
+            kinds = {**after.kinds, binds: phrase.kind} if binds else after.kinds
+            kept = {**after.words, keeps: phrase.head} if keeps else after.words
+            yield from _match(rest, words, phrase.end, Match(after.features, kinds, kept))
+    if optional:
+        yield from _match(rest, words, start, state)
+
+
+def _agree(state: Match, references: str | None, features: Features) -> Match | None:
+    bound = dict(state.features)
+    for reference in (references or "").split(",") if references else ():
+        name = reference.lstrip("!")
+        shared = bound.get(name, ALL) & features
+        if reference.startswith("!"):
+            if shared:
+                return None
+        elif not shared:
+            return None
+        else:
+            bound[name] = shared
+    return Match(bound, state.kinds, state.words)
+
+
+def _complete(kind: str, words: list[str], start: int, goal: str) -> Iterator[Phrase]:
+    """Yield the ends of a verb group after an auxiliary that takes a base form, a participle or an -ing form."""
+    word = words[start] if start < len(words) else ""
+    tags = english.tags(word)
+    if kind == "be":
+        if goal == "copula":
+            yield Phrase(start, head="be")
+        elif goal == "passive" and "VBN" in tags:
+            yield Phrase(start + 1, head=word)
+        elif goal == "active" and "VBG" in tags:
+            yield Phrase(start + 1, head=word)
+        if word == "being" and goal == "passive":
+            yield from _complete("be", words, start + 1, goal)
+    elif kind == "have":
+        if word == "been":
+            yield from _complete("be", words, start + 1, goal)
+        if goal == "active" and "VBN" in tags:
+            yield Phrase(start + 1, head=word)
+    else:
+        if word in ("have", "be"):
+            yield from _complete(word, words, start + 1, goal)
+        if goal == "active" and "VB" in tags and word not in AUXILIARIES:
+            yield Phrase(start + 1, head=word)
+
+
+def _group(goal: str, words: list[str], start: int) -> Iterator[Phrase]:
+    word = words[start]
+    if word in AUXILIARIES:
+        kind, features = AUXILIARIES[word]
+        # "The clerk does sing" is emphatic: not a group of its own.
+        if kind != "do":
+            for phrase in _complete(kind, words, start + 1, goal):
+                yield Phrase(phrase.end, frozenset(features), head=phrase.head)
+    elif goal == "active" and english.finite(word):
+        yield Phrase(start + 1, english.finite(word), head=word)
+
+
+def _determined(allowed: frozenset[str], words: list[str], start: int) -> Iterator[Phrase]:
+    if words[start] in allowed and start + 1 < len(words):
+        numbers = DETERMINERS[words[start]].replace("mass", "sg").split()
+        features = frozenset(pair for pair in english.noun(words[start + 1]) if pair[0] in numbers)
+        if features:
+            yield Phrase(start + 2, features, head=words[start + 1])
+
+
+def _noun_phrase(allowed: frozenset[str], words: list[str], start: int) -> Iterator[Phrase]:
+    word = words[start]
+    if english.name(word):
+        yield Phrase(start + 1, english.name(word), head=word)
+    elif word in english.PRONOUNS:
+        yield Phrase(start + 1, frozenset(english.PRONOUNS[word]), head=word)
+    else:
+        yield from _determined(allowed, words, start)
+
+
+def _object(words: list[str], start: int) -> Iterator[Phrase]:
+    yield from _noun_phrase(ANY, words, start)
+    plural = frozenset(pair for pair in english.noun(words[start]) if pair[0] == english.PL)
+    if plural:
+        yield Phrase(start + 1, plural, head=words[start])
+
+
+def _possessor(words: list[str], start: int) -> Iterator[Phrase]:
+    for end in (start + 1, start + 2):
+        if words[end - 1].endswith("'s"):
+            part = [*words[start : end - 1], words[end - 1].removesuffix("'s"), "."]
+            yield from (
+                Phrase(end, phrase.features, head=phrase.head)
+                for phrase in _noun_phrase(DEFINITE, part, 0)
+                if phrase.end == end - start
+            )
+
+
+def _one_of(choices: frozenset[str] | Mapping[str, object], words: list[str], start: int) -> Iterator[Phrase]:
+    word = words[start]
+    if word in choices:
+        features = choices[word] if isinstance(choices, Mapping) else ALL
+        yield Phrase(start + 1, frozenset(features), head=word)
+
+
+def _determiner(allowed: frozenset[str], words: list[str], start: int) -> Iterator[Phrase]:
+    if words[start] in allowed:
+        numbers = DETERMINERS[words[start]].replace("mass", "sg").split()
+        yield Phrase(start + 1, frozenset(pair for pair in ALL if pair[0] in numbers), head=words[start])
+
+
+def _form(wanted: frozenset[str], words: list[str], start: int) -> Iterator[Phrase]:
+    if words[start] not in AUXILIARIES and english.tags(words[start]) & wanted:
+        yield Phrase(start + 1, head=words[start])
+
+
+def _only(wanted: str, words: list[str], start: int) -> Iterator[Phrase]:
+    tags = english.tags(words[start])
+    if wanted in tags and not tags & UNLESS[wanted]:
+        yield Phrase(start + 1, head=words[start])
+
+
+def _auxiliary(do: bool, words: list[str], start: int) -> Iterator[Phrase]:
+    kind, features = AUXILIARIES.get(words[start], ("", ALL))
+    if kind and (do or kind != "do"):
+        yield Phrase(start + 1, frozenset(features), kind=kind, head=words[start])
+
+
+def _noun(words: list[str], start: int) -> Iterator[Phrase]:
+    if english.noun(words[start]):
+        yield Phrase(start + 1, english.noun(words[start]), head=words[start])
+
+
+def _name(words: list[str], start: int) -> Iterator[Phrase]:
+    if english.name(words[start]):
+        yield Phrase(start + 1, english.name(words[start]), head=words[start])
+
+
+UNLESS = {
+    "VBN": frozenset(("VBD", "VB", "VBP", "VBZ")),
+    "VBD": frozenset(("VBN", "VB", "NN", "NNS")),
+}
+ANY = frozenset(DETERMINERS)
+DEFINITE = ANY - english.INDEFINITE
+DEMONSTRATIVE = frozenset(("this", "that", "these", "those"))
+
+
+def _curry(function: object, argument: object) -> object:
+    return lambda words, start: function(argument, words, start)
+
+
+PHRASES = {
+    "N": _noun,
+    "NAME": _name,
+    "ADJ": _curry(_form, frozenset(("JJ", "JJR", "JJS", "VBN", "VBG"))),
+    "ADV": _curry(_form, frozenset(("RB",))),
+    "DET": _curry(_determiner, ANY),
+    "DEM": _curry(_determiner, DEMONSTRATIVE),
+    "WEAK": _curry(_determiner, english.INDEFINITE),
+    "STRONG": _curry(_determiner, english.STRONG),
+    "NUM": _curry(_determiner, english.NUMERALS),
+    "NP": _curry(_noun_phrase, ANY),
+    "DEF": _curry(_noun_phrase, DEFINITE),
+    "SOME": _curry(_determined, english.INDEFINITE),
+    "THE": _curry(_determined, frozenset(("the",))),
+    "OBJ": _object,
+    "POSS": _possessor,
+    "VG": _curry(_group, "active"),
+    "PASS": _curry(_group, "passive"),
+    "BE": _curry(_group, "copula"),
+    "AUX": _curry(_auxiliary, False),
+    "AUXQ": _curry(_auxiliary, True),
+    "BASE": _curry(_form, frozenset(("VB",))),
+    "ING": _curry(_form, frozenset(("VBG",))),
+    "EN": _curry(_form, frozenset(("VBN",))),
+    "ONLYEN": _curry(_only, "VBN"),
+    "ONLYPAST": _curry(_only, "VBD"),
+    "PAST": _curry(_form, frozenset(("VBD",))),
+    "REFL": _curry(_one_of, english.REFLEXIVES),
+    "NOM": _curry(_one_of, english.PRONOUNS),
+    "ACC": _curry(_one_of, english.ACCUSATIVES),
+    "WHO": _curry(_one_of, frozenset(("who", "what"))),
+    "WHICH": _curry(_one_of, frozenset(("which", "what", "whose"))),
+    "REL": _curry(_one_of, frozenset(("that", "who", "whom", "which"))),
+}

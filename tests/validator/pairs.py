@@ -1,0 +1,238 @@
+"""The rules for sentences, for pairs and for whole paradigms; input is a list of records of BLiMP's JSON lines."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from . import english, grammar, lexical
+from .paradigms import PARADIGMS, Paradigm
+
+Record = Mapping[str, Any]
+VERB_TAGS = ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
+
+
+class Finding(NamedTuple):
+    rule: str
+    place: str
+    text: str
+
+
+def words_of(sentence: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", sentence)
+
+
+# Sentences
+
+
+def sentence_faults(text: str) -> Iterator[str]:
+    """Yield the rules that a sentence breaks, be it meant as good or bad."""
+    listed = words_of(text)
+    lower = [word.casefold() for word in listed]
+    if not re.fullmatch(r"[A-Z][^.?!,;:]*[^\W_][.?]", text) or "  " in text:
+        yield "form"
+    if any(first in ("a", "an") and not english.article_fits(first, second) for first, second in pairwise(lower)):
+        yield "article"
+    if any(first == second for first, second in pairwise(lower)):
+        yield "doubled word"
+    if lower and lower[-1] in english.DANGLING:
+        yield "dangling word"
+    if any(first == "of" and (second in english.AUXILIARIES or second in ("and", "but", "that")) for first, second in pairwise(lower)):
+        yield "of without complement"
+    if not english.question(lower) and any(
+        first in ("do", "does", "did") and "VB" in english.tags(second) and second not in english.AUXILIARIES
+        for first, second in pairwise(lower)
+    ):
+        yield "emphatic do"
+    if not all(english.is_known(word) for word in listed):
+        yield "unknown word"
+    for before, word in pairwise(lower):
+        if english.lemmas(word, "NN", "NNS") & english.MASS and not english.tags(word) & {"JJ", "VB", "VBZ"}:
+            if before in ("a", "an", "every", "each") or "NNS" in english.tags(word):
+                yield "mass noun"
+    for before, word, after in zip(["", *lower], lower, [*lower[1:], ""], strict=False):
+        if before in grammar.ANY and after != "of" and before not in POSSESSIVE:
+            if english.lemmas(word, "NN", "NNS") & english.RELATIONAL and "JJ" not in english.tags(word):
+                yield "relational noun"
+
+
+POSSESSIVE = frozenset("my your his her its our their".split())
+
+
+def good_faults(text: str) -> Iterator[str]:
+    """Yield what is wrong with a good sentence of any paradigm: determiner and noun, subject and verb."""
+    words = grammar.tokens(text)
+    for place, word in enumerate(words[:-1]):
+        numbers = set(english.DETERMINERS.get(word, "sg pl").replace("mass", "sg").split())
+        if len(numbers) == 1 and word not in ("that",):
+            head = _head(words, place + 1)
+            if head and not {number for number, _ in english.noun(head)} & numbers:
+                yield "determiner and noun"
+    for phrase in grammar.PHRASES["NP" if english.name(words[0]) else "OBJ"](words, 0):
+        after = words[phrase.end]
+        agreed = english.AUXILIARIES[after][1] if after in english.AUXILIARIES else english.finite(after)
+        if agreed and not agreed & phrase.features and not english.noun(after):
+            yield "subject and verb"
+
+
+def _head(words: list[str], place: int) -> str:
+    """Return the noun of a noun phrase that begins with adjectives, or "" if it isn't plain."""
+    while place < len(words):
+        tags = english.tags(words[place])
+        if tags & {"NN", "NNS"}:
+            following = english.tags(words[place + 1]) if place + 1 < len(words) else frozenset()
+            return "" if following & {"NN", "NNS"} else words[place]
+        if "JJ" not in tags:
+            return ""
+        place += 1
+    return ""
+
+
+# Pairs
+
+
+def pair_faults(record: Record, paradigm: Paradigm | None) -> Iterator[str]:
+    good, bad = record["sentence_good"], record["sentence_bad"]
+    if words_of(good) == words_of(bad) and good[-1:] == bad[-1:]:
+        yield "same sentence"
+    yield from prefix_faults(record)
+    if paradigm is None:
+        return
+    shapes = {}
+    for side, text, pattern in (("good", good, paradigm.good), ("bad", bad, paradigm.bad)):
+        shapes[side] = grammar.match(pattern, text)
+        if shapes[side] is None:
+            yield f"shape of the {side} sentence"
+    yield from edit_faults(good, bad, paradigm)
+    for side, slot, wanted in paradigm.words:
+        found = shapes[side]
+        if found is not None and found.words.get(slot):
+            yield from word_faults(side, found.words[slot], wanted)
+
+
+def word_faults(side: str, word: str, wanted: str) -> Iterator[str]:
+    """Yield a fault if all lemmas of a word are in the list (`not NAME`) that they must not be in."""
+    listed = getattr(lexical, wanted)
+    tags = ("NN", "NNS") if wanted == "ALSO_ANIMATE" else VERB_TAGS
+    lemmas = english.lemmas(word, *tags) or {word}
+    if wanted.endswith("ADJECTIVES"):
+        lemmas = {word}
+    if lemmas & listed:
+        yield f"{side} word: {word} is in {wanted}"
+
+
+def edit_faults(good: str, bad: str, paradigm: Paradigm) -> Iterator[str]:
+    """Yield a fault if the sentences differ in another way than the paradigm says."""
+    first, second = ([word.casefold() for word in words_of(text)] for text in (good, bad))
+    if len(first) != len(second):
+        yield "unequal length"
+    lost, gained = Counter(first) - Counter(second), Counter(second) - Counter(first)
+    if paradigm.edit == "order":
+        if lost or gained:
+            yield "edit: other words"
+    elif paradigm.edit in ("word", "words"):
+        changed = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+        if not 1 <= len(changed) <= (1 if paradigm.edit == "word" else 2):
+            yield "edit: not one word"
+        elif paradigm.edit == "word" and not related(*changed[0], paradigm.relation):
+            yield f"edit: {changed[0][0]} and {changed[0][1]}"
+    else:
+        before, after = (side.split("/") for side in paradigm.edit.split(" -> "))
+        if sum(lost.values()) != 1 or sum(gained.values()) != 1 or not (
+            _is(next(iter(lost)), before) and _is(next(iter(gained)), after)
+        ):
+            yield "edit: other words"
+
+
+def _is(word: str, choices: Sequence[str]) -> bool:
+    return any(
+        bool(list(grammar.PHRASES[choice]([word, "."], 0))) if choice.isupper() else word == choice for choice in choices
+    )
+
+
+TENSES = [{"is", "are"}, {"was", "were"}, {"has", "have"}, {"does", "do"}]
+DISTANCES = [{"this", "these"}, {"that", "those"}]
+
+
+def related(first: str, second: str, relation: str) -> bool:
+    """Say whether two words differ only as they may: in number, or in their lemma, or (with no relation) anyhow."""
+    if relation == "number":
+        if first in english.AUXILIARIES:
+            return {first, second} in TENSES
+        if first in english.DETERMINERS:
+            return {first, second} in DISTANCES
+        nouns = english.lemmas(first, "NN", "NNS") & english.lemmas(second, "NN", "NNS")
+        verbs = english.lemmas(first, "VBZ", "VBP") & english.lemmas(second, "VBZ", "VBP")
+        return bool(nouns or verbs)
+    if relation == "form":
+        return bool(english.lemmas(first, *VERB_TAGS) & english.lemmas(second, *VERB_TAGS))
+    if relation == "lemma":
+        return bool(_kinds(first) & _kinds(second))
+    return True
+
+
+def _kinds(word: str) -> frozenset[str]:
+    """Return the tags of a word, where participles are also adjectives."""
+    tags = english.tags(word)
+    return tags | {"JJ"} if tags & {"VBN", "VBG"} else tags
+
+
+def prefix_faults(record: Record) -> Iterator[str]:
+    """Yield what is wrong with the prefixes of a pair: initial segments, the same remainders, one critical word."""
+    for method, parts in (
+        ("one_prefix", ("one_prefix_prefix", "one_prefix_word_good", "one_prefix_prefix", "one_prefix_word_bad")),
+        ("two_prefix", ("two_prefix_prefix_good", "two_prefix_word", "two_prefix_prefix_bad", "two_prefix_word")),
+    ):
+        if bool(record[f"{method}_method"]) != any(key in record for key in parts):
+            yield f"{method}: flag without fields, or fields without flag"
+        if parts[0] not in record:
+            continue
+        texts = [record[key] for key in parts]
+        if any(text != text.strip() for text in texts):
+            yield f"{method}: outer spaces"
+        rests = []
+        for side, prefix, critical in (("good", *texts[:2]), ("bad", *texts[2:])):
+            begin = f"{prefix} {critical.strip()}"
+            sentence = record[f"sentence_{side}"]
+            if not (sentence + " ").startswith(begin) or sentence[len(begin) : len(begin) + 1] not in (" ", ".", "?"):
+                yield f"{method}: not an initial segment"
+            rests.append(sentence[len(begin) :].strip(" .?"))
+            if not prefix or " " in critical.strip() and record["UID"] not in SEVERAL_WORDS:
+                yield f"{method}: critical string of several words"
+        if rests[0] != rests[1]:
+            yield f"{method}: different remainders"
+        if (texts[0], texts[1]) == (texts[2], texts[3]):
+            yield f"{method}: the same twice"
+
+
+# "At least"; the whole verb group; the whole object.
+SEVERAL_WORDS = ("superlative_quantifiers_2", "animate_subject_trans", "transitive")
+
+
+# Paradigms
+
+
+def faults(uid: str, records: Sequence[Record], cells: Sequence[str] = ()) -> list[Finding]:
+    """Return all findings in the pairs of a paradigm; `cells` names the fields whose combinations get equal numbers."""
+    paradigm = PARADIGMS.get(uid)
+    found = []
+    seen: dict[str, str] = {}
+    for record in records:
+        place = str(record["pairID"])
+        if record["UID"] != uid:
+            found.append(Finding("UID", place, record["UID"]))
+        rules = [*pair_faults(record, paradigm)]
+        for side in ("good", "bad"):
+            text = record[f"sentence_{side}"]
+            rules += [f"{rule} ({side})" for rule in sentence_faults(text)]
+            if text in seen:
+                rules.append(f"twice ({seen[text]} and {side})")
+            seen[text] = side
+        rules += good_faults(record["sentence_good"])
+        text = f"{record['sentence_good']} // {record['sentence_bad']}"
+        found += [Finding(rule, place, text) for rule in dict.fromkeys(rules)]
+    counts = Counter(tuple(record.get(cell) for cell in cells) for record in records)
+    if cells and max(counts.values()) - min(counts.values()) > 1:
+        found.append(Finding("balance", "", f"{dict(counts)}"))
+    return found
