@@ -149,7 +149,8 @@ def count(paths: Sequence[Path]) -> None:
             own_forms = [
                 word for word in dict.fromkeys(forms(row, own["forms"])) if " " not in word and "(" not in word
             ]
-            for word in own_forms:
+            # Words that occur in longer forms only, such as *least*, are needed for the frequency of sentences.
+            for word in (*own_forms, *(part for form in forms(row, own["forms"]) for part in parts(form))):
                 known[word] = lower[word] if word == word.lower() else counts[word]
             if "band" in own["features"]:
                 row["band"] = band(sum(known[word] for word in own_forms), total) if own_forms else NONE
@@ -158,6 +159,15 @@ def count(paths: Sequence[Path]) -> None:
     listing = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     write(FREQUENCY, ["form", "count"], [(ALL, str(total)), *((word, str(number)) for word, number in listing)])
     print(f"{len(known):,} forms, {sum(not number for number in known.values()):,} of them not in {total:,} words")
+
+
+def parts(form: str) -> list[str]:
+    """Return the words of a form of several words, and those that *a(n)* stands for.
+
+    >>> parts("at least"), parts("a(n)"), parts("dog")
+    (['at', 'least'], ['a', 'an'], ['dog'])
+    """
+    return _WORD.findall(form.replace("a(n)", "a an"))
 
 
 def band(number: int, total: int) -> str:

@@ -5,6 +5,7 @@
     syntagm check "pairs.csv?good=right&bad=wrong"
     syntagm check my_lexicon/                 a lexicon for templates, a folder with schema.toml
     syntagm check template.toml --counts      also what the template can draw
+    syntagm check template.toml --baselines   also what word frequency or length alone would score
 
 Each finding has a code: E is an error (a run would refuse the suite, or its numbers would
 be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 wrong argument.
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from syntagm.check import Finding
@@ -40,6 +41,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="of templates whose items are sampled, also print the combinations of words in each cell, and the entries of "
         "each slot",
     )
+    parser.add_argument(
+        "--baselines",
+        action="store_true",
+        help="also print how often each prediction holds by word frequency alone, and by the number of words or characters "
+        "alone, and warn where this is far from chance and no tag of the suite says why",
+    )
+    parser.add_argument(
+        "--unigrams",
+        metavar="TEXT",
+        help="the text in which --baselines counts words (if omitted: English books)",
+    )
     parser.add_argument("--no-warnings", action="store_true", help="print errors only")
 
 
@@ -48,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     from syntagm.check import check, repeated
     from syntagm.materials.finding import expand
 
+    if args.unigrams and not args.baselines:
+        raise UsageError("--unigrams", "no --baselines", "both")
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
@@ -60,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         _show([*unreadable, *check(suites[file], file)], args, counts)
         if args.counts and suites[file]:
             _print_counts(file)
+        if args.baselines:
+            _show(_print_baselines(suites[file], file, args.unigrams), args, counts)
     _show(list(repeated(suites)), args, counts)
     for file in skipped:
         print(f"skipped: {file}", file=sys.stderr)
@@ -124,6 +140,25 @@ def _print_counts(file: str) -> None:
         for name_of, words in counted.unused.items():
             shown = ", ".join(words[:SHOWN]) + (", ..." if len(words) > SHOWN else "")
             print(f"    class {name_of}, words that can't be drawn ({len(words):,}): {shown}")
+
+
+def _print_baselines(suites: "Sequence[Suite]", file: str, text: str | None) -> "list[Finding]":
+    """Print the baselines of suites; return warnings about those that leak and aren't declared."""
+    from syntagm.materials import baselines
+
+    frequencies = baselines.counted(Path(text)) if text else baselines.books()
+    warnings = []
+    for suite in suites:
+        found = baselines.baselines(suite, frequencies)
+        for prediction in dict.fromkeys(baseline.prediction for baseline in found):
+            own = [baseline for baseline in found if baseline.prediction == prediction]
+            values = ", ".join(f"{baseline.kind} {baseline.value:.3f} ({baseline.ties:,} ties)" for baseline in own)
+            print(f"{suite.name}, {prediction}: chance {own[0].chance:.3f}; {values}")
+        warnings += baselines.warnings(suite, found, file)
+        if unlisted := sorted(frequencies.unlisted(suite)):
+            listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
+            print(f"{suite.name}: {_number(len(unlisted), 'word')} without a count in {frequencies.about}: {listed}")
+    return warnings
 
 
 def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
