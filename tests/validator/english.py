@@ -4,6 +4,12 @@ from functools import cache
 
 import lemminflect
 
+
+def listed(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
 SG, PL = "sg", "pl"
 # A noun phrase or verb stands for the set of what it can agree with: pairs of number and gender. "c" is unknown gender.
 ALL = frozenset((number, gender) for number in (SG, PL) for gender in "fmnc")
@@ -18,20 +24,19 @@ DETERMINERS = {
     "your": "sg pl mass", "his": "sg pl mass", "her": "sg pl mass", "its": "sg pl mass", "our": "sg pl mass",
     "their": "sg pl mass", "one": "sg",
 }  # fmt: skip
-NUMERALS = frozenset("two three four five six seven eight nine ten eleven twelve".split())
+NUMERALS = listed("two three four five six seven eight nine ten eleven twelve")
 DETERMINERS |= dict.fromkeys(NUMERALS, "pl")
-INDEFINITE = frozenset(
-    "a an some no another many several few various numerous countless enough any one".split() + sorted(NUMERALS)
-)
-STRONG = frozenset("every each all most both either neither the this that these those".split())
+INDEFINITE = NUMERALS | listed("a an some no another many several few various numerous countless enough any one")
+STRONG = listed("every each all most both either neither the this that these those")
 PRONOUNS = {
     "he": {(SG, "m")}, "she": {(SG, "f")}, "it": {(SG, "n")},
-    "they": {pair for pair in ALL if pair[0] == PL or pair[1] == "c"},
+    "they": MANY,
 }  # fmt: skip
-ACCUSATIVES = {"him": {(SG, "m")}, "her": {(SG, "f")}, "them": PRONOUNS["they"]}
-# Nouns of unknown gender can be meant by all three; names and nouns of one gender by that only.
+# "Themselves" is also said of one person of unknown gender ("c"), not of one whose gender the noun or name tells.
+SOMEBODY = MANY | {(SG, "c")}
+ACCUSATIVES = {"him": {(SG, "m")}, "her": {(SG, "f")}, "them": SOMEBODY}
 REFLEXIVES = {
-    "himself": {(SG, "m")}, "herself": {(SG, "f")}, "itself": {(SG, "n")}, "themselves": PRONOUNS["they"],
+    "himself": {(SG, "m")}, "herself": {(SG, "f")}, "itself": {(SG, "n")}, "themselves": SOMEBODY,
 }  # fmt: skip
 
 AUXILIARIES = {
@@ -40,96 +45,122 @@ AUXILIARIES = {
     "does": ("do", ONE), "do": ("do", MANY), "did": ("do", ALL),
 } | dict.fromkeys(("will", "would", "can", "could", "may", "might", "must", "should", "shall"), ("modal", ALL))  # fmt: skip
 
-WH = frozenset("who whom what which whose when where why how".split())
-CONNECTIVES = frozenset("and but or not that there than being been be while after before instead even only".split())
-PREPOSITIONS = frozenset("of to by with for from at on in into onto about over under near beside behind".split())
+WH = listed("who whom what which whose when where why how")
+CONNECTIVES = listed("and but or not that there than being been be while after before instead even only")
+PREPOSITIONS = listed("of to by with for from at on in into onto about over under near beside behind")
 # Words that no sentence ends with, unless a gap is allowed.
-DANGLING = PREPOSITIONS | DETERMINERS.keys() - NUMERALS - {"one", "few", "many", "several", "some", "all", "both", "her", "his"}
+DANGLING = PREPOSITIONS | DETERMINERS.keys() - NUMERALS - {
+    "one",
+    "few",
+    "many",
+    "several",
+    "some",
+    "all",
+    "both",
+    "her",
+    "his",
+}
 DANGLING |= {"and", "or", "but", "not", "ever", "up", "out", "off", "down", "away", "than", "least", "most"}
 
 # By their first sound; other words by their first letter.
-CONSONANTS = tuple("eu ewe one once ouija ubiquit unanim unicorn unif union uniq unit univers ura usa use usu utens util uten"
-                   " utop uku".split())  # fmt: skip
+CONSONANTS = tuple(
+    listed("eu ewe one once ouija ubiquit unanim unic unif union uniq unit univers ura usa use usu uten util utop uku")
+)
 VOWELS = ("heir", "honest", "honor", "honour", "hour", "x-ray")
 
-FEMININE_NAMES = frozenset(
-    """Abigail Adele Agnes Aisha Akiko Alice Amanda Amelia Amina Amy Andrea Angela Anita Anna Astrid Barbara Beatrice Betty
-    Bianca Brenda Bridget Brigitte Carmen Caroline Carolyn Catherine Cecilia Charlotte Cheryl Chiara Christine Claire Clara
-    Colette Constance Cynthia Daphne Deborah Deirdre Diana Diane Dolores Doris Dorothy Edith Edna Eleanor Elena Elizabeth
-    Ella Ellen Emily Emma Esther Evelyn Fatima Fiona Florence Francesca Gabriela Giulia Gloria Greta Hannah Harriet Heather
-    Heidi Helen Henrietta Ingrid Irene Isabel Isabella Jacqueline Jane Janet Jennifer Jessica Josephine Joyce Judith Julia
-    Julie Juliette Kate Katherine Kathleen Keiko Lakshmi Laura Leila Linda Louise Lucia Lucy Lydia Mabel Margaret Maria
-    Mariam Marie Marjorie Martha Mary Matilda Meera Megan Melissa Michelle Miriam Molly Monica Nadia Nancy Naomi Natasha
-    Nicole Nora Olga Olivia Pamela Paola Patricia Paula Peggy Penelope Philippa Phoebe Polly Priscilla Priya Rachel Rebecca
-    Rhoda Rosa Rosemary Ruth Sally Samantha Samira Sara Sarah Sharon Sheila Siobhan Sofia Sophie Stephanie Sunita Susan
-    Svetlana Sylvia Tanya Tatiana Teresa Theresa Tina Ursula Valentina Vanessa Veronica Victoria Wendy Winifred Yasmin Yoko
-    Yvonne Zainab Zoe""".split()
+FEMININE_NAMES = listed(
+    """
+    Abigail Adele Agnes Aisha Akiko Alice Amanda Amelia Amina Amy Andrea Angela Anita Anna Astrid Barbara Beatrice
+    Betty Bianca Brenda Bridget Brigitte Carmen Caroline Carolyn Catherine Cecilia Charlotte Cheryl Chiara Christine
+    Claire Clara Colette Constance Cynthia Daphne Deborah Deirdre Diana Diane Dolores Doris Dorothy Edith Edna
+    Eleanor Elena Elizabeth Ella Ellen Emily Emma Esther Evelyn Fatima Fiona Florence Francesca Gabriela Giulia
+    Gloria Greta Hannah Harriet Heather Heidi Helen Henrietta Ingrid Irene Isabel Isabella Jacqueline Jane Janet
+    Jennifer Jessica Josephine Joyce Judith Julia Julie Juliette Kate Katherine Kathleen Keiko Lakshmi Laura Leila
+    Linda Louise Lucia Lucy Lydia Mabel Margaret Maria Mariam Marie Marjorie Martha Mary Matilda Meera Megan Melissa
+    Michelle Miriam Molly Monica Nadia Nancy Naomi Natasha Nicole Nora Olga Olivia Pamela Paola Patricia Paula Peggy
+    Penelope Philippa Phoebe Polly Priscilla Priya Rachel Rebecca Rhoda Rosa Rosemary Ruth Sally Samantha Samira
+    Sara Sarah Sharon Sheila Siobhan Sofia Sophie Stephanie Sunita Susan Svetlana Sylvia Tanya Tatiana Teresa
+    Theresa Tina Ursula Valentina Vanessa Veronica Victoria Wendy Winifred Yasmin Yoko Yvonne Zainab Zoe
+    """
 )
-MASCULINE_NAMES = frozenset(
-    """Aaron Abraham Adam Ahmed Albert Alexander Alfred Andrew Angus Anil Anthony Antoine Antonio Arjun Arthur Benjamin
-    Bernard Boris Brandon Brian Caleb Carlos Charles Christopher Clarence Colin Connor Daniel David Dennis Diego Dmitri
-    Dominic Donald Douglas Duncan Dylan Edgar Edmund Edward Elijah Eric Erik Ernest Ethan Felix Fernando Frederick Gabriel
-    Gary George Gerald Giovanni Graham Gregory Hans Harold Hassan Henry Hiroshi Hugh Hugo Ian Ibrahim Igor Isaac Ivan Jacob
-    Jacques James Jason Javier Jeffrey Jeremy Jerry John Jonathan Jorge Joseph Joshua Juan Justin Karim Karl Keith Kenji
-    Kenneth Kevin Khalid Klaus Kofi Kwame Kyle Larry Lars Leo Leonard Liam Lucas Luigi Luis Magnus Malcolm Marcel Marco
-    Martin Matthew Michael Miguel Mustafa Nathan Neil Nicholas Nigel Nikolai Noah Olaf Oliver Omar Oscar Otto Pablo Paolo
-    Patrick Paul Pavel Pedro Peter Philip Pierre Rafael Rajesh Rashid Ravi Raymond Richard Robert Roberto Roger Ronald
-    Rupert Samuel Sanjay Sean Sebastian Sergei Simon Stanley Stephen Steven Sven Takashi Tariq Theodore Thomas Timothy
-    Trevor Tyler Victor Vikram Vincent Vladimir Walter William Yusuf""".split()
+MASCULINE_NAMES = listed(
+    """
+    Aaron Abraham Adam Ahmed Albert Alexander Alfred Andrew Angus Anil Anthony Antoine Antonio Arjun Arthur Benjamin
+    Bernard Boris Brandon Brian Caleb Carlos Charles Christopher Clarence Colin Connor Daniel David Dennis Diego
+    Dmitri Dominic Donald Douglas Duncan Dylan Edgar Edmund Edward Elijah Eric Erik Ernest Ethan Felix Fernando
+    Frederick Gabriel Gary George Gerald Giovanni Graham Gregory Hans Harold Hassan Henry Hiroshi Hugh Hugo Ian
+    Ibrahim Igor Isaac Ivan Jacob Jacques James Jason Javier Jeffrey Jeremy Jerry John Jonathan Jorge Joseph Joshua
+    Juan Justin Karim Karl Keith Kenji Kenneth Kevin Khalid Klaus Kofi Kwame Kyle Larry Lars Leo Leonard Liam Lucas
+    Luigi Luis Magnus Malcolm Marcel Marco Martin Matthew Michael Miguel Mustafa Nathan Neil Nicholas Nigel Nikolai
+    Noah Olaf Oliver Omar Oscar Otto Pablo Paolo Patrick Paul Pavel Pedro Peter Philip Pierre Rafael Rajesh Rashid
+    Ravi Raymond Richard Robert Roberto Roger Ronald Rupert Samuel Sanjay Sean Sebastian Sergei Simon Stanley
+    Stephen Steven Sven Takashi Tariq Theodore Thomas Timothy Trevor Tyler Victor Vikram Vincent Vladimir Walter
+    William Yusuf
+    """
 )
-FEMININE = frozenset(
-    """woman girl lady widow bride queen princess actress waitress nun schoolgirl duchess landlady hostess heroine mother
-    grandmother sister daughter wife aunt niece granddaughter countess empress goddess witch midwife housewife policewoman
-    businesswoman congresswoman saleswoman spokeswoman sportswoman noblewoman mistress stewardess heiress cow hen mare
-    ballerina""".split()
+FEMININE = listed(
+    """
+    woman girl lady widow bride queen princess actress waitress nun schoolgirl duchess landlady hostess heroine
+    mother grandmother sister daughter wife aunt niece granddaughter countess empress goddess witch midwife
+    housewife policewoman businesswoman congresswoman saleswoman spokeswoman sportswoman noblewoman mistress
+    stewardess heiress cow hen mare ballerina
+    """
 )
-MASCULINE = frozenset(
-    """man boy gentleman king prince actor waiter monk schoolboy duke groom landlord hero father grandfather brother son
-    husband uncle nephew grandson count emperor god wizard policeman businessman congressman salesman spokesman sportsman
-    nobleman fisherman fireman mailman milkman chairman statesman craftsman workman foreman cameraman handyman watchman
-    clergyman doorman Englishman Frenchman Irishman Dutchman bull rooster stallion bridegroom bishop pope""".split()
+MASCULINE = listed(
+    """
+    man boy gentleman king prince actor waiter monk schoolboy duke groom landlord hero father grandfather brother
+    son husband uncle nephew grandson count emperor god wizard policeman businessman congressman salesman spokesman
+    sportsman nobleman fisherman fireman mailman milkman chairman statesman craftsman workman foreman cameraman
+    handyman watchman clergyman doorman Englishman Frenchman Irishman Dutchman bull rooster stallion bridegroom
+    bishop pope
+    """
 )
 # Masculine nouns that are also said of women: of unknown gender, when it matters.
-EITHER = frozenset("actor hero chairman spokesman count god waiter".split())
+EITHER = listed("actor hero chairman spokesman count god waiter")
 
 # Nouns that stand for stuff and take no plural, and no *a*.
-MASS = frozenset(
-    """advice baggage bread butter clothing cutlery equipment evidence furniture garbage homework information jewelry
+MASS = listed(
+    """
+    advice baggage bread butter clothing cutlery equipment evidence furniture garbage homework information jewelry
     knowledge luggage machinery milk money mud music news poetry progress rice sand scenery traffic trash weather
-    wheat""".split()
+    wheat
+    """
 )
 # Nouns that sound unfinished without an of-phrase or a possessor, as in "a part", "a lack".
-RELATIONAL = frozenset(
-    """behalf lack sake kind sort type part half top bottom edge side end middle front back rest owner descendant ancestor
-    heir sister brother son daughter nephew niece cousin aunt uncle husband wife grandson granddaughter sibling spouse
-    member equivalent beginning absence presence origin cause result""".split()
+RELATIONAL = listed(
+    """
+    behalf lack sake kind sort type part half top bottom edge side end middle front back rest owner descendant
+    ancestor heir sister brother son daughter nephew niece cousin aunt uncle husband wife grandson granddaughter
+    sibling spouse member equivalent beginning absence presence origin cause result
+    """
 )
 
 # What lemminflect's dictionary lacks: further forms of lemmas by tag.
 EXTRA = {
     "NN": {"ox": "ox", "bar": "bar", "pan": "pan"},
     "NNS": {"oxen": "ox", "bars": "bar", "people": "person", "pans": "pan"},
-    "VBN": {"sewed": "sew", "knitted": "knit", "lain": "lie"},
+    "VBN": {"sewed": "sew", "knitted": "knit", "lain": "lie", "mowed": "mow"},
     "VBD": {"dared": "dare", "knitted": "knit"},
     "VBZ": {"dares": "dare"},
     "JJ": {
         adjective: adjective
-        for adjective in "metal brick stone gold silver sensible complete modern convenient English Russian French German "
-        "American British leather cotton silk wool plastic paper glass".split()
+        for adjective in listed("metal brick stone gold silver sensible responsible complete modern convenient English Russian French German "
+        "American British leather cotton silk wool plastic paper glass")
     },
 }  # fmt: skip
 # Nouns whose plural is like the singular; lemminflect gives this as a rare plural to many more ("thought").
-SAME = frozenset("sheep deer antelope fish pike trout salmon cod carp bass shrimp squid moose aircraft series species".split())
+SAME = listed("sheep deer antelope fish pike trout salmon cod carp bass shrimp squid moose aircraft series species")
 # Forms of rare words that the dictionary takes for those of common ones: the past of "fee".
 REFUSED = frozenset({("feed", "fee"), ("number", "numb")})
 
 
-# Words that neither the dictionary nor the lists above have.
-RARE = frozenset(
-    """bandanna beret burger carryall clarinet clothesline congressman congresswoman cook county crowbar cufflink cymbal
-    detector duchess dustpan hailstone harmonica icicle jackpot juicer kimono lasagna Englishman Frenchman Irishman Dutchman locket lunchbox mandolin satchel
-    self-portrait sideboard sombrero T-shirt tambourine tattoo tiara trunk tugboat ukulele warplane windowsill yo-yo it's
-    ever than""".split()
+# Words that the dictionary lacks and that aren't two of its words in one ("crowbar").
+RARE = listed(
+    """
+    bandanna beret burger carryall clarinet congressman congresswoman county cufflink cymbal detector duchess
+    harmonica harpsichord icicle juicer kimono lasagna locket mandolin satchel self-portrait sombrero T-shirt
+    tambourine tattoo tiara trunk ukulele yo-yo Englishman Frenchman Irishman Dutchman it's ever than European
+    """
 )
 
 
@@ -142,8 +173,17 @@ def is_known(word: str) -> bool:
     closed = (DETERMINERS, PRONOUNS, ACCUSATIVES, REFLEXIVES, AUXILIARIES, WH, PREPOSITIONS, CONNECTIVES, RARE)
     if any(lower in words for words in closed):
         return True
-    return bool(_dictionary(bare) or _dictionary(lower)) or any(
-        lemma in RARE for form in (bare, lower) for _, lemma in _out_of_vocabulary(form)
+    if _dictionary(bare) or _dictionary(lower):
+        return True
+    lemmas = {lemma for form in (bare, lower) for _, lemma in _out_of_vocabulary(form)}
+    return any(lemma in RARE or _is_compound(lemma) for lemma in lemmas)
+
+
+def _is_compound(lemma: str) -> bool:
+    return any(
+        "NN" in tags(lemma[:place]) and "NN" in tags(lemma[place:])
+        for place in range(3, len(lemma) - 2)
+        if _dictionary(lemma[:place]) and _dictionary(lemma[place:])
     )
 
 
@@ -227,6 +267,8 @@ def name(word: str) -> frozenset[tuple[str, str]]:
 @cache
 def finite(word: str) -> frozenset[tuple[str, str]]:
     """Return what a finite main verb agrees with; empty for other words."""
+    if name(word):
+        return frozenset()
     agreed = {"VBZ": ONE, "VBP": MANY, "VBD": ALL}
     return frozenset().union(*(agreed.get(tag, frozenset()) for tag in tags(word)))
 

@@ -22,9 +22,9 @@ is the rest of that verb group. `=v` keeps the head of a phrase under the name v
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial
 
 from . import english
 from .english import ALL, AUXILIARIES, DETERMINERS
@@ -58,13 +58,10 @@ def tokens(sentence: str) -> list[str]:
     return words
 
 
-def match(pattern: str, sentence: str) -> Match | None:
-    """Return how a sentence fits one of the patterns joined by |, or None."""
+def match(patterns: Sequence[str], sentence: str) -> Match | None:
+    """Return how a sentence fits one of the patterns, or None."""
     words = tokens(sentence)
-    for alternative in pattern.split(" | "):
-        for found in _match(alternative.split(), words, 0, Match()):
-            return found
-    return None
+    return next((found for pattern in patterns for found in _match(pattern.split(), words, 0, Match())), None)
 
 
 def _match(pattern: list[str], words: list[str], start: int, state: Match) -> Iterator[Match]:
@@ -81,7 +78,9 @@ def _match(pattern: list[str], words: list[str], start: int, state: Match) -> It
             yield from _match(rest, words, start + 1, state)
         return
     kind, optional, references, binds, takes, keeps = parsed.groups()
-    for phrase in PHRASES[kind](words, start) if kind != "REST" else _complete(state.kinds[takes], words, start, "active"):
+    for phrase in (
+        PHRASES[kind](words, start) if kind != "REST" else _complete(state.kinds[takes], words, start, "active")
+    ):
         after = _agree(state, references, phrase.features)
         if after is not None:
             kinds = {**after.kinds, binds: phrase.kind} if binds else after.kinds
@@ -113,9 +112,7 @@ def _complete(kind: str, words: list[str], start: int, goal: str) -> Iterator[Ph
     if kind == "be":
         if goal == "copula":
             yield Phrase(start, head="be")
-        elif goal == "passive" and "VBN" in tags:
-            yield Phrase(start + 1, head=word)
-        elif goal == "active" and "VBG" in tags:
+        elif (goal == "passive" and "VBN" in tags) or (goal == "active" and "VBG" in tags):
             yield Phrase(start + 1, head=word)
         if word == "being" and goal == "passive":
             yield from _complete("be", words, start + 1, goal)
@@ -228,41 +225,37 @@ DEFINITE = ANY - english.INDEFINITE
 DEMONSTRATIVE = frozenset(("this", "that", "these", "those"))
 
 
-def _curry(function: object, argument: object) -> object:
-    return lambda words, start: function(argument, words, start)
-
-
-PHRASES = {
+PHRASES: Mapping[str, Callable[[list[str], int], Iterator[Phrase]]] = {
     "N": _noun,
     "NAME": _name,
-    "ADJ": _curry(_form, frozenset(("JJ", "JJR", "JJS", "VBN", "VBG"))),
-    "ADV": _curry(_form, frozenset(("RB",))),
-    "DET": _curry(_determiner, ANY),
-    "DEM": _curry(_determiner, DEMONSTRATIVE),
-    "WEAK": _curry(_determiner, english.INDEFINITE),
-    "STRONG": _curry(_determiner, english.STRONG),
-    "NUM": _curry(_determiner, english.NUMERALS),
-    "NP": _curry(_noun_phrase, ANY),
-    "DEF": _curry(_noun_phrase, DEFINITE),
-    "SOME": _curry(_determined, english.INDEFINITE),
-    "THE": _curry(_determined, frozenset(("the",))),
+    "ADJ": partial(_form, frozenset(("JJ", "JJR", "JJS", "VBN", "VBG"))),
+    "ADV": partial(_form, frozenset(("RB",))),
+    "DET": partial(_determiner, ANY),
+    "DEM": partial(_determiner, DEMONSTRATIVE),
+    "WEAK": partial(_determiner, english.INDEFINITE),
+    "STRONG": partial(_determiner, english.STRONG),
+    "NUM": partial(_determiner, english.NUMERALS),
+    "NP": partial(_noun_phrase, ANY),
+    "DEF": partial(_noun_phrase, DEFINITE),
+    "SOME": partial(_determined, english.INDEFINITE),
+    "THE": partial(_determined, frozenset(("the",))),
     "OBJ": _object,
     "POSS": _possessor,
-    "VG": _curry(_group, "active"),
-    "PASS": _curry(_group, "passive"),
-    "BE": _curry(_group, "copula"),
-    "AUX": _curry(_auxiliary, False),
-    "AUXQ": _curry(_auxiliary, True),
-    "BASE": _curry(_form, frozenset(("VB",))),
-    "ING": _curry(_form, frozenset(("VBG",))),
-    "EN": _curry(_form, frozenset(("VBN",))),
-    "ONLYEN": _curry(_only, "VBN"),
-    "ONLYPAST": _curry(_only, "VBD"),
-    "PAST": _curry(_form, frozenset(("VBD",))),
-    "REFL": _curry(_one_of, english.REFLEXIVES),
-    "NOM": _curry(_one_of, english.PRONOUNS),
-    "ACC": _curry(_one_of, english.ACCUSATIVES),
-    "WHO": _curry(_one_of, frozenset(("who", "what"))),
-    "WHICH": _curry(_one_of, frozenset(("which", "what", "whose"))),
-    "REL": _curry(_one_of, frozenset(("that", "who", "whom", "which"))),
+    "VG": partial(_group, "active"),
+    "PASS": partial(_group, "passive"),
+    "BE": partial(_group, "copula"),
+    "AUX": partial(_auxiliary, False),
+    "AUXQ": partial(_auxiliary, True),
+    "BASE": partial(_form, frozenset(("VB",))),
+    "ING": partial(_form, frozenset(("VBG",))),
+    "EN": partial(_form, frozenset(("VBN",))),
+    "ONLYEN": partial(_only, "VBN"),
+    "ONLYPAST": partial(_only, "VBD"),
+    "PAST": partial(_form, frozenset(("VBD",))),
+    "REFL": partial(_one_of, english.REFLEXIVES),
+    "NOM": partial(_one_of, english.PRONOUNS),
+    "ACC": partial(_one_of, english.ACCUSATIVES),
+    "WHO": partial(_one_of, frozenset(("who", "what"))),
+    "WHICH": partial(_one_of, frozenset(("which", "what", "whose"))),
+    "REL": partial(_one_of, frozenset(("that", "who", "whom", "which"))),
 }

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from . import english, grammar, lexical
@@ -38,7 +38,10 @@ def sentence_faults(text: str) -> Iterator[str]:
         yield "doubled word"
     if lower and lower[-1] in english.DANGLING:
         yield "dangling word"
-    if any(first == "of" and (second in english.AUXILIARIES or second in ("and", "but", "that")) for first, second in pairwise(lower)):
+    if any(
+        first == "of" and (second in english.AUXILIARIES or second in ("and", "but"))
+        for first, second in pairwise(lower)
+    ):
         yield "of without complement"
     if not english.question(lower) and any(
         first in ("do", "does", "did") and "VB" in english.tags(second) and second not in english.AUXILIARIES
@@ -49,15 +52,21 @@ def sentence_faults(text: str) -> Iterator[str]:
         yield "unknown word"
     for before, word in pairwise(lower):
         if english.lemmas(word, "NN", "NNS") & english.MASS and not english.tags(word) & {"JJ", "VB", "VBZ"}:
-            if before in ("a", "an", "every", "each") or "NNS" in english.tags(word):
+            if before in ("a", "an", "every", "each") or word not in english.MASS:
                 yield "mass noun"
     for before, word, after in zip(["", *lower], lower, [*lower[1:], ""], strict=False):
         if before in grammar.ANY and after != "of" and before not in POSSESSIVE:
             if english.lemmas(word, "NN", "NNS") & english.RELATIONAL and "JJ" not in english.tags(word):
                 yield "relational noun"
 
+    for before, word, after in zip(lower, lower[1:], listed[2:], strict=False):
+        if word == "which" and english.lemmas(before, "NN", "NNS") & lexical.PEOPLE:
+            yield "which of people"
+        if word == "whom" and (after in english.AUXILIARIES or (english.finite(after) and not english.noun(after))):
+            yield "whom as a subject"
 
-POSSESSIVE = frozenset("my your his her its our their".split())
+
+POSSESSIVE = frozenset(["my", "your", "his", "her", "its", "our", "their"])
 
 
 def good_faults(text: str) -> Iterator[str]:
@@ -65,28 +74,21 @@ def good_faults(text: str) -> Iterator[str]:
     words = grammar.tokens(text)
     for place, word in enumerate(words[:-1]):
         numbers = set(english.DETERMINERS.get(word, "sg pl").replace("mass", "sg").split())
-        if len(numbers) == 1 and word not in ("that",):
-            head = _head(words, place + 1)
-            if head and not {number for number, _ in english.noun(head)} & numbers:
+        if len(numbers) == 1 and word != "that":
+            nouns = [english.noun(after) for after in takewhile(_may_be_nominal, words[place + 1 :])]
+            if any(nouns) and not {number for noun in nouns for number, _ in noun} & numbers:
                 yield "determiner and noun"
-    for phrase in grammar.PHRASES["NP" if english.name(words[0]) else "OBJ"](words, 0):
+    # A bare plural may begin a sentence; an unknown word ("Curtis") is rather a name.
+    bare = english.is_known(words[0]) and not english.name(words[0])
+    for phrase in grammar.PHRASES["OBJ" if bare else "NP"](words, 0):
         after = words[phrase.end]
         agreed = english.AUXILIARIES[after][1] if after in english.AUXILIARIES else english.finite(after)
         if agreed and not agreed & phrase.features and not english.noun(after):
             yield "subject and verb"
 
 
-def _head(words: list[str], place: int) -> str:
-    """Return the noun of a noun phrase that begins with adjectives, or "" if it isn't plain."""
-    while place < len(words):
-        tags = english.tags(words[place])
-        if tags & {"NN", "NNS"}:
-            following = english.tags(words[place + 1]) if place + 1 < len(words) else frozenset()
-            return "" if following & {"NN", "NNS"} else words[place]
-        if "JJ" not in tags:
-            return ""
-        place += 1
-    return ""
+def _may_be_nominal(word: str) -> bool:
+    return bool(english.tags(word) & {"JJ", "NN", "NNS", "VBG", "VBN"})
 
 
 # Pairs
@@ -99,16 +101,27 @@ def pair_faults(record: Record, paradigm: Paradigm | None) -> Iterator[str]:
     yield from prefix_faults(record)
     if paradigm is None:
         return
+    yield from field_faults(record, paradigm)
     shapes = {}
-    for side, text, pattern in (("good", good, paradigm.good), ("bad", bad, paradigm.bad)):
-        shapes[side] = grammar.match(pattern, text)
+    for side, text, patterns in (("good", good, paradigm.good), ("bad", bad, paradigm.bad)):
+        shapes[side] = grammar.match(patterns, text)
         if shapes[side] is None:
             yield f"shape of the {side} sentence"
     yield from edit_faults(good, bad, paradigm)
-    for side, slot, wanted in paradigm.words:
+    for rule in paradigm.never:
+        side, slot, wanted = rule.split()
         found = shapes[side]
         if found is not None and found.words.get(slot):
             yield from word_faults(side, found.words[slot], wanted)
+
+
+def field_faults(record: Record, paradigm: Paradigm) -> Iterator[str]:
+    """Yield what is wrong with the fields of a record."""
+    expected = {"linguistics_term": paradigm.term, "field": paradigm.field, "simple_LM_method": True}
+    expected |= {f"{method}_method": paradigm.prefix == method for method in ("one_prefix", "two_prefix")}
+    yield from (f"field {key}: {record.get(key)}" for key, value in expected.items() if record.get(key) != value)
+    if any(isinstance(value, str) and re.search(r"[{}\[\]$]", value) for value in record.values()):
+        yield "field with the text of a template"
 
 
 def word_faults(side: str, word: str, wanted: str) -> Iterator[str]:
@@ -139,15 +152,18 @@ def edit_faults(good: str, bad: str, paradigm: Paradigm) -> Iterator[str]:
             yield f"edit: {changed[0][0]} and {changed[0][1]}"
     else:
         before, after = (side.split("/") for side in paradigm.edit.split(" -> "))
-        if sum(lost.values()) != 1 or sum(gained.values()) != 1 or not (
-            _is(next(iter(lost)), before) and _is(next(iter(gained)), after)
+        if (
+            sum(lost.values()) != 1
+            or sum(gained.values()) != 1
+            or not (_is(next(iter(lost)), before) and _is(next(iter(gained)), after))
         ):
             yield "edit: other words"
 
 
 def _is(word: str, choices: Sequence[str]) -> bool:
     return any(
-        bool(list(grammar.PHRASES[choice]([word, "."], 0))) if choice.isupper() else word == choice for choice in choices
+        bool(list(grammar.PHRASES[choice]([word, "."], 0))) if choice.isupper() else word == choice
+        for choice in choices
     )
 
 
@@ -198,7 +214,7 @@ def prefix_faults(record: Record) -> Iterator[str]:
             if not (sentence + " ").startswith(begin) or sentence[len(begin) : len(begin) + 1] not in (" ", ".", "?"):
                 yield f"{method}: not an initial segment"
             rests.append(sentence[len(begin) :].strip(" .?"))
-            if not prefix or " " in critical.strip() and record["UID"] not in SEVERAL_WORDS:
+            if not prefix or (" " in critical.strip() and record["UID"] not in SEVERAL_WORDS):
                 yield f"{method}: critical string of several words"
         if rests[0] != rests[1]:
             yield f"{method}: different remainders"
@@ -220,9 +236,9 @@ def faults(uid: str, records: Sequence[Record], cells: Sequence[str] = ()) -> li
     seen: dict[str, str] = {}
     for record in records:
         place = str(record["pairID"])
-        if record["UID"] != uid:
-            found.append(Finding("UID", place, record["UID"]))
         rules = [*pair_faults(record, paradigm)]
+        if record["UID"] != uid:
+            rules.append(f"field UID: {record['UID']}")
         for side in ("good", "bad"):
             text = record[f"sentence_{side}"]
             rules += [f"{rule} ({side})" for rule in sentence_faults(text)]
