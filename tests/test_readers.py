@@ -4,7 +4,6 @@ import random
 from pathlib import Path
 
 import pytest
-from fuzzing.mutation import mutant
 from fuzzing.readers import READERS
 
 
@@ -14,7 +13,7 @@ def tried(name: str, folder: Path, inputs: int, seed: int) -> int:
     seeds, chance = reader.seeds(folder), random.Random(f"{name} {seed}")
     path = folder / reader.file
     assert reader.survives(path, seeds[0]), "the input to begin with is refused"
-    return sum(reader.survives(path, mutant(chance, seeds)) for _ in range(max(1, inputs // reader.cost)))
+    return sum(reader.survives(path, reader.mutant(chance, seeds)) for _ in range(max(1, inputs // reader.cost)))
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -18,10 +18,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError
 
 if TYPE_CHECKING:
     from syntagm.check import Finding
+    from syntagm.materials.baselines import Frequencies
     from syntagm.suite import Suite
 
 SHOWN = 10
@@ -58,10 +59,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check the files, print the findings and their number; return 1 if there are errors."""
     from syntagm.check import check, repeated
+    from syntagm.materials import baselines
     from syntagm.materials.finding import expand
 
-    if args.unigrams and not args.baselines:
-        raise UsageError("--unigrams", "no --baselines", "both")
+    frequencies = baselines.frequencies(args.baselines, args.unigrams)
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
@@ -74,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
         _show([*unreadable, *check(suites[file], file)], args, counts)
         if args.counts and suites[file]:
             _print_counts(file)
-        if args.baselines:
-            _show(_print_baselines(suites[file], file, args.unigrams), args, counts)
+        if frequencies:
+            _show(_print_baselines(suites[file], file, frequencies), args, counts)
     _show(list(repeated(suites)), args, counts)
     for file in skipped:
         print(f"skipped: {file}", file=sys.stderr)
@@ -142,11 +143,10 @@ def _print_counts(file: str) -> None:
             print(f"    class {name_of}, words that can't be drawn ({len(words):,}): {shown}")
 
 
-def _print_baselines(suites: "Sequence[Suite]", file: str, text: str | None) -> "list[Finding]":
+def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequencies") -> "list[Finding]":
     """Print the baselines of suites; return warnings about those that leak and aren't declared."""
     from syntagm.materials import baselines
 
-    frequencies = baselines.counted(Path(text)) if text else baselines.books()
     warnings = []
     for suite in suites:
         found = baselines.baselines(suite, frequencies)

@@ -8,9 +8,11 @@ model is needed. The same suites always give the same page.
     syntagm describe hu2020 -o hu2020.md
     syntagm describe my_suite.toml
     syntagm describe "blimp/*.jsonl" -o blimp.md
+    syntagm describe warstadt2020 --baselines     also what word frequency or length alone would score
 
-Two tags of a suite are used only here: `contrast` describes what the suite tests, and
-`ungrammatical` lists the conditions that get a star, separated by spaces.
+Some tags of a suite are used only here: `contrast` describes what the suite tests,
+`ungrammatical` lists the conditions that get a star, separated by spaces, and `frequency_cue`
+and `length_cue` say why a baseline is off chance.
 """
 
 import argparse
@@ -24,6 +26,14 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns, bundled collections")
+    parser.add_argument(
+        "--baselines",
+        action="store_true",
+        help="also what word frequency, the number of words and the number of characters alone would score",
+    )
+    parser.add_argument(
+        "--unigrams", metavar="TEXT", help="the text in which --baselines counts words (if omitted: English books)"
+    )
     _files.add_output(parser, "FILE", "the file to write; if omitted, the page is printed")
     parser.add_argument(
         "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
@@ -34,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write or print the page."""
     from syntagm.cli import DONE
     from syntagm.io import atomic
+    from syntagm.materials.baselines import frequencies
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.report.collection_page import page
@@ -42,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output:
         _refuse_source(arguments.output, files)
         _refuse_ending(arguments.output)
-    text = page(" ".join(arguments.paths), SuiteFiles(files))
+    counts = frequencies(arguments.baselines, arguments.unigrams)
+    given = " --baselines" * arguments.baselines + (f" --unigrams {arguments.unigrams}" if arguments.unigrams else "")
+    text = page(" ".join(arguments.paths), SuiteFiles(files), counts, given)
     if arguments.output:
         atomic.write(arguments.output, text.encode())
         print(arguments.output)

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from syntagm.check import Finding
+from syntagm.errors import UsageError
 from syntagm.formula import Formula
 from syntagm.io import csv, lines, utf8
 from syntagm.stats.chance import chance
@@ -106,15 +107,25 @@ class Baseline:
 def books() -> Frequencies:
     """Return the frequencies of the words of the lexicon `english`, in public-domain books."""
     counts = {word: int(count) for _, (word, count) in csv.under(("form", "count"), utf8.read(BOOKS), BOOKS)}
-    return Frequencies(
-        {word: n for word, n in counts.items() if word != _ALL}, counts[_ALL], "14.2 million words of books"
-    )
+    return Frequencies({word: n for word, n in counts.items() if word != _ALL}, counts[_ALL], "public-domain books")
 
 
 def counted(path: Path) -> Frequencies:
     """Count the words of a text, gzipped or not, in lower case."""
     counts = Counter(word.lower() for _, line in lines.read(path) for word in words(line))
     return Frequencies(counts, counts.total(), path.name)
+
+
+def frequencies(wanted: bool, text: str | None) -> Frequencies | None:
+    """Return the word frequencies that the options `--baselines` and `--unigrams` ask for; None without `--baselines`.
+
+    Raises:
+        UsageError: there is a text, but `--baselines` is not given.
+        InputError: the text can't be read.
+    """
+    if text and not wanted:
+        raise UsageError("--unigrams", "no --baselines", "both", "Add --baselines.")
+    return None if not wanted else counted(Path(text)) if text else books()
 
 
 def words(text: str) -> Sequence[str]:

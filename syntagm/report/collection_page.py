@@ -6,6 +6,8 @@ from itertools import groupby
 
 from syntagm.drawing.text import shown_lines
 from syntagm.formula import Binary, Formula, Node
+from syntagm.materials import baselines
+from syntagm.materials.baselines import Baseline, Frequencies
 from syntagm.report import markdown
 from syntagm.report.in_words import in_words
 from syntagm.stats.chance import chance
@@ -22,18 +24,25 @@ _NOTED = {
     "author": "Author",
     "licence": "Licence",
     "comment": "Comment",
+    "frequency_cue": "Word frequency is a cue",
+    "length_cue": "Length is a cue",
 }
 _LEGEND = """Bold regions are those that the predictions compare, unless they compare whole sentences. A star marks ungrammatical
 sentences, if the suite declares them. *Chance* is the probability that the (first) prediction holds if all
 values that it compares are drawn independently from one distribution (a normal one, where it matters which)."""
+_BASELINES = """*Frequency*, *words* and *characters* are baselines without context: the proportion of items for which the
+(first) prediction holds if a sentence or region costs the sum of the unigram surprisals of its words (counted in {about}),
+its number of words, or its number of characters. A tie counts as the chance level. Bold values are more than .05 off
+chance; the suite says why, unless `syntagm check --baselines` warns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A suite with only its first item, and the number of its items."""
+    """A suite with only its first item, the number of its items, and the baselines of its first prediction, if wanted."""
 
     suite: Suite
     items: int
+    baselines: tuple[Baseline, ...] = ()
 
     def tag(self, *names: str) -> str:
         """Return the value of the first of these tags that the suite has, or ""."""
@@ -51,17 +60,21 @@ class Described:
         return "" if phenomenon.casefold() == self.circuit.casefold() else phenomenon
 
 
-def page(title: str, suites: Iterable[Suite]) -> str:
+def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = None, options: str = "") -> str:
     """Return a Markdown page about suites; the same suites always give the same page.
 
     Arguments:
         title: the title of the page, that is, the arguments of `syntagm describe`.
         suites: the suites, which are read once, keeping one in memory at a time.
+        frequencies: word frequencies for the baselines; None for a page without baselines.
+        options: the options of `syntagm describe`, each after a space.
     """
-    described = [Described(replace(suite, items=suite.items[:1]), len(suite.items)) for suite in suites]
+    described = [_described(suite, frequencies) for suite in suites]
     shared = _shared(described)
-    blocks = [f"# {markdown.text(title)}", f"Made by {markdown.code(f'syntagm describe {title}')}."]
-    blocks += [_summary(described, shared), _LEGEND, _contents(described)]
+    blocks = [f"# {markdown.text(title)}", f"Made by {markdown.code(f'syntagm describe {title}{options}')}."]
+    blocks += [_summary(described, shared), _LEGEND]
+    blocks += [_BASELINES.format(about=markdown.text(frequencies.about))] if frequencies else []
+    blocks += [_contents(described, bool(frequencies))]
     for circuit, group in _groups(described, "circuit"):
         blocks += (
             [f"## {markdown.text(circuit or 'In no circuit')}"] if any(entry.circuit for entry in described) else []
@@ -72,6 +85,12 @@ def page(title: str, suites: Iterable[Suite]) -> str:
                 blocks += _section(entry, shared)
     # Nothing that a terminal would obey, wherever in a suite it stood.
     return shown_lines("\n\n".join(blocks)) + "\n"
+
+
+def _described(suite: Suite, frequencies: Frequencies | None) -> Described:
+    found = baselines.baselines(suite, frequencies) if frequencies else []
+    first = tuple(baseline for baseline in found if baseline.prediction == suite.predictions[0].name)
+    return Described(replace(suite, items=suite.items[:1]), len(suite.items), first)
 
 
 def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:
@@ -100,14 +119,29 @@ def _note(name: str, value: str) -> str:
     return f"{_NOTED[name]}: {shown.rstrip('.')}."
 
 
-def _contents(described: Sequence[Described]) -> str:
+def _contents(described: Sequence[Described], with_baselines: bool) -> str:
+    kinds = baselines.KINDS if with_baselines else ()
     rows = [
-        (markdown.link(entry.suite.name), markdown.text(entry.circuit), f"{entry.items:,}", _first_chance(entry.suite))
+        (
+            markdown.link(entry.suite.name),
+            markdown.text(entry.circuit),
+            f"{entry.items:,}",
+            _first_chance(entry.suite),
+            *(_value(entry, kind) for kind in kinds),
+        )
         for _, group in _groups(described, "circuit")
         for _, members in _groups(group, "phenomenon")
         for entry in members
     ]
-    return markdown.table(("suite", "circuit", "items", "chance"), rows)
+    return markdown.table(("suite", "circuit", "items", "chance", *kinds), rows)
+
+
+def _value(described: Described, kind: str) -> str:
+    """Return a baseline of a suite, in bold if it is off chance; "" if there is none."""
+    for baseline in described.baselines:
+        if baseline.kind == kind:
+            return f"**{baseline.value:.3f}**" if baseline.leaks else f"{baseline.value:.3f}"
+    return ""
 
 
 def _first_chance(suite: Suite) -> str:

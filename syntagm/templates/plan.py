@@ -16,6 +16,7 @@ from syntagm.templates.template import Template
 
 MAX_CONFIGURATIONS = 10_000
 MAX_VARIABLES = 200
+MAX_SLOTS = 100
 MAX_PIECES = 1_000_000
 
 
@@ -157,6 +158,8 @@ class Planner:
             raise InputError(place, "a condition on words", "conditions on variables", "The rows of a table are fixed.")
         joint: list[Expression] = []
         slots = {} if template.fill == "table" else self.selector.conditions(expansion, used, joint)
+        if len(slots) > MAX_SLOTS:
+            raise InputError(template.place, f"{len(slots):,} slots in one configuration", f"at most {MAX_SLOTS}")
         forms = _table_forms(template) or {name: self.selector.columns(name, expansion) for name in slots}
         # Equal regions become the same object, so that their text is built only once for each item.
         interned: dict[tuple[Piece, ...], tuple[Piece, ...]] = {}

@@ -154,8 +154,8 @@ class Selector:
             return
         self._checked.add(condition)
         every = self.template.lexicon.classes
+        at = f"{place}, {expression.text(condition).removeprefix(f'{own}.'):.200}"
         for atom in expression.atoms(condition):
-            at = f"{place}, {expression.text(condition).removeprefix(f'{own}.'):.200}"
             if isinstance(atom, expression.Differ):
                 if atom.slot == atom.other:
                     found = f"a condition that compares {atom.slot} with itself"

@@ -75,13 +75,11 @@ def main() -> int:
 def _alone(options: argparse.Namespace) -> int:
     [name] = options.reader
     if options.blind or options.again:
-        from fuzzing.mutation import mutant
         from fuzzing.readers import READERS
     else:
         import atheris
 
         with atheris.instrument_imports(include=["syntagm"]):
-            from fuzzing.mutation import mutant
             from fuzzing.readers import READERS
     reader = READERS[name]
     with tempfile.TemporaryDirectory() as place:
@@ -99,14 +97,14 @@ def _alone(options: argparse.Namespace) -> int:
         if options.blind:
             chance = random.Random(f"{name} {options.seed}")
             for _ in range(options.inputs):
-                _limited(reader, path, mutant(chance, seeds), kept)
+                _limited(reader, path, reader.mutant(chance, seeds), kept)
             return 0
 
         def mutate(content: bytes, longest: int, seed: int) -> bytes:
             chance = random.Random(seed)
             if chance.random() < 0.5:
                 return bytes(atheris.Mutate(content, longest))
-            return mutant(chance, [content, content, *seeds])[:longest]
+            return reader.mutant(chance, [content, content, *seeds])[:longest]
 
         inputs = folder / "inputs"
         inputs.mkdir()

@@ -3,6 +3,7 @@
 import gzip
 import json
 import pickle
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from models_for_tests import byte_level, transformer
 from ngrams_for_tests import TOY, trained
 from safetensors.torch import save
 
+from fuzzing import mutation, templates
 from syntagm import materials, registry
 from syntagm.check import check
 from syntagm.errors import FormulaError, ModelError, SyntagmError
@@ -43,12 +45,14 @@ class Reader:
         seeds: prepares a folder, and returns inputs for the file.
         read: reads; its argument is the path of the file.
         cost: how many inputs of other readers take as long as one of this.
+        mutant: makes another input from some.
     """
 
     file: str
     seeds: Callable[[Path], Sequence[bytes]]
     read: Callable[[Path], object]
     cost: int = 1
+    mutant: Callable[[random.Random, Sequence[bytes]], bytes] = mutation.mutant
 
     def survives(self, path: Path, content: bytes) -> bool:
         """Tell if a file with this content is read; False if it is refused. Any other exception is a defect."""
@@ -95,6 +99,8 @@ def _formats() -> Iterator[tuple[str, Reader]]:
             inputs = _labelled if name == "refining_tse" else _files(seeds.get(name, "[bops]*/*.*"))
             yield f"format {name}", Reader(f"fuzz{ending}", inputs, _suites(name))
     yield "format template", Reader("fuzz.toml", _templates, _suites("template"))
+    yield "template", Reader("fuzz.toml", lambda _: templates.OWN, templates.whole, 5, templates.mutant)
+    yield "paradigm", Reader("fuzz.toml", templates.paradigms, templates.whole, 100, templates.mutant)
     yield "format marvin2018", Reader("fuzz.pickle", _pickles, _suites("marvin2018"))
 
 

@@ -95,7 +95,7 @@ def test_check_prints_the_baselines_and_warns(tmp_path: Path, capsys: pytest.Cap
     assert main(["check", str(tmp_path / "pairs.tsv"), "--baselines"]) == 0
     printed = capsys.readouterr().out
     assert "chance 0.500; frequency 1.000 (0 ties), words 0.500 (1 ties), characters 1.000 (0 ties)" in printed
-    assert "1 word without a count in 14.2 million words of books: zorgles" in printed
+    assert "1 word without a count in public-domain books: zorgles" in printed
     assert "W401 full_sentence holds for 1.00 of 1 items by word frequency alone; chance is 0.50." in printed
     assert printed.endswith("0 errors, 2 warnings\n")
 
@@ -109,6 +109,21 @@ def test_words_are_counted_in_a_text_of_the_user(tmp_path: Path, capsys: pytest.
     assert "frequency 0.000 (0 ties)" in capsys.readouterr().out
     assert main(arguments) == 2
     assert "--unigrams: no --baselines" in capsys.readouterr().err
+
+
+def test_a_page_has_the_baselines_and_the_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = '{"sentence_good": "The dog barks.", "sentence_bad": "The dog zorgles.", "length_cue": "zorgles is long"}\n'
+    (tmp_path / "pairs.jsonl").write_text(row)
+    assert main(["describe", str(tmp_path / "pairs.jsonl"), "--baselines"]) == 0
+    printed = capsys.readouterr().out
+    assert f"Made by `syntagm describe {tmp_path / 'pairs.jsonl'} --baselines`." in printed
+    assert "| items | chance | frequency | words | characters |" in printed
+    assert "| 1 | 1/2 | **1.000** | 0.500 | **1.000** |" in printed
+    assert "Length is a cue: zorgles is long." in printed
+    assert main(["describe", str(tmp_path / "pairs.jsonl")]) == 0
+    printed = capsys.readouterr().out
+    assert "| items | chance |\n" in printed
+    assert "--baselines" not in printed
 
 
 def test_every_word_of_a_form_has_a_count() -> None:

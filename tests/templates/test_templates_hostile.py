@@ -6,6 +6,7 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, made
 
 from syntagm.errors import InputError, UsageError
+from syntagm.templates import expression
 
 PIECES = [
     "{",
@@ -150,3 +151,30 @@ def test_too_much_of_anything(old: str, new: str) -> None:
     with pytest.raises(InputError) as caught:
         made(CROSS.replace(old, new, 1))
     assert len(str(caught.value)) < 700
+
+
+def test_a_configuration_has_at_most_100_slots() -> None:
+    def template(slots: int) -> str:
+        used = "".join(f"{{noun{number}.sg}} " for number in range(slots - 3))
+        listed = "".join(f'noun{number} = "noun"\n' for number in range(slots - 3))
+        return SAMPLE.replace("[slots]\n", f"[slots]\n{listed}").replace("{other.sg}", used + "{other.sg}")
+
+    assert len(made(template(100), n=3)[0].items) == 3
+    with pytest.raises(InputError, match="101 slots in one configuration; expected at most 100"):
+        made(template(101))
+
+
+def test_a_long_condition_is_written_for_messages_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+    written = expression.text
+
+    def counted(condition: expression.Expression, inside: bool = False) -> str:
+        nonlocal calls
+        calls += 1
+        return written(condition, inside)
+
+    monkeypatch.setattr(expression, "text", counted)
+    long = " or ".join(["kind = animal", "kind = thing"] * 250)
+    assert made(SAMPLE.replace('"noun[!= noun]"', f'"noun[{long}]"'), n=3)
+    # 500 parts, not 500 times 500.
+    assert calls < 5_000
