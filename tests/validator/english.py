@@ -29,7 +29,7 @@ DETERMINERS |= dict.fromkeys(NUMERALS, "pl")
 INDEFINITE = NUMERALS | listed("a an some no another many several few various numerous countless enough any one")
 STRONG = listed("every each all most both either neither the this that these those")
 PRONOUNS = {
-    "he": {(SG, "m")}, "she": {(SG, "f")}, "it": {(SG, "n")},
+    "I": MANY, "we": MANY, "you": MANY, "he": {(SG, "m")}, "she": {(SG, "f")}, "it": {(SG, "n")},
     "they": MANY,
 }  # fmt: skip
 # "Themselves" is also said of one person of unknown gender ("c"), not of one whose gender the noun or name tells.
@@ -47,7 +47,23 @@ AUXILIARIES = {
 
 WH = listed("who whom what which whose when where why how")
 CONNECTIVES = listed("and but or not that there than being been be while after before instead even only")
-PREPOSITIONS = listed("of to by with for from at on in into onto about over under near beside behind")
+PREPOSITIONS = listed(
+    """
+    of to by with for from at on in into onto about over under near beside behind off through during across against along
+    around up down
+    """
+)
+PARTICLES = listed("up out off down away back asleep alone late nearby upstairs downstairs abroad")
+PLACES = listed("Paris London")
+MIDDLE = listed("not never ever still soon already always")
+# Verbs whose particle may end the sentence: "she gave up".
+PARTICLE_VERBS = {
+    "up": listed("give get wake grow stand"),
+    "out": listed("run"),
+    "away": listed("run"),
+    "down": listed("sit"),
+}
+FREQUENCY = listed("always usually often sometimes rarely seldom never frequently occasionally regularly")
 # Words that no sentence ends with, unless a gap is allowed.
 DANGLING = PREPOSITIONS | DETERMINERS.keys() - NUMERALS - {
     "one",
@@ -60,7 +76,7 @@ DANGLING = PREPOSITIONS | DETERMINERS.keys() - NUMERALS - {
     "her",
     "his",
 }
-DANGLING |= {"and", "or", "but", "not", "ever", "up", "out", "off", "down", "away", "than", "least", "most"}
+DANGLING |= {"and", "or", "but", "not", "ever", "than", "least", "most"} | PARTICLE_VERBS.keys()
 
 # By their first sound; other words by their first letter.
 CONSONANTS = tuple(
@@ -126,6 +142,10 @@ MASS = listed(
     wheat
     """
 )
+# What can be an object without a determiner.
+STUFF = MASS | listed(
+    "dinner lunch breakfast supper jazz fish wine coffee tea chess football tennis poker music meat Chinese English French"
+)
 # Nouns that sound unfinished without an of-phrase or a possessor, as in "a part", "a lack".
 RELATIONAL = listed(
     """
@@ -137,21 +157,25 @@ RELATIONAL = listed(
 
 # What lemminflect's dictionary lacks: further forms of lemmas by tag.
 EXTRA = {
-    "NN": {"ox": "ox", "bar": "bar", "pan": "pan"},
-    "NNS": {"oxen": "ox", "bars": "bar", "people": "person", "pans": "pan"},
+    "NN": {"ox": "ox", "bar": "bar", "log": "log", "pan": "pan"},
+    "NNS": {"oxen": "ox", "bars": "bar", "people": "person", "logs": "log", "pans": "pan"},
     "VBN": {"sewed": "sew", "knitted": "knit", "lain": "lie", "mowed": "mow"},
     "VBD": {"dared": "dare", "knitted": "knit"},
     "VBZ": {"dares": "dare"},
     "JJ": {
         adjective: adjective
-        for adjective in listed("metal brick stone gold silver sensible responsible complete modern convenient English Russian French German "
-        "American British leather cotton silk wool plastic paper glass")
+        for adjective in listed(
+            """
+            metal brick stone gold silver sensible responsible complete modern convenient English Russian Chinese French
+            German American British leather cotton silk wool plastic paper glass
+            """
+        )
     },
 }  # fmt: skip
 # Nouns whose plural is like the singular; lemminflect gives this as a rare plural to many more ("thought").
 SAME = listed("sheep deer antelope fish pike trout salmon cod carp bass shrimp squid moose aircraft series species")
 # Forms of rare words that the dictionary takes for those of common ones: the past of "fee".
-REFUSED = frozenset({("feed", "fee"), ("number", "numb")})
+REFUSED = frozenset({("feed", "fee"), ("number", "numb"), ("fell", "fell"), ("rent", "rend")})
 
 
 # Words that the dictionary lacks and that aren't two of its words in one ("crowbar").
@@ -167,7 +191,7 @@ RARE = listed(
 def is_known(word: str) -> bool:
     """Say whether a word is in the dictionary or in a list: if not, it may be misspelt."""
     bare = word.removesuffix("'s")
-    if name(bare):
+    if name(bare) or bare in PLACES:
         return True
     lower = bare[:1].lower() + bare[1:]
     closed = (DETERMINERS, PRONOUNS, ACCUSATIVES, REFLEXIVES, AUXILIARIES, WH, PREPOSITIONS, CONNECTIVES, RARE)

@@ -14,6 +14,7 @@ is the rest of that verb group. `=v` keeps the head of a phrase under the name v
     THE            "the" and a noun
     OBJ            NP, or a plural without a determiner
     POSS           a definite noun phrase with 's
+    TAIL           an object or none, and up to two adjuncts ("in the garden", "too fast"); ADJUNCTS: the same without object
     VG PASS BE     a finite verb group: active, passive, or of "be"
     AUX AUXQ       an auxiliary that agrees; AUXQ may be "do"
     BASE ING EN PAST  one verb form; ONLYEN is a participle that is no other form, ONLYPAST a past that is nothing else
@@ -52,7 +53,7 @@ class Phrase:
 
 def tokens(sentence: str) -> list[str]:
     """Return the words and the final mark; the first word begins with a small letter unless it's a name."""
-    words = sentence[:-1].split(" ") + [sentence[-1:]]
+    words = [*sentence[:-1].split(" "), sentence[-1:]]
     if not english.name(words[0].removesuffix("'s")):
         words[0] = words[0][:1].lower() + words[0][1:]
     return words
@@ -108,6 +109,8 @@ def _agree(state: Match, references: str | None, features: Features) -> Match | 
 def _complete(kind: str, words: list[str], start: int, goal: str) -> Iterator[Phrase]:
     """Yield the ends of a verb group after an auxiliary that takes a base form, a participle or an -ing form."""
     word = words[start] if start < len(words) else ""
+    if word in english.MIDDLE:
+        yield from _complete(kind, words, start + 1, goal)
     tags = english.tags(word)
     if kind == "be":
         if goal == "copula":
@@ -138,6 +141,8 @@ def _group(goal: str, words: list[str], start: int) -> Iterator[Phrase]:
                 yield Phrase(phrase.end, frozenset(features), head=phrase.head)
     elif goal == "active" and english.finite(word):
         yield Phrase(start + 1, english.finite(word), head=word)
+    if goal == "active" and word in english.FREQUENCY and words[start + 1] not in AUXILIARIES:
+        yield from _group(goal, words, start + 1)
 
 
 def _determined(allowed: frozenset[str], words: list[str], start: int) -> Iterator[Phrase]:
@@ -163,6 +168,42 @@ def _object(words: list[str], start: int) -> Iterator[Phrase]:
     plural = frozenset(pair for pair in english.noun(words[start]) if pair[0] == english.PL)
     if plural:
         yield Phrase(start + 1, plural, head=words[start])
+
+
+def _adjunct(words: list[str], start: int) -> Iterator[Phrase]:
+    word = words[start]
+    if "RB" in english.tags(word) or word in english.PARTICLES:
+        yield Phrase(start + 1)
+    if words[start : start + 2] == ["next", "door"]:
+        yield Phrase(start + 2)
+        if "RB" in english.tags(words[start + 1]):
+            yield Phrase(start + 2)
+    if word in english.PREPOSITIONS:
+        for end in range(start + 2, min(start + 5, len(words))):
+            inner = words[start + 1 : end]
+            first = inner[0] in DETERMINERS or inner[0][:1].isupper() or len(inner) == 1
+            if first and (english.noun(inner[-1]) or inner[-1][:1].isupper()):
+                yield Phrase(end)
+
+
+def _adjuncts(words: list[str], start: int, most: int = 2) -> Iterator[Phrase]:
+    yield Phrase(start)
+    if most and start < len(words) - 1:
+        for phrase in _adjunct(words, start):
+            yield from _adjuncts(words, phrase.end, most - 1)
+
+
+def _tail(words: list[str], start: int) -> Iterator[Phrase]:
+    yield from _adjuncts(words, start)
+    for phrase in _object(words, start):
+        yield from _adjuncts(words, phrase.end)
+    # "Money", "raw fish", "a football game".
+    noun = start + (words[start] in DETERMINERS)
+    for end in (noun, noun + 1):
+        if end < len(words) - 1 and (noun > start or words[end] in english.STUFF):
+            before = words[noun:end]
+            if all(english.tags(word) & {"JJ", "NN"} for word in before) and english.noun(words[end]):
+                yield from _adjuncts(words, end + 1)
 
 
 def _possessor(words: list[str], start: int) -> Iterator[Phrase]:
@@ -218,7 +259,7 @@ def _name(words: list[str], start: int) -> Iterator[Phrase]:
 
 UNLESS = {
     "VBN": frozenset(("VBD", "VB", "VBP", "VBZ")),
-    "VBD": frozenset(("VBN", "VB", "NN", "NNS")),
+    "VBD": frozenset(("VBN", "NN", "NNS")),
 }
 ANY = frozenset(DETERMINERS)
 DEFINITE = ANY - english.INDEFINITE
@@ -241,6 +282,8 @@ PHRASES: Mapping[str, Callable[[list[str], int], Iterator[Phrase]]] = {
     "THE": partial(_determined, frozenset(("the",))),
     "OBJ": _object,
     "POSS": _possessor,
+    "TAIL": _tail,
+    "ADJUNCTS": _adjuncts,
     "VG": partial(_group, "active"),
     "PASS": partial(_group, "passive"),
     "BE": partial(_group, "copula"),

@@ -104,6 +104,12 @@ RAISING_VERBS = listed(
     think understand want will wish
     """
 )
+SUBJECT_RAISING_VERBS = listed(
+    """
+    appear begin cease chance come commence continue fail get happen have look need promise prove seem start stop tend
+    threaten turn use
+    """
+)
 RAISING_ADJECTIVES = listed(
     """
     about alleged apt assumed believed bound certain considered destined determined due expected fated feared found

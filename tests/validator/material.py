@@ -25,6 +25,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def cells(template: Path) -> list[str]:
-    """Return the variables that a template declares: their combinations get equal numbers of pairs."""
-    return list(tomllib.loads(template.read_text(encoding="utf-8")).get("vary", {}))
+def cells(template: Path) -> dict[str, int]:
+    """Return the variables of a template with the number of their values."""
+    vary = tomllib.loads(template.read_text(encoding="utf-8")).get("vary", {})
+    return {name: len(values["values"] if isinstance(values, dict) else values) for name, values in vary.items()}

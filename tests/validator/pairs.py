@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
+from math import prod
 from typing import Any, NamedTuple
 
 from . import english, grammar, lexical
@@ -36,7 +37,9 @@ def sentence_faults(text: str) -> Iterator[str]:
         yield "article"
     if any(first == second for first, second in pairwise(lower)):
         yield "doubled word"
-    if lower and lower[-1] in english.DANGLING:
+    if lower[-1] in english.DANGLING and not (
+        english.lemmas(lower[-2], *VERB_TAGS) & english.PARTICLE_VERBS.get(lower[-1], frozenset())
+    ):
         yield "dangling word"
     if any(
         first == "of" and (second in english.AUXILIARIES or second in ("and", "but"))
@@ -51,13 +54,13 @@ def sentence_faults(text: str) -> Iterator[str]:
     if not all(english.is_known(word) for word in listed):
         yield "unknown word"
     for before, word in pairwise(lower):
-        if english.lemmas(word, "NN", "NNS") & english.MASS and not english.tags(word) & {"JJ", "VB", "VBZ"}:
-            if before in ("a", "an", "every", "each") or word not in english.MASS:
-                yield "mass noun"
+        mass = english.lemmas(word, "NN", "NNS") & english.MASS and not english.tags(word) & {"JJ", "VB", "VBZ"}
+        if mass and (before in ("a", "an", "every", "each") or word not in english.MASS):
+            yield "mass noun"
     for before, word, after in zip(["", *lower], lower, [*lower[1:], ""], strict=False):
-        if before in grammar.ANY and after != "of" and before not in POSSESSIVE:
-            if english.lemmas(word, "NN", "NNS") & english.RELATIONAL and "JJ" not in english.tags(word):
-                yield "relational noun"
+        relational = english.lemmas(word, "NN", "NNS") & english.RELATIONAL and "JJ" not in english.tags(word)
+        if relational and before in grammar.ANY and before not in POSSESSIVE and after != "of":
+            yield "relational noun"
 
     for before, word, after in zip(lower, lower[1:], listed[2:], strict=False):
         if word == "which" and english.lemmas(before, "NN", "NNS") & lexical.PEOPLE:
@@ -229,8 +232,11 @@ SEVERAL_WORDS = ("superlative_quantifiers_2", "animate_subject_trans", "transiti
 # Paradigms
 
 
-def faults(uid: str, records: Sequence[Record], cells: Sequence[str] = ()) -> list[Finding]:
-    """Return all findings in the pairs of a paradigm; `cells` names the fields whose combinations get equal numbers."""
+def faults(uid: str, records: Sequence[Record], cells: Mapping[str, int] | None = None) -> list[Finding]:
+    """Return all findings in the pairs of a paradigm.
+
+    `cells` are the fields whose combinations get equal numbers, with the number of their values.
+    """
     paradigm = PARADIGMS.get(uid)
     found = []
     seen: dict[str, str] = {}
@@ -248,7 +254,21 @@ def faults(uid: str, records: Sequence[Record], cells: Sequence[str] = ()) -> li
         rules += good_faults(record["sentence_good"])
         text = f"{record['sentence_good']} // {record['sentence_bad']}"
         found += [Finding(rule, place, text) for rule in dict.fromkeys(rules)]
-    counts = Counter(tuple(record.get(cell) for cell in cells) for record in records)
-    if cells and max(counts.values()) - min(counts.values()) > 1:
-        found.append(Finding("balance", "", f"{dict(counts)}"))
+    named = {name: number for name, number in (cells or {}).items() if any(name in record for record in records)}
+    counts = Counter(tuple(record.get(name) for name in named) for record in records)
+    found += [Finding("balance", "", f"{dict(counts)}")] * (not balanced(counts, list(named.values())))
     return found
+
+
+def balanced(counts: Mapping[tuple[object, ...], int], values: Sequence[int]) -> bool:
+    """Say whether all cells have the same number of pairs, or one more.
+
+    A variable that a sentence doesn't need leaves no field (None). Then the pairs of one cell, or of as many as the variable
+    has values, look alike.
+    """
+    least = min((count for cell, count in counts.items() if None not in cell), default=0)
+    for cell, count in counts.items():
+        merged = prod(number for number, value in zip(values, cell, strict=True) if value is None)
+        if not any(times * least <= count <= times * (least + 1) for times in {1, merged}):
+            return False
+    return True

@@ -198,9 +198,9 @@ def test_faults_of_pairs(changes: dict[str, object], rule: str) -> None:
 def test_repeated_pairs_and_unequal_cells() -> None:
     other = RECORD | {"sentence_good": "Karl trusted himself.", "sentence_bad": "Karl trusted herself."}
     other |= {"one_prefix_prefix": "Karl trusted", "one_prefix_word_good": "himself", "one_prefix_word_bad": "herself"}
-    assert pairs.faults("anaphor_gender_agreement", [RECORD, other | {"gender": "m"}], ["gender"]) == []
+    assert pairs.faults("anaphor_gender_agreement", [RECORD, other | {"gender": "m"}], {"gender": 2}) == []
     found = pairs.faults("anaphor_gender_agreement", [RECORD, RECORD])
     assert [finding.rule for finding in found] == ["twice (good and good)", "twice (bad and bad)"]
     more = [record | {"gender": gender} for gender, record in zip("fff", [RECORD, other, RECORD], strict=True)]
-    found = pairs.faults("anaphor_gender_agreement", [*more, other | {"gender": "m"}], ["gender"])
+    found = pairs.faults("anaphor_gender_agreement", [*more, other | {"gender": "m"}], {"gender": 2})
     assert "balance" in [finding.rule for finding in found]
