@@ -54,6 +54,7 @@ PREPOSITIONS = listed(
     """
 )
 PARTICLES = listed("up out off down away back asleep alone late nearby upstairs downstairs abroad")
+TIMES = listed("morning evening day night week month year summer winter")
 PLACES = listed("Paris London")
 MIDDLE = listed("not never ever still soon already always")
 # Verbs whose particle may end the sentence: "she gave up".

@@ -174,8 +174,10 @@ def _adjunct(words: list[str], start: int) -> Iterator[Phrase]:
     word = words[start]
     if "RB" in english.tags(word) or word in english.PARTICLES:
         yield Phrase(start + 1)
-    if words[start : start + 2] == ["next", "door"]:
+    if words[start : start + 2] == ["next", "door"] or (word in ("every", "all") and words[start + 1] in english.TIMES):
         yield Phrase(start + 2)
+    if words[start : start + 3] == ["all", "the", "time"]:
+        yield Phrase(start + 3)
         if "RB" in english.tags(words[start + 1]):
             yield Phrase(start + 2)
     if word in english.PREPOSITIONS:
@@ -202,7 +204,8 @@ def _tail(words: list[str], start: int) -> Iterator[Phrase]:
     for end in (noun, noun + 1):
         if end < len(words) - 1 and (noun > start or words[end] in english.STUFF):
             before = words[noun:end]
-            if all(english.tags(word) & {"JJ", "NN"} for word in before) and english.noun(words[end]):
+            named = english.noun(words[end]) or words[end] in english.STUFF
+            if named and all(english.tags(word) & {"JJ", "NN"} for word in before):
                 yield from _adjuncts(words, end + 1)
 
 
