@@ -33,6 +33,8 @@ class LanguageModel(ABC):
             limited only by the model's positions.
         exact: whether surprisals are those of the model's own distribution. False for a beam search, whose sizes are
             in `settings`.
+        words: all words that can follow a text, in families that list them: after any text, their probabilities, with that
+            of `eos` if there is one, sum to 1. One of them may stand for all unknown words.
         can: the supported queries: "score", and possibly "fill" and "parse".
         worth_caching: whether reading a cached answer is faster than computing it.
         settings: scoring settings as in signatures: {"bos": "yes", "eos": "no", ...}.
@@ -48,7 +50,8 @@ class LanguageModel(ABC):
     sees: Sees = "left"
     reach: int | None = None
     exact: bool = True
-    can: ClassVar[frozenset[str]] = frozenset({"score"})
+    words: Sequence[str] | None = None
+    can: frozenset[str] = frozenset({"score"})
     worth_caching: ClassVar[bool] = True
     settings: Mapping[str, str]
     record: Mapping[str, object]

@@ -128,6 +128,8 @@ class Option:
         always_named: whether it is part of the canonical name even if it was not given.
         gaps_only: whether it only affects filled gaps.
         texts_only: whether it only affects scored texts.
+        argument_only: whether a name that contains it is refused. Names are also read from files, so a permission to start
+            programs must be an argument.
     """
 
     name: str
@@ -140,6 +142,7 @@ class Option:
     always_named: bool = False
     gaps_only: bool = False
     texts_only: bool = False
+    argument_only: bool = False
 
     @property
     def in_name(self) -> bool:

@@ -10,7 +10,7 @@ vocabulary is replaced by its class of unknown words, and marked as unknown. Wit
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +39,7 @@ _CONTEXTS = 256
 class Lstm(LanguageModel):
     """An LSTM with its vocabulary, created by `load`, or from a network during training."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]

@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,7 +38,7 @@ _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 class Rnng(LanguageModel):
     """An RNNG with its vocabulary and labels, created by `load`, or from a network."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "parse"})
+    can = frozenset({"score", "parse"})
     bos, exact = START, False
 
     def __init__(
