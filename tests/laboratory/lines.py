@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from . import torch_files
 from .disk import Disk
 
 NOUNS = ("farmer", "sailor", "dog", "letter", "window")
@@ -51,6 +52,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "train", "rnng", "--corpus", "in/train.trees", "--valid", "in/valid.trees", *TINY, "--hidden=8", "--embedding=8",
         "-o", "out/rnng",
     ),
+    "import": ("import", "grnn", "in/model.pt", "--vocabulary", "in/words.txt", "--allow-pickle", "-o", "out/imported"),
     "seal": ("seal", "in/edited_ngram"),
     "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
@@ -65,7 +67,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "integrity", "models", "parse", "perplexity", "selftest"}
+READERS = {"check", "conform", "integrity", "models", "parse", "perplexity", "selftest"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:
@@ -94,6 +96,8 @@ def write_inputs(root: Path) -> None:
     (root / "in" / "pairs.tsv").write_text(
         "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
     )
+    (root / "in" / "model.pt").write_bytes(torch_files.grnn(torch_files.weights()))
+    (root / "in" / "words.txt").write_text("\n".join(torch_files.WORDS))
     rows = "".join(f"{verb},{verb}s,{verb}\n" for verb in ("bark", "sleep"))
     (root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
 
