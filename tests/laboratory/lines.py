@@ -46,6 +46,9 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "score_parquet": ("score", "toy", "--file", "in/valid.txt", "-o", "out/tokens.parquet"),
     "train_ngram": ("train", "ngram", *TEXTS, "--order=3", "--discount-fallback", "-o", "out/ngram"),
     "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
+    "train_onlstm": (
+        "train", "onlstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "--chunk=2", "--every=2", "-o", "out/onlstm"
+    ),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
     "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
     "train_rnng": (
@@ -67,7 +70,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "integrity", "models", "parse", "perplexity", "selftest"}
+READERS = {"check", "conform", "integrity", "models", "parse", "perplexity", "selftest"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:
