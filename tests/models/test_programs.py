@@ -320,7 +320,7 @@ def test_nothing_is_started_without_permission(tmp_path: Path, capsys: pytest.Ca
             names.load(f"{name}?allow_exec=yes", **options)
     assert main(["score", name, "The dog"]) == 2
     assert main(["score", f"{name}?allow_exec=yes", "The dog"]) == 2
-    assert main(["run", "toy", name, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "runs"), "--no-report"]) == 2
+    assert main(["run", name, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "run")]) == 2
     assert not (tmp_path / "started").exists()
     assert (
         'On the command line: --allow-exec; in Python: load_model(name, allow_exec="yes").' in capsys.readouterr().err
