@@ -13,9 +13,9 @@ from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
 
 # What an option affects. `scoring`: the numbers; it is part of the canonical name and of signatures. `source`: which numbers
-# are read; it is part of the canonical name only. `speed`: where or how fast they are computed. `permission`: whether code
-# may be run.
-Effect = Literal["scoring", "source", "speed", "permission"]
+# are read; it is part of the canonical name only. `trees`: the trees of `parse`, but no numbers. `speed`: where or how fast
+# numbers are computed. `permission`: whether code may be run.
+Effect = Literal["scoring", "source", "trees", "speed", "permission"]
 
 
 @dataclass(frozen=True, slots=True)

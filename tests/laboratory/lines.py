@@ -46,6 +46,9 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "score_parquet": ("score", "toy", "--file", "in/valid.txt", "-o", "out/tokens.parquet"),
     "train_ngram": ("train", "ngram", *TEXTS, "--order=3", "--discount-fallback", "-o", "out/ngram"),
     "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
+    "train_onlstm": (
+        "train", "onlstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "--chunk=2", "--every=2", "-o", "out/onlstm"
+    ),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
     "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
     "train_rnng": (

@@ -103,6 +103,15 @@ def between_blanks(text: str, starts: NDArray[np.int32]) -> tuple[NDArray[np.int
     return np.searchsorted(ends, starts, "right"), ends
 
 
+def leaf(word: str) -> str:
+    """Return a word as written in a bracketed tree, where brackets would be read as those of the tree.
+
+    >>> leaf("("), leaf("a)")
+    ('-LRB-', 'a-RRB-')
+    """
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
 def is_split(text: str) -> bool:
     """Return whether a text is already tokenised, that is, contains a separate punctuation mark.
 
