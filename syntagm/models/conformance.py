@@ -140,9 +140,9 @@ def _bits(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
             yield f"{answer.text!r}: {_shown(answer, 0)}; expected nan, since nothing precedes it"
         bits = answer.bits[bare:]
         # A corrected word may cost less than 0 bits a token, never less than 0 in all, rounding aside.
-        wrong = ~np.isfinite(bits) if corrected else ~(np.isfinite(bits) & (bits >= 0))
+        wrong = ~np.isfinite(bits) if corrected else ~(np.isfinite(bits) & (bits > -CLOSE))
         if wrong.any():
-            yield f"{answer.text!r}: {_shown(answer, int(wrong.argmax()) + bare)}; expected a number from 0"
+            yield f"{answer.text!r}: {_shown(answer, int(wrong.argmax()) + bare)}; expected at least 0"
         elif bits.sum() <= -1e-3:
             yield f"{answer.text!r}: {bits.sum():.4f} bits in all; expected at least 0"
 
@@ -308,7 +308,7 @@ CHECKS = (
     Check("progress", "Each text is counted once as it is answered; no texts have no answers.", _done),
     Check("tokens", "Tokens partition the text; white space belongs to the token after it.", _tokens),
     Check("alignment", "No token crosses a word border.", _alignment),
-    Check("bits", "Every token has a surprisal from 0, except one that nothing precedes.", _bits),
+    Check("bits", "Every token has a surprisal of at least 0, except a first one that nothing precedes.", _bits),
     Check("determinism", "The same question gets the same answer.", _determinism),
     Check("company", "An answer does not depend on the other texts, their order or repetitions.", _company),
     Check("repeats", "A repeated text gets exactly the same bits.", _repeats),

@@ -70,7 +70,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "integrity", "models", "parse", "perplexity", "selftest"}
+READERS = {"check", "conform", "integrity", "models", "parse", "perplexity", "selftest"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:

@@ -320,7 +320,7 @@ def test_nothing_is_started_without_permission(tmp_path: Path, capsys: pytest.Ca
             names.load(f"{name}?allow_exec=yes", **options)
     assert main(["score", name, "The dog"]) == 2
     assert main(["score", f"{name}?allow_exec=yes", "The dog"]) == 2
-    assert main(["run", "toy", name, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "runs"), "--no-report"]) == 2
+    assert main(["run", name, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "run")]) == 2
     assert not (tmp_path / "started").exists()
     assert (
         'On the command line: --allow-exec; in Python: load_model(name, allow_exec="yes").' in capsys.readouterr().err
@@ -345,6 +345,17 @@ def test_a_run_names_the_program_and_is_read_without_it(tmp_path: Path) -> None:
     assert main(["table", "scores", str(tmp_path / "run")]) == 0
     model = json.loads((tmp_path / "run" / "run.json").read_text())["model"]
     assert (model["name"], model["start"], model["sees"]) == (f"exec:m@{model['fingerprint'][:8]}", "<s>", "left")
+
+
+def test_perplexity_of_a_program_that_scores_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ends = about(eos="</s>") + "\ndef ended(text, old=answer):\n    found = old(text)\n"
+    ends += "    return {'starts': [*found['starts'], len(text)], 'bits': [*found['bits'], 2.0]}\nanswer = ended"
+    (tmp_path / "text.txt").write_text("ab cd\n")
+    assert main(["perplexity", written(tmp_path, ends), str(tmp_path / "text.txt"), "--allow-exec", "--json"]) == 0
+    # "ab", " cd" and the end.
+    assert json.loads(capsys.readouterr().out)["bits"] == 2 + 3 + 2
+    assert main(["perplexity", written(tmp_path), str(tmp_path / "text.txt"), "--allow-exec"]) == 2
+    assert "the end of a sentence is not scored; expected a model that scores it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
