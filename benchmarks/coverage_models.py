@@ -21,8 +21,8 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from benchmarks.coverage import ITEMS, Numbers, Row, page, rate, row
-from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals
+from benchmarks.coverage_rows import ITEMS, Numbers, Row, page, rate, row
+from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals, variance_shares
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic
 from syntagm.stats.mixed.fit import By, Fit
@@ -90,16 +90,58 @@ def ratios(draw: np.random.Generator, draws: int, runs: int, binomial: bool) -> 
     yield row("... compared with chi-squared", units, [], by_chi2, method=f"only {runs} groups")
 
 
+# Standard deviations between classes, sizes, runs and suites, of their interactions with suites, and of the residual. Items
+# add .1.
+OF_PARTS = (
+    (0.15, 0.05, 0.05, 0.2, 0.1, 0.05, 0.1),
+    (0.05, 0.1, 0.02, 0.2, 0.15, 0, 0.05),
+    (0, 0, 0.1, 0.2, 0.1, 0.1, 0.1),
+)
+
+
+def shares(draw: np.random.Generator, draws: int, sizes: tuple[int, int, int, int]) -> Iterator[Row]:
+    """The shares of variance of each part, with so many classes, sizes, seeds and suites."""
+    count = int(np.prod(sizes))
+    a, b, seed, suite = np.unravel_index(np.arange(count), sizes)
+    run = (a * sizes[1] + b) * sizes[2] + seed
+    levels = {"class": a, "size": b, "training run": run, "suite": suite}
+    levels |= {"class by suite": a * sizes[3] + suite, "size by suite": b * sizes[3] + suite}
+    groups = {name: index.tolist() for name, index in levels.items()}
+    covered: dict[str, list[list[bool]]] = {}
+    remarks: dict[str, str] = {}
+    for of_parts in OF_PARTS:
+        *_, residual = of_parts
+        variances = dict(zip(levels, np.square(of_parts), strict=False)) | {"items": 0.01, "residual": residual**2}
+        outcomes: dict[str, list[bool]] = {}
+        for _ in range(draws):
+            values = draw.normal(0, 0.1, count) + draw.normal(0, residual, count)
+            for index, sd in zip(levels.values(), of_parts, strict=False):
+                values += draw.normal(0, sd, index.max() + 1)[index]
+            for share in variance_shares.split(values, groups, [0.01] * count).shares():
+                true = variances[share.name] / sum(variances.values())
+                outcomes.setdefault(share.name, []).append(share.low - 1e-12 <= true <= share.high + 1e-12)
+                remarks[share.name] = share.remark
+        for name, found in outcomes.items():
+            covered.setdefault(name, []).append(found)
+    units = "{} classes, {} sizes, {} seeds, {} suites".format(*sizes)
+    for name, worlds in covered.items():
+        yield row(
+            f"share of variance: {name}", units, [rate(world) for world in worlds], method=f"{remarks[name]} levels"
+        )
+
+
 def study(draws: int) -> Iterator[Row]:
     """Yield the rows of mixed models."""
     draw = np.random.default_rng(1)
     yield from (coefficients(draw, draws, runs, False) for runs in (4, 6, 8, 12))
     yield from (coefficients(draw, draws // 2, runs, True) for runs in (4, 12, 24))
     for runs in (4, 6, 10):
-        yield from ratios(draw, draws, runs, False)
+        yield from ratios(draw, 5 * draws, runs, False)
     yield from ratios(draw, draws // 2, 6, True)
     for runs in (4, 12):
-        yield coefficients(np.random.default_rng(2), draws, runs, False, "kenward-roger")
+        yield coefficients(np.random.default_rng(2), 4 * draws, runs, False, "kenward-roger")
+    yield from shares(np.random.default_rng(3), draws, (3, 2, 2, 10))
+    yield from shares(np.random.default_rng(3), draws, (5, 4, 2, 31))
 
 
 def power_of(simulate: Callable[[], float], studies: int) -> float:
@@ -185,7 +227,9 @@ def plans(pilots: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.coverage_models", description=__doc__)
-    parser.add_argument("--draws", type=int, default=400, help="studies of a world (default 400)")
+    parser.add_argument(
+        "--draws", type=int, default=400, help="studies of a world (default 400; more where a study is quick)"
+    )
     draws = parser.parse_args().draws
     text = page("Mixed models with few groups", "benchmarks.coverage_models", study(draws), draws)
     pilots = max(10, draws // 10)

@@ -1,7 +1,7 @@
 """Tiny language models of many families, built on the spot with random weights, and their tokenizers."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,8 @@ from syntagm.models.lstm.network import Network
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.model import load
+from syntagm.models.onlstm.model import OnLstm
+from syntagm.models.onlstm.network import Network as OrderedNetwork
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network as Grammar
 from syntagm.models.words.vocabulary import build
@@ -164,6 +166,17 @@ def lstm(**options: str) -> Lstm:
     return Lstm(network, vocabulary, "blanks", "tiny", options)
 
 
+def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLstm:
+    """A random ON-LSTM over the words of `TEXT`; those that stand there once are unknown."""
+    vocabulary = build([line.split() for line in TEXT.splitlines()])
+    torch.manual_seed(1)
+    network = OrderedNetwork(len(vocabulary), 12, 16, layers, 4, cutoffs)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.mul_(8.0)
+    return OnLstm(network, vocabulary, "blanks", "tiny", options, cutoffs)
+
+
 def rnng(parts: str = "all", **options: str) -> Rnng:
     """A random RNNG over the words of `TEXT` and two labels."""
     torch.manual_seed(1)
@@ -200,6 +213,9 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "lstm": lstm,
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
+    "onlstm": onlstm,
+    "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
+    "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),
     "rnng": rnng,
     "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
     "ngram": ngram,

@@ -25,7 +25,7 @@ OTHERS = [
 # Pages that `syntagm describe` writes.
 COLLECTIONS = {
     ROOT / "docs" / "reference" / "collections" / f"{name}.md"
-    for name in ("hu2020", "marvin2018", "textbook", "warstadt2020")
+    for name in ("distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020")
 }
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)

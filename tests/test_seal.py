@@ -17,6 +17,10 @@ from syntagm.models.names import load
 SETTINGS = {
     "ngram": ["--order", "3", "--discount-fallback"],
     "lstm": ["--embedding", "4", "--hidden", "4", "--layers", "1", "--batch", "2", "--window", "6", "--epochs", "1"],
+    "onlstm": [
+        *("--embedding", "4", "--hidden", "4", "--layers", "1", "--chunk", "2", "--batch", "2", "--window", "6"),
+        *("--epochs", "1"),
+    ],
     "gpt2": [
         *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
         *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),

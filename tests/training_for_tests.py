@@ -17,12 +17,16 @@ from syntagm.training.lstm import settings as lstm
 from syntagm.training.lstm.train import train as train_lstm
 from syntagm.training.masked import settings as masked
 from syntagm.training.masked.train import train as train_masked
+from syntagm.training.onlstm import settings as onlstm
+from syntagm.training.onlstm.train import train as train_onlstm
 from syntagm.training.rnng import settings as rnng
 from syntagm.training.rnng.train import train as train_rnng
 from syntagm.training.settings import Settings
 from syntagm.training.transformers.size import Size
 
 LSTM = Settings(epochs=2, optimiser="sgd", lr=5.0, every=10)
+# With such a rate, held-out text soon gets worse, and averaging begins.
+ONLSTM = Settings(epochs=2, optimiser="asgd", lr=60.0, schedule="constant", decay=1e-5, every=3)
 GPT2 = Settings(epochs=2, optimiser="adamw", lr=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
 
 
@@ -43,6 +47,10 @@ def learn(
         size, steps = lstm.Size(8, 8, 2, dropout, tied), lstm.Steps(batch, window=7)
         of_lstm = lstm.LstmSettings(size, steps=steps, loop=settings or LSTM)
         return train_lstm(texts, texts, folder, of_lstm, progress)
+    if family == "onlstm":
+        ordered = onlstm.Size(8, 12, 2, 4, "full"), onlstm.Regularisation(*[dropout] * 5)
+        of_onlstm = onlstm.OnLstmSettings(*ordered, steps=lstm.Steps(batch, window=7), loop=settings or ONLSTM)
+        return train_onlstm(texts, texts, folder, of_onlstm, progress)
     if family == "rnng":
         trees = corpus.with_suffix(".trees")
         trees.write_text(bracketed(corpus.read_text(encoding="utf-8")), encoding="utf-8")

@@ -27,6 +27,7 @@ WIDTH = 120
 _EFFECTS = {
     "scoring": "changes numbers",
     "source": "changes what is read",
+    "trees": "changes trees, but no numbers",
     "speed": "changes speed only",
     "permission": "permits code to run",
 }

@@ -40,7 +40,7 @@ def _families() -> str:
     """Return the help text for --families: the default families, then the others.
 
     >>> _families()
-    'ngram,lstm,gpt2 (default), gpt2-words'
+    'ngram,lstm,gpt2 (default), onlstm, gpt2-words'
     """
     names, default = [family.name for family in hyperparameters.taking_part()], hyperparameters.default()
     return ", ".join([f"{','.join(default)} (default)", *(name for name in names if name not in default)])

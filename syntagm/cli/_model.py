@@ -1,4 +1,4 @@
-"""The options that name a model: MODEL and the two permissions."""
+"""The options that name a model: MODEL and the permissions."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """Add MODEL, --allow-pickle and --trust-remote-code.
+    """Add MODEL and the permissions.
 
     Arguments:
         several: whether there may be several models; they are then in `models`.
@@ -19,11 +19,17 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         nargs="+" if several else None,
         help="a model: demo, toy, a folder, a name on the Hugging Face Hub, or family:path?options (see `syntagm models`)",
     )
+    permissions(parser)
+
+
+def permissions(parser: argparse.ArgumentParser) -> None:
+    """Add --allow-pickle, --allow-exec and --trust-remote-code."""
     parser.add_argument(
         "--allow-pickle",
         action="store_true",
         help="load pickled weights, which can run arbitrary code; read pickled suites",
     )
+    parser.add_argument("--allow-exec", action="store_true", help="start the program of a model (exec:, python:)")
     parser.add_argument("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
 
 
@@ -40,8 +46,9 @@ def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
     from syntagm.models import families, names
 
     family = families.find(names.parse(arguments.model).family)
-    # For a family without pickled weights the permission is not an error: it may be meant for a suite.
+    # For another family these permissions are not an error: they may be meant for a suite, or for another model.
     pickle = arguments.allow_pickle and "allow_pickle" in family.permissions
-    permissions = {"allow_pickle": pickle, "remote_code": arguments.trust_remote_code}
+    start = arguments.allow_exec and "allow_exec" in family.permissions
+    permissions = {"allow_pickle": pickle, "allow_exec": start, "remote_code": arguments.trust_remote_code}
     granted = {name: "yes" for name, allowed in permissions.items() if allowed}
     return names.load(arguments.model, **granted, **further)

@@ -1,8 +1,8 @@
 """Make suites from templates, one file per suite.
 
-PATH is a template, a folder of templates, a bundled collection (hu2020, marvin2018,
-textbook, warstadt2020), or one suite of a collection. docs/reference/templates.md describes the
-template language.
+PATH is a template, a folder of templates, a bundled collection (distance, hu2020,
+islands, marvin2018, textbook, warstadt2020), or one suite of a collection.
+docs/reference/templates.md describes the template language.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _CHANGES = {
     "scoring": "It changes numbers, so it is part of the model's name and of signatures.",
     "source": "It chooses what is read, so it is part of the model's name.",
+    "trees": "Changes the trees of syntagm parse, and no numbers.",
     "speed": "Changes no numbers.",
     "permission": "A permission.",
 }

@@ -1,12 +1,15 @@
 """Parse sentences with a model, and print bracketed trees.
 
-Only some models give trees: those of the family rnng, which finds the most probable one by its
-beam search. Each TEXT is a sentence; `-` reads sentences from standard input, one per line. FILE
-has one sentence per line, or bracketed trees (.trees, .mrg, .ptb). The words of trees are parsed,
-and a message gives precision, recall and F1 of the constituents: of all, with their labels, and
-without labels of those that have several words, but not all.
+Only some models give trees. Those of the family rnng find the most probable one by their beam
+search. Those of the family onlstm induce one: a large distance between two words begins a new
+constituent, whose label is always X. Each TEXT is a sentence; `-` reads sentences from standard
+input, one per line. FILE has one sentence per line, or bracketed trees (.trees, .mrg, .ptb). The
+words of trees are parsed, and a message gives precision, recall and F1 of the constituents: of
+all, with their labels if the model gives labels, and without labels of those that have several
+words, but not all.
 
     syntagm parse models/rnng "The keys to the cabinet are here ."
+    syntagm parse 'models/onlstm?layer=1' --file test.txt
     syntagm parse 'models/rnng?beam=200' --prefixes "The horse raced past the barn fell ."
     syntagm parse models/rnng --file test.trees > parsed.trees
 
@@ -65,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             parsed = brackets.of_tree(next(trees.parse([answer[-1]]))) if answer[-1] else []
             agreement.add(brackets.of_actions(gold[index].actions), parsed, len(gold[index].words))
     if gold:
-        for kind in ("labelled", "unlabelled"):
+        for kind in ("labelled", "unlabelled") if model.labelled else ("unlabelled",):
             precision, recall, f1 = brackets.rates(*getattr(agreement, kind))
             print(f"{kind}: precision {precision:.4f}, recall {recall:.4f}, F1 {f1:.4f}", file=sys.stderr)
     if missing:

@@ -75,10 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel":
     """Load the model with eos=yes, unless --no-end or an eos option in its name overrides it."""
-    from syntagm.models import names
+    from syntagm.models import families, names
 
+    name = names.parse(arguments.model)
+    # Programs say themselves whether they score it.
+    optional = "eos" in families.find(name.family).options
     cure = "Skip the ends of sentences with --no-end; compare the result only with other perplexities without sentence ends."
-    if arguments.no_end or "eos" in names.parse(arguments.model).options:
+    if arguments.no_end or "eos" in name.options or not optional:
         model = _model.load(arguments, **text_options)
     else:
         try:
@@ -89,7 +92,8 @@ def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel"
             problem = f"it can't score the end of a sentence ({error.place}: {error.found})"
             raise UsageError(f"model {arguments.model}", problem, "a model that can", cure) from error
     if model.eos is None and not arguments.no_end:
-        raise UsageError(f"model {arguments.model}", "the end of a sentence is not scored", "eos=yes", cure)
+        expected = "eos=yes" if optional else "a model that scores it"
+        raise UsageError(f"model {arguments.model}", "the end of a sentence is not scored", expected, cure)
     return model
 
 

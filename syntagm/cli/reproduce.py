@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm import registry
-from syntagm.cli import _experiment, _files
+from syntagm.cli import _experiment, _files, _model
 from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers import paper as papers
@@ -83,12 +83,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["natural", "published"],
         help="natural: with an initial capital and a full stop; published: without them",
     )
-    add(
-        "--allow-pickle",
-        action="store_true",
-        help="load pickled weights, which can run arbitrary code; read pickled suites",
-    )
-    add("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
+    _model.permissions(parser)
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add(
         "--set",

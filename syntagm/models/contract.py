@@ -12,6 +12,8 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]
+# The label of constituents without labels.
+UNLABELLED = "X"
 
 
 class LanguageModel(ABC):
@@ -33,7 +35,10 @@ class LanguageModel(ABC):
             limited only by the model's positions.
         exact: whether surprisals are those of the model's own distribution. False for a beam search, whose sizes are
             in `settings`.
+        words: all words that can follow a text, in families that list them: after any text, their probabilities, with that
+            of `eos` if there is one, sum to 1. One of them may stand for all unknown words.
         can: the supported queries: "score", and possibly "fill" and "parse".
+        labelled: whether constituents in the trees of `parse` have labels. If not, all are labelled X.
         worth_caching: whether reading a cached answer is faster than computing it.
         settings: scoring settings as in signatures: {"bos": "yes", "eos": "no", ...}.
         record: further information for the record of a run: hashes, versions, how the numbers were computed.
@@ -48,7 +53,9 @@ class LanguageModel(ABC):
     sees: Sees = "left"
     reach: int | None = None
     exact: bool = True
-    can: ClassVar[frozenset[str]] = frozenset({"score"})
+    words: Sequence[str] | None = None
+    can: frozenset[str] = frozenset({"score"})
+    labelled: ClassVar[bool] = True
     worth_caching: ClassVar[bool] = True
     settings: Mapping[str, str]
     record: Mapping[str, object]
@@ -121,7 +128,7 @@ class LanguageModel(ABC):
         Raises:
             ModelError: the model can't parse.
         """
-        raise ModelError(self.name, "this model gives no trees", "a model that does, such as one of the family rnng")
+        raise ModelError(self.name, "this model gives no trees", "a model that does: one of the family rnng or onlstm")
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each word is a single vocabulary entry after a space.

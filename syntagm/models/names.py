@@ -117,9 +117,15 @@ def load(text: str, **options: str) -> LanguageModel:
         cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
         raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     name = parse(text)
+    family = families.find(name.family)
+    if forbidden := [
+        option for option in name.options if option in family.options and family.options[option].argument_only
+    ]:
+        cure = f'On the command line: --{forbidden[0].replace("_", "-")}; in Python: load_model(name, {forbidden[0]}="yes").'
+        raise UsageError(f"model {text}", f"{forbidden[0]} in a name", "this permission as an argument", cure)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
-    model = families.find(name.family).load(name.path, {**name.options, **options})
+    model = family.load(name.path, {**name.options, **options})
     if name.path and (renewals := seal.renewals(Path(name.path))):
         model.record = {**model.record, "seal renewed": renewals}
     return model

@@ -44,7 +44,7 @@ def seen_twice(words: int) -> float:
     return float(24_000 * (words / 1e6) ** 0.6)
 
 
-def by_gradients(weights: float, tokens: float, epochs: int, step: int, work: Work) -> tuple[float, float]:
+def by_gradients(weights: float, tokens: float, epochs: int, step: float, work: Work) -> tuple[float, float]:
     """Estimate the time for a model that is trained by gradient descent.
 
     Arguments:

@@ -47,6 +47,10 @@ class Learner(ABC):
         """
         return {}
 
+    def rate_factor(self, batch: Any) -> float:
+        """Return a factor for the learning rate of the step that reads a batch; 1 unless overridden."""
+        return 1.0
+
     @abstractmethod
     def loss(self, batch: Any, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
         """Return the mean loss of a batch in nats per token, the number of tokens, and the detached state to carry on."""

@@ -23,7 +23,7 @@ from syntagm.io import lock
 from syntagm.progress import Progress
 from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
-from syntagm.training.settings import Default, Settings, rate_at, warmup_steps
+from syntagm.training.settings import NON_MONOTONE, Default, Settings, rate_at, warmup_steps
 from syntagm.training.state import Place
 
 SAVE_EVERY = 300.0
@@ -153,7 +153,7 @@ class _Training:
             self._save()
 
     def _step(self, batch: Any, steps: int) -> float:
-        rate = rate_at(self.settings, self.place.step, steps, self.place.reductions)
+        rate = rate_at(self.settings, self.place.step, steps, self.place.reductions) * self.learner.rate_factor(batch)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
@@ -190,6 +190,18 @@ class _Training:
         return int(total), nats / total
 
     def _evaluate(self) -> None:
+        """Evaluate the weights, or their averages if the optimiser computes them."""
+        if not isinstance(self.optimiser, optimiser.AveragedSGD):
+            self._evaluate_weights()
+            return
+        with self.optimiser.averaged():
+            self._evaluate_weights()
+        bits = [row["bits_per_word"] for row in self.place.history]
+        if not self.optimiser.averaging and bits[-1] > min(bits[: -NON_MONOTONE - 1], default=math.inf):
+            self.optimiser.average()
+            self.place.averaged_after, self.place.without_gain = self.place.step, 0
+
+    def _evaluate_weights(self) -> None:
         """Score the held-out text, add it to the history, and save the weights if they are the best so far."""
         place = self.place
         nats, words = self.learner.held_out()
@@ -261,6 +273,8 @@ class _Training:
         self.learner.write(self.folder)
         summary = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
         summary |= {"seconds": self.place.seconds, "device": self.learner.device.type}
+        if self.settings.optimiser == "asgd":
+            summary["averaged_after"] = self.place.averaged_after
         summary |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
         record.end(self.folder, summary)
 

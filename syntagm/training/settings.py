@@ -7,10 +7,12 @@ from typing import Literal
 from syntagm.errors import UsageError
 from syntagm.training.options import option
 
-Optimiser = Literal["sgd", "adamw"]
+Optimiser = Literal["sgd", "asgd", "adamw"]
 Schedule = Literal["plateau", "cosine", "constant"]
 PLATEAU_FACTOR = 0.25
 FLOOR = 0.1
+# Averaging (asgd) begins when an evaluation is worse than the best of all but this number of the last ones.
+NON_MONOTONE = 5
 # The loop multiplies the seed by a million and adds the epoch; the result must fit into 64 bits.
 _SEEDS = 2**32
 
@@ -25,14 +27,15 @@ class Settings:
 
     Arguments:
         epochs: the maximum number of passes over the text.
-        optimiser: `sgd`: plain SGD; `adamw`: AdamW with betas 0.9 and 0.95 and no weight decay of biases and norms.
+        optimiser: `sgd`: plain SGD; `asgd`: SGD that averages the weights of all steps once evaluations stop improving
+            (NT-ASGD, Merity et al. 2018); `adamw`: AdamW with betas 0.9 and 0.95 and no weight decay of biases and norms.
         lr: the peak learning rate.
         schedule: `plateau`: divide the rate by four after an evaluation that does not beat the best one (Gulordava et al.
             2018); `cosine`: rise linearly over `warmup` steps, then fall to a tenth along a cosine over all epochs;
             `constant`: rise linearly over `warmup` steps, then stay constant.
         warmup: the number of linear warm-up steps, at most the total number of steps; ignored by `plateau`. In short
             training, a `Default` is reduced; see `warmup_steps`.
-        decay: the weight decay (adamw).
+        decay: the weight decay (asgd, adamw).
         clip: the maximum norm of the gradient; 0 for no limit.
         patience: the number of successive evaluations without improvement after which training stops; 0 for no
             early stopping.
@@ -44,11 +47,11 @@ class Settings:
     """
 
     epochs: int = option("maximum number of passes over the text")
-    optimiser: Optimiser = option("plain SGD, or AdamW")
+    optimiser: Optimiser = option("plain SGD, SGD with averaging once improvement stops, or AdamW")
     lr: float = option("learning rate")
     schedule: Schedule = option("schedule of the learning rate", "plateau")
     warmup: int = option("warm-up steps (cosine, constant); the default is reduced in short training", 0)
-    decay: float = option("weight decay (adamw)", 0.0)
+    decay: float = option("weight decay (asgd, adamw)", 0.0)
     clip: float = option("maximum norm of the gradient; 0: no limit", 0.25)
     patience: int = option("number of evaluations without improvement after which to stop; 0: never stop early", 0)
     every: int = option("number of steps between evaluations; 0: evaluate after each epoch", 0)
@@ -63,6 +66,9 @@ class Settings:
                 raise UsageError(name, str(getattr(self, name)), f"at least {least}")
         if not 0 < self.lr < inf:
             raise UsageError("lr", str(self.lr), "more than 0")
+        if self.optimiser == "asgd" and 0 < self.patience <= NON_MONOTONE:
+            # Training would stop before the average begins.
+            raise UsageError("patience", f"{self.patience} with the optimiser asgd", f"0, or more than {NON_MONOTONE}")
         if not 0 <= self.seed < _SEEDS:
             raise UsageError("seed", str(self.seed), f"from 0 to {_SEEDS - 1:,}")
 

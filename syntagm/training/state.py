@@ -24,7 +24,10 @@ from syntagm.training.record import STATE_FILE
 
 @dataclass(slots=True)
 class Place:
-    """The position of training: the finished steps, the best evaluation so far, and the history of evaluations."""
+    """The position of training: finished steps, the best evaluation so far, and the history of evaluations.
+
+    `averaged_after` is the step after which the optimiser asgd began to average weights; 0 if it has not.
+    """
 
     epoch: int = 0
     index: int = 0
@@ -32,6 +35,7 @@ class Place:
     tokens: int = 0
     reductions: int = 0
     without_gain: int = 0
+    averaged_after: int = 0
     best: float | None = None
     best_file: str = ""
     best_checksum: str = ""

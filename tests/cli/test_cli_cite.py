@@ -48,7 +48,7 @@ def test_every_entry_is_whole(key: str) -> None:
 
 
 def test_every_bundled_suite_names_sources_that_are_known() -> None:
-    for collection in ("hu2020", "marvin2018", "textbook", "warstadt2020"):
+    for collection in ("distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020"):
         for path in expand([f"{collection}?n=1"] if collection != "hu2020" else [collection]):
             for suite in SuiteFiles([path]):
                 keys, unknown = references.mentioned(

@@ -66,7 +66,10 @@ def test_a_sentence_without_a_tree_has_an_empty_line(folder: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (["toy", "The boat"], "this model gives no trees; expected a model that does, such as one of the family rnng"),
+        (
+            ["toy", "The boat"],
+            "this model gives no trees; expected a model that does: one of the family rnng or onlstm",
+        ),
         (["toy"], "no text; expected TEXT, - or --file FILE"),
         (["toy", "The boat", "--file", "x.txt"], "TEXT and --file; expected TEXT, - or --file FILE"),
     ],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
+from laboratory import torch_files
 from lexicon_for_tests import FILES
 from models_for_tests import byte_level, transformer
 from ngrams_for_tests import TOY, trained
@@ -20,7 +21,7 @@ from syntagm import materials, registry
 from syntagm.check import check
 from syntagm.errors import FormulaError, ModelError, SyntagmError
 from syntagm.formula import parse
-from syntagm.io import seal
+from syntagm.io import seal, torch_file
 from syntagm.materials import reading
 from syntagm.models import names
 from syntagm.models.hugging_face.weights import refuse_unsafe
@@ -220,6 +221,17 @@ def _index(folder: Path) -> list[bytes]:
     return [json.dumps({"metadata": {"total_size": 8}, "weight_map": weights}).encode()]
 
 
+def _pytorch(folder: Path) -> list[bytes]:
+    whole = torch_files.weights()
+    torch.save({name: torch.from_numpy(value) for name, value in whole.items()}, folder / "whole.pt")
+    return [(folder / "whole.pt").read_bytes(), torch_files.grnn(whole)]
+
+
+def _tensors(path: Path) -> None:
+    for tensor in torch_file.tensors(torch_file.read(path, ["model.RNNModel"]), path).values():
+        tensor.array()
+
+
 READERS: dict[str, Reader] = {
     **dict(_formats()),
     "arpa": Reader("fuzz.arpa", lambda _: [ARPA], lambda path: ngram.load(str(path))),
@@ -229,6 +241,7 @@ READERS: dict[str, Reader] = {
     "word list": Reader("fuzz.csv", _words, _word_list),
     "schema of a lexicon": Reader("words/schema.toml", _schemas, lambda path: schema.read(path.parent)),
     "table of a lexicon": Reader("words/verb_use.csv", _tables, lambda path: schema.read(path.parent)),
+    "PyTorch file": Reader("fuzz.pt", _pytorch, _tensors),
     "vocabulary": Reader("model/vocabulary.txt", _ngram("vocabulary.txt"), vocabulary.read),
     "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
     "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),

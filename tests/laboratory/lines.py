@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from . import torch_files
 from .disk import Disk
 
 NOUNS = ("farmer", "sailor", "dog", "letter", "window")
@@ -45,12 +46,16 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "score_parquet": ("score", "toy", "--file", "in/valid.txt", "-o", "out/tokens.parquet"),
     "train_ngram": ("train", "ngram", *TEXTS, "--order=3", "--discount-fallback", "-o", "out/ngram"),
     "train_lstm": ("train", "lstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "-o", "out/lstm"),
+    "train_onlstm": (
+        "train", "onlstm", *TEXTS, *TINY, "--hidden=8", "--embedding=8", "--chunk=2", "--every=2", "-o", "out/onlstm"
+    ),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
     "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
     "train_rnng": (
         "train", "rnng", "--corpus", "in/train.trees", "--valid", "in/valid.trees", *TINY, "--hidden=8", "--embedding=8",
         "-o", "out/rnng",
     ),
+    "import": ("import", "grnn", "in/model.pt", "--vocabulary", "in/words.txt", "--allow-pickle", "-o", "out/imported"),
     "seal": ("seal", "in/edited_ngram"),
     "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
@@ -65,7 +70,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "integrity", "models", "parse", "perplexity", "selftest"}
+READERS = {"check", "conform", "integrity", "models", "parse", "perplexity", "selftest"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:
@@ -94,6 +99,8 @@ def write_inputs(root: Path) -> None:
     (root / "in" / "pairs.tsv").write_text(
         "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
     )
+    (root / "in" / "model.pt").write_bytes(torch_files.grnn(torch_files.weights()))
+    (root / "in" / "words.txt").write_text("\n".join(torch_files.WORDS))
     rows = "".join(f"{verb},{verb}s,{verb}\n" for verb in ("bark", "sleep"))
     (root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
 

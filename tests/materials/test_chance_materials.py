@@ -31,7 +31,7 @@ from syntagm.suite import Item, Prediction, Suite
 
 SEEDS = range(1, 21)
 MOST = 100
-COLLECTIONS = ["hu2020", "textbook", pytest.param("marvin2018", marks=pytest.mark.slow)]
+COLLECTIONS = ["distance", "hu2020", "islands", "textbook", pytest.param("marvin2018", marks=pytest.mark.slow)]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "chance.md"
 each_collection = pytest.mark.parametrize("collection", COLLECTIONS)
 

@@ -28,7 +28,8 @@ def test_every_kind_has_parents_that_are_kinds_and_a_word():
 
 
 def test_the_language_reads_it():
-    assert set(schema.read(lexicon.LEXICON).classes) == set(SCHEMA["classes"])
+    of_phrases = {"deed", "errand", "news", "says", "spot"}
+    assert set(schema.read(lexicon.LEXICON).classes) == set(SCHEMA["classes"]) | of_phrases
 
 
 def test_there_are_enough_nouns_of_each_sort():

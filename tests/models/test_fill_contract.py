@@ -18,7 +18,17 @@ WORDS = ("roses", "rose", "rain", "gardener", "gardeners", "gardener", "boats", 
 LEFTS = ["The old ", "The old gardener watered the ", "", "No one who has met the "]
 BLANKS = [Gap(left, right, WORDS) for left, right in zip(LEFTS, [" .", "", " came", "."], strict=True)]
 CLOSE = 1e-4 / math.log(2)
-WORD_BY_WORD = ["lstm", "lstm-eos", "lstm-bare", "ngram", "ngram-eos", "ngram-arpa"]
+WORD_BY_WORD = [
+    "lstm",
+    "lstm-eos",
+    "lstm-bare",
+    "onlstm",
+    "onlstm-eos",
+    "onlstm-adaptive",
+    "ngram",
+    "ngram-eos",
+    "ngram-arpa",
+]
 NAMED = {
     "toy": "toy",
     "toy-eos": "toy?eos=yes",

@@ -17,7 +17,8 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import seal
 from syntagm.models import names
 from syntagm.models.lstm.model import Lstm
-from syntagm.models.lstm.network import HEAD_ROWS, Network, surprisals
+from syntagm.models.lstm.network import Network
+from syntagm.models.recurrent.reading import HEAD_ROWS, surprisals
 from syntagm.progress import Progress
 from syntagm.training import loop
 from syntagm.training.lstm.settings import LstmSettings, Size, Steps

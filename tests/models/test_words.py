@@ -77,7 +77,8 @@ def test_the_words_partition_the_text(line: str, tokens: str) -> None:
         assert left < right
         # White space stands before its word only, but for what ends the text.
         own = line[left:right].strip()
-        assert own == word or (own in ('"', "''") and word in ("``", "''"))
+        own = own.lower() if tokens.endswith("-lower") else own
+        assert own == word or (own in ('"', "''") and word in ("``", "''")) or f"@{own}@" == word
         assert right == len(line) or not line[right - 1].isspace()
 
 
@@ -100,8 +101,48 @@ def test_starts_by_hand() -> None:
 
 
 def test_other_kinds_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"'moses'; expected one of auto, blanks, treebank"):
-        words.words("a", "moses")
+    for kind in ("penn", "penn-lower", "-lower", "auto-lower"):
+        with pytest.raises(UsageError, match=rf"'{kind}'; expected one of auto, blanks, treebank, moses,"):
+            words.split("a", kind)
+    with pytest.raises(UsageError, match=r"'penn-lower'; expected one of auto"):
+        words.words("a", "penn-lower")
+
+
+# What the programs gave for these lines; the tokens of Moses without escapes.
+PUBLISHED = [
+    (
+        "moses",
+        "Mr. Smith's 3,000 sheep-dogs (of Nov. 1999) can't wait, e.g. in the U.S. for \"No. 5\"...",
+        "Mr. Smith 's 3,000 sheep-dogs ( of Nov. 1999 ) can 't wait , e.g. in the U.S. for \" No. 5 \" ...",
+    ),
+    ("moses", "The dogs' owner said: 'It's 5,5% or more.'", "The dogs ' owner said : ' It 's 5,5 % or more . '"),
+    ("moses", "Rock'n'roll,,5 etc. he left. She stayed.", "Rock 'n'roll , ,5 etc. he left . She stayed ."),
+    (
+        "wikitext",
+        "The 1,200 well-known A-lists cost $3.50.",
+        "The 1 @,@ 200 well @-@ known A @-@ lists cost $ 3 @.@ 50 .",
+    ),
+    (
+        "treetagger",
+        "Mr. Smith's dogs (all 30) \"can't\" bark at house(s), U.S.A. or 3:15 p.m.--they'll say so; it's off...",
+        "Mr. Smith 's dogs ( all 30 ) \" ca n't \" bark at house(s) , U.S.A. or 3:15 p.m.--they 'll say so ; it 's off ...",
+    ),
+    ("treetagger", "--No!?yes ''so'' 5% <unk>, he said.", "-- No ! ?yes ' ' so ' ' 5 % <unk> , he said ."),
+    ("treebank-lower", "The DOGS can't bark.", "the dogs ca n't bark ."),
+    ("blanks-lower", "The DOGS can't bark.", "the dogs can't bark."),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "expected"), PUBLISHED)
+def test_words_of_moses_wikitext_and_treetagger(kind: str, line: str, expected: str) -> None:
+    assert words.split(line, kind) == expected.split()
+
+
+def test_lower_case_of_another_length_moves_no_start() -> None:
+    # The lower case of this capital has two characters.
+    found, starts = words.words("\u0130x \u0130 a", "blanks-lower")
+    assert found == ["i\u0307x", "i\u0307", "a"]
+    assert starts.tolist() == [0, 2, 4]
 
 
 @pytest.mark.slow

@@ -252,7 +252,10 @@ def test_regressions(shared: Path, reference: dict[str, list[Rows]]) -> None:
 def test_ratio_tests_and_footnote_7(shared: Path) -> None:
     study = study_of(shared)
     observed = regressions.observations(study)
-    by_classes = {"all classes": fits_of(shared), **regressions.without_classes(observed)}
+    names = ("full", "no_size", "no_architecture")
+    without = regressions.without_classes(observed)
+    fits = {name: regressions.fitted(table, names) for name, table in without.items()}
+    by_classes = {"all classes": fits_of(shared), **fits}
     made = regressions.tests(by_classes, regressions.ratios(by_classes))
     found = by_name(made, "classes", "tested")
     for tested, chi2, df, p in (

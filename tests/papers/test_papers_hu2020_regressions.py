@@ -38,12 +38,10 @@ def observed(*classes: str) -> pl.DataFrame:
         (("lstm", "other"), {}),
     ],
 )
-def test_classes_are_left_out_by_either_name(
-    classes: tuple[str, ...], left: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(regressions, "fitted", lambda table, _: len(set(table["architecture"])))
-    expected = {f"without {name}": count for name, count in left.items()}
-    assert regressions.without_classes(observed(*classes)) == expected
+def test_classes_are_left_out_by_either_name(classes: tuple[str, ...], left: dict[str, int]) -> None:
+    tables = regressions.without_classes(observed(*classes))
+    found = {name: table["architecture"].n_unique() for name, table in tables.items()}
+    assert found == {f"without {name}": count for name, count in left.items()}
 
 
 def test_a_test_that_cannot_be_made_is_a_note() -> None:
@@ -67,6 +65,22 @@ def test_a_test_that_cannot_be_made_is_a_note() -> None:
     assert "the larger model has the lower likelihood, by 1;" in failed
     # Which models: those of all classes are fitted.
     assert "without GPT-2: full is not fitted: the reason." in made.notes
+
+
+def test_variance_is_split_into_what_differs_and_the_choice_of_items() -> None:
+    classes = ("lstm", "other", "ngram")
+    table = observed(*classes).with_columns(pl.col("performance").clip(0, 1), n=pl.lit(24))
+    made = regressions.variances(table)
+    parts = {row[0]: dict(zip(made.columns, row, strict=True)) for row in made.rows}
+    assert [*parts] == [
+        "class", "size", "training run", "suite", "class by suite", "size by suite", "items", "residual",
+    ]  # fmt: skip
+    scores = table["performance"].to_numpy()
+    assert parts["items"]["sd"] == pytest.approx(np.sqrt(np.mean(scores * (1 - scores) / 23)))
+    assert sum(part["share"] for part in parts.values()) == pytest.approx(1)
+    assert (parts["class"]["levels"], parts["class"]["remark"]) == (3, "only 3")
+    [*_, reason] = regressions.variances(table.filter(architecture="lstm")).notes
+    assert reason.startswith("The variance is not split: class: one level")
 
 
 def test_items_and_counts_have_diagnostics() -> None:

@@ -158,19 +158,6 @@ def test_a_logistic_model_is_bootstrapped_from_its_own_estimates(monkeypatch: py
             assert few_groups.compare(*fits).method == method
 
 
-def test_shares_of_variance_add_up_and_their_intervals_contain_them() -> None:
-    table, _, _ = design("crossed")
-    fit = linear.fit("score ~ 1 + (1 | run) + (1 | suite)", table, reml=True)
-    found = {share.name: share for share in few_groups.shares(fit, draws=12)}
-    variances = {group.name: group.sd[0] ** 2 for group in fit.groups} | {"residual": fit.sigma**2}
-    assert found.pop("fixed effects").share == pytest.approx(0, abs=1e-12)
-    total = sum(variances.values())
-    assert {name: share.share for name, share in found.items()} == pytest.approx(
-        {name: variance / total for name, variance in variances.items()}
-    )
-    assert all(share.low <= share.share <= share.high for share in found.values())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS[:2])
 def test_the_parametric_bootstrap_has_the_p_of_pbkrtest(name: str) -> None:

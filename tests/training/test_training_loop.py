@@ -20,7 +20,7 @@ import torch
 import training_for_tests
 from models_for_tests import TEXT
 from safetensors.torch import load_file
-from training_for_tests import GPT2, LSTM, learn
+from training_for_tests import GPT2, LSTM, ONLSTM, learn
 
 from syntagm.cli import _lines, main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
@@ -46,7 +46,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=["lstm", *(pytest.param(family, marks=pytest.mark.slow) for family in ("gpt2", "masked", "rnng"))],
+    params=["lstm", *(pytest.param(family, marks=pytest.mark.slow) for family in ("onlstm", "gpt2", "masked", "rnng"))],
 )
 def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A family, and the folder of a training that nothing happened to."""
@@ -86,7 +86,7 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     made = json.loads((folder / "training.json").read_text())
     rows = made["history"]
     assert made["family"] == family
-    assert made["settings"]["lr"] == (LSTM if family == "lstm" else GPT2).lr
+    assert made["settings"]["lr"] == {"lstm": LSTM, "onlstm": ONLSTM}.get(family, GPT2).lr
     text = "text.trees" if family == "rnng" else "text.txt"
     assert [made[name][0]["name"] for name in ("corpus", "held_out")] == [text, text]
     assert rows[-1]["bits_per_word"] < rows[0]["bits_per_word"]
@@ -213,8 +213,13 @@ def test_a_killed_training_ends_with_the_same_model(
     undisturbed: Any, corpus: Path, tmp_path: Path, event: str, number: int
 ) -> None:
     family, folder = undisturbed
+    made = json.loads((folder / "training.json").read_text())
     if family != "lstm" and event == "evaluation":
-        number = json.loads((folder / "training.json").read_text())["history"][0]["step"]
+        number = made["history"][0]["step"]
+    if family == "onlstm":
+        # In the averages.
+        assert 0 < made["averaged_after"] < made["history"][-2]["step"]
+        number = made["averaged_after"] + 3
     killed(family, tmp_path / family, corpus, event, number)
     assert not (tmp_path / family / "training.json").exists()
     assert event == "evaluation" or (tmp_path / family / "state" / "state.safetensors").exists()

@@ -20,7 +20,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,7 +61,7 @@ class Causal(LanguageModel):
         eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
         model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights

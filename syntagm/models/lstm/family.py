@@ -6,7 +6,7 @@ from syntagm.models.words.words import KINDS
 
 FAMILY = Family(
     name="lstm",
-    summary="Word-level LSTMs, trained by `syntagm train lstm`.",
+    summary="Word-level LSTMs, trained by `syntagm train lstm` or imported.",
     module="syntagm.models.lstm.model",
     settings=(
         Option(

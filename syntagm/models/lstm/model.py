@@ -1,192 +1,27 @@
 """Word-level LSTM language models, trained by `syntagm train lstm` (Gulordava et al. 2018; Hu et al. 2020).
 
 The name is `lstm:FOLDER`, or just the folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
-
-Each text is read from the initial state, so its surprisals do not depend on other texts. A word that is not in the
-vocabulary is replaced by its class of unknown words, and marked as unknown. With `bos=no` the first word has no surprisal
-(nan). A gap is filled from the text before it; candidates may have several words.
 """
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-
-from syntagm.answers import Fill, Gap, InContext, Surprisals
-from syntagm.models.batching import in_batches, once
-from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
+from syntagm.models.family import Family
 from syntagm.models.lstm.family import FAMILY
-from syntagm.models.lstm.network import Network, continued, next_logits, surprisals
-from syntagm.models.rank import rank
-from syntagm.models.windows import refuse_overlap
+from syntagm.models.lstm.network import Network
+from syntagm.models.recurrent.model import FILES, RecurrentModel
 from syntagm.models.words import vocabulary, weights
-from syntagm.models.words.gaps import divide, single
-from syntagm.models.words.vocabulary import END, Vocabulary
-from syntagm.models.words.words import KINDS, words
+from syntagm.models.words.words import KINDS
 
-SCORER = "lstm 1"
 FORMAT = 1
-_FILES = ("model.json", "model.safetensors", "vocabulary.txt")
-# Contexts of gaps in a batch.
-_CONTEXTS = 256
 
 
-class Lstm(LanguageModel):
-    """An LSTM with its vocabulary, created by `load`, or from a network during training."""
+class Lstm(RecurrentModel):
+    """An LSTM with its vocabulary."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
-
-    def __init__(
-        self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
-    ) -> None:
-        chosen = FAMILY.choose(options)
-        self.network, self.vocabulary, self.name = network.eval(), vocabulary, FAMILY.canonical(label, options)
-        self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
-        self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
-        self.bos, self.eos = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
-        self.settings = FAMILY.scoring_settings(chosen, tokens=self._tokens)
-        digest = weights.digest(network)
-        dependencies = [SCORER, digest, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings]
-        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
-        self.record = {
-            "architecture": "lstm",
-            "weights": digest,
-            "vocabulary": len(vocabulary),
-            "unknown": vocabulary.classes,
-            "options": dict(options),
-            "device": str(network.decoder.weight.device),
-            "prefixes": "shared (word by word)" if self._share else "not shared (word by word)",
-            "torch": torch.__version__,
-        }
-
-    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
-        distinct = list(dict.fromkeys(texts))
-        repeats = dict.fromkeys(distinct, 0)
-        for text in texts:
-            repeats[text] += 1
-        divided = [words(text, self._tokens) for text in distinct]
-        sequences = [self._sequence(text_words) for text_words, _ in divided]
-        scored = [index for index, sequence in enumerate(sequences) if sequence]
-
-        def finished(batch: Sequence[int]) -> None:
-            if done:
-                done(sum(repeats[distinct[scored[index]]] for index in batch))
-
-        batches = surprisals(self.network, [sequences[index] for index in scored], self._batch, self._share, finished)
-        all_nats = {scored[index]: nats for index, nats in batches}
-        if done and (empty := sum(repeats[text] for index, text in enumerate(distinct) if index not in all_nats)):
-            done(empty)
-        answers = {text: self._answer(text, *divided[i], all_nats.get(i)) for i, text in enumerate(distinct)}
-        for text in texts:
-            yield answers[text]
-
-    def read(
-        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
-    ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`.
-
-        A text with more words than a batch is read in portions, and the state is carried from one portion to the next.
-        """
-        refuse_overlap(overlap, self.name, "an LSTM carries its state through a text of any length")
-        waiting: list[str] = []
-        for text in texts:
-            split_words, starts = words(text, self._tokens)
-            if len(split_words) <= self._batch:
-                waiting.append(text)
-                continue
-            yield from super().read(waiting, None, done)
-            waiting = []
-            nats = self._continued(self._sequence(split_words), len(text), done)
-            answer = self._answer(text, split_words, starts, nats)
-            yield InContext(answer, self._context(len(answer.starts)))
-        yield from super().read(waiting, None, done)
-
-    def _continued(
-        self, sequence: Sequence[int], characters: int, done: Callable[[int], None] | None
-    ) -> NDArray[np.float64]:
-        """Read a long text in portions, and report a proportional number of characters after each."""
-        nats = np.empty(len(sequence) - 1)
-        read = 0
-        for portion in continued(self.network, sequence, self._batch):
-            nats[read : read + len(portion)] = portion
-            if done:
-                done(characters * (read + len(portion)) // len(nats) - characters * read // len(nats))
-            read += len(portion)
-        return nats
-
-    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
-        divided = [divide(gap, self._tokens, self.name) for gap in gaps]
-        lists = {id(gap.candidates): gap.candidates for gap in divided}
-        candidates = {
-            number: [self.vocabulary.ids(words) for words in candidate_list] for number, candidate_list in lists.items()
-        }
-        in_vocabulary = {
-            number: [all(map(self.vocabulary.known, words)) for words in candidate_list]
-            for number, candidate_list in lists.items()
-        }
-        keys = [(gap.before, id(gap.candidates)) for gap in divided]
-
-        def answer(batch: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
-            before = [[0] * (self.bos is not None) + self.vocabulary.ids(words) for words, _ in batch]
-            rows = self._next_logits(before)
-            return [
-                self._filled(context, row, candidates[number], np.array(in_vocabulary[number], bool))
-                for context, row, (_, number) in zip(before, rows, batch, strict=True)
-            ]
-
-        return once(keys, in_batches(_CONTEXTS, answer), done)
-
-    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word; see `LanguageModel.single`."""
-        return single(words, self._tokens, self.name)
-
-    def _next_logits(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
-        """Yield the logits for the word after each sequence; None for an empty sequence."""
-        nonempty = [sequence for sequence in before if sequence]
-        rows = iter(next_logits(self.network, nonempty, self._share).cpu().numpy() if nonempty else [])
-        for sequence in before:
-            yield next(rows) if sequence else None
-
-    def _filled(
-        self,
-        before: list[int],
-        logits: NDArray[np.floating] | None,
-        words: Sequence[list[int]],
-        in_vocabulary: NDArray[np.bool_],
-    ) -> Fill:
-        bits, above, below = np.full((3, len(words)), np.nan)
-        if logits is not None:
-            single = [index for index, ids in enumerate(words) if len(ids) == 1]
-            bits[single], above[single], below[single] = rank(
-                logits, np.array([words[index][0] for index in single], np.int64)
-            )
-            several = [index for index, ids in enumerate(words) if len(ids) > 1]
-            sequences = [before + words[index] for index in several]
-            for at, nats in surprisals(self.network, sequences, self._batch, self._share):
-                bits[several[at]] = nats[-len(words[several[at]]) :].sum() / np.log(2)
-        return Fill(bits, above, below, in_vocabulary)
-
-    def _sequence(self, words: Sequence[str]) -> list[int]:
-        """Return the ids to read: end symbol, words, end symbol, depending on `bos` and `eos`."""
-        return [0] * (self.bos is not None) + self.vocabulary.ids(words) + [0] * (self.eos is not None)
-
-    def _answer(
-        self, text: str, words: Sequence[str], starts: NDArray[np.int32], nats: NDArray[np.float64] | None
-    ) -> Surprisals:
-        in_vocabulary = np.array([self.vocabulary.known(word) for word in words], bool)
-        if self.eos is not None:
-            starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
-        bits = np.full(len(starts), np.nan)
-        if nats is not None and len(starts):
-            bits[len(bits) - len(nats) :] = nats / np.log(2)
-        return Surprisals(text, starts, bits, in_vocabulary)
+    family: ClassVar[Family] = FAMILY
+    scorer: ClassVar[str] = "lstm 1"
 
 
 def load(path: str, **options: str) -> Lstm:
@@ -197,7 +32,7 @@ def load(path: str, **options: str) -> Lstm:
         ModelError: the folder was not written by `syntagm train lstm`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, "lstm", _FILES)
+    folder, label = weights.opened(path, "lstm", FILES)
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     sizes = weights.described(folder / "model.json", "lstm", FORMAT, checks)

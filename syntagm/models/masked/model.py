@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -73,7 +73,7 @@ class Masked(LanguageModel):
         filler: the filler of gaps.
     """
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
     sees = FAMILY.sees
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:

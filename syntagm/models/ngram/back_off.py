@@ -29,7 +29,7 @@ class BackOff(LanguageModel):
         vocabulary: the vocabulary, with classes of unknown words.
     """
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
     worth_caching: ClassVar[bool] = False
 
     def __init__(

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import json
 import shutil
-import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
-from syntagm.io import atomic, hashing, lock, seal, shape
+from syntagm.io import atomic, hashing, lock, safetensors_file, seal, shape
 from syntagm.io.json import record
 from syntagm.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams
@@ -24,7 +23,6 @@ from syntagm.models.words.words import KINDS
 FORMAT = 1
 _UNFINISHED = "unfinished"
 FILES = ("model.safetensors", "vocabulary.txt")
-_TYPES = {"int32": "I32", "float32": "F32"}
 _SHAPE = {
     "family": frozenset({"ngram"}),
     "format": int,
@@ -71,7 +69,7 @@ def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, tra
     new = folder / _UNFINISHED
     try:
         vocabulary.write(new / "vocabulary.txt")
-        atomic.write_parts(new / "model.safetensors", _safetensors(_arrays(ngrams)))
+        atomic.write_parts(new / "model.safetensors", safetensors_file.parts(_arrays(ngrams)))
         atomic.write(new / "training.json", json.dumps(training, indent=1).encode() + b"\n")
         head = {
             "family": "ngram",
@@ -100,19 +98,6 @@ def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:
         if order < ngrams.order:
             arrays[f"backoffs.{order}"] = ngrams.backoffs[order - 1]
     return arrays
-
-
-def _safetensors(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    """Yield the safetensors file in parts, because its library would copy everything in memory."""
-    head, end = {}, 0
-    for name, values in arrays.items():
-        begin, end = end, end + values.nbytes
-        head[name] = {"dtype": _TYPES[values.dtype.name], "shape": list(values.shape), "data_offsets": [begin, end]}
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 8)
-    yield struct.pack("<Q", len(text)) + text
-    for values in arrays.values():
-        yield np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
 
 
 def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:

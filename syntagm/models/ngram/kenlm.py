@@ -37,7 +37,7 @@ def is_binary(path: Path) -> bool:
 class KenLM(LanguageModel):
     """A model in a KenLM binary file, created by `ngram.load`."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
     worth_caching: ClassVar[bool] = False
 
     def __init__(self, path: Path, name: str, digest: str, tokenisation: Tokenisation) -> None:

@@ -20,7 +20,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,7 @@ _INSIDE = re.compile(r"\w\w")
 class Random(LanguageModel):
     """A model with pseudo-random surprisals; see the description of the module."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
     worth_caching = False
 
     def __init__(self, seed: int, unigram: bool) -> None:

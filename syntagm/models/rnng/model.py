@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from syntagm.models.rnng.network import PARTS, Network
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
 from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import KINDS, split, words
+from syntagm.models.words.words import KINDS, leaf, split, words
 
 SCORER = "rnng 1"
 FORMAT = 1
@@ -38,7 +38,7 @@ _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 class Rnng(LanguageModel):
     """An RNNG with its vocabulary and labels, created by `load`, or from a network."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "parse"})
+    can = frozenset({"score", "parse"})
     bos, exact = START, False
 
     def __init__(
@@ -116,8 +116,7 @@ class Rnng(LanguageModel):
         parts = []
         for action in actions:
             if action == SHIFT:
-                # Brackets would be read as those of the tree.
-                parts.append(" " + next(remaining).replace("(", "-LRB-").replace(")", "-RRB-"))
+                parts.append(" " + leaf(next(remaining)))
             else:
                 parts.append(")" if action == REDUCE else f" ({self.labels[action - OPEN]}")
         opened = [0, *accumulate((action >= OPEN) - (action == REDUCE) for action in actions)][-1]

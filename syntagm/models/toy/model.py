@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 class Toy(LanguageModel):
     """A bigram model with add-one smoothing; see the description of the module."""
 
-    can: ClassVar[frozenset[str]] = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill"})
     worth_caching = False
     reach = 1
 

@@ -1,4 +1,4 @@
-"""Tokenisation into words with positions: at white space, or by the rules of the Penn Treebank.
+"""Tokenisation into words with positions: at white space, or by the rules of the Penn Treebank, of Moses or TreeTagger.
 
 Treebank words are exactly those of NLTK's TreebankWordTokenizer. NLTK applies twenty regular expressions to each line.
 Their effect on a piece between two spaces depends only on the piece and on whether it is the first or last of its line.
@@ -13,12 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
+from syntagm.models.words import moses, treetagger
 
-KINDS = ("auto", "blanks", "treebank")
+_SPLITTERS = {"moses": moses.split, "treetagger": treetagger.split, "wikitext": moses.split_wikitext}
+_LOWER = "-lower"
+KINDS = (
+    "auto", "blanks", "treebank", *_SPLITTERS, *(f"{kind}{_LOWER}" for kind in ("blanks", "treebank", "moses")),
+)  # fmt: skip
 _PIECES = 2**17
 # Words made of letters only that NLTK splits.
 _CONTRACTIONS = frozenset(["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"])
 _QUOTES = ("``", "''")
+# WikiText's marks inside words and numbers.
+_INSIDE = ("@-@", "@,@", "@.@")
 _BETWEEN_SPACES = re.compile(r"\S+")
 _LAST = (" .", " ?", " !", " ''")
 _ALONE = re.compile(r"(?:^|\s)(?:[.,;:?!()]|``|''|--)(?=\s|$)")
@@ -31,7 +38,8 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
         text: one line.
         tokens: `blanks`: split at white space; `treebank`: as NLTK's TreebankWordTokenizer, with `` and '' for quotes;
             `auto`: as `blanks` if the text is already tokenised (it contains a separate punctuation mark), else as
-            `treebank`.
+            `treebank`; `moses`, `treetagger`, `wikitext`: see the modules `moses` and `treetagger`; with `-lower`: in
+            lower case.
 
     Returns:
         The words, and the index of the first character of each: shape (words,), int32, beginning with 0.
@@ -67,6 +75,10 @@ def split(text: str, tokens: str = "blanks") -> list[str]:
         return text.split()
     if tokens not in KINDS:
         raise UsageError("tokens", repr(tokens), "one of " + ", ".join(KINDS))
+    if tokens.endswith(_LOWER):
+        return [word.lower() for word in split(text, tokens.removesuffix(_LOWER))]
+    if tokens in _SPLITTERS:
+        return _SPLITTERS[tokens](text)
     pieces = text.split()
     if " ".join(pieces) != text or len(pieces) < 2:
         # NLTK's rules treat white space other than single spaces in special ways.
@@ -89,6 +101,15 @@ def between_blanks(text: str, starts: NDArray[np.int32]) -> tuple[NDArray[np.int
     """
     ends = np.array([match.end() for match in _BETWEEN_SPACES.finditer(text)], np.intp)
     return np.searchsorted(ends, starts, "right"), ends
+
+
+def leaf(word: str) -> str:
+    """Return a word as written in a bracketed tree, where brackets would be read as those of the tree.
+
+    >>> leaf("("), leaf("a)")
+    ('-LRB-', 'a-RRB-')
+    """
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def is_split(text: str) -> bool:
@@ -144,4 +165,12 @@ def _end(text: str, word: str, at: int) -> int:
         return at + 1
     if word == "``" and text.startswith("''", at):
         return at + 2
+    if word in _INSIDE and text[at] == word[1]:
+        return at + 1
+    # The word is in lower case, which may be longer.
+    end = at + 1
+    while end < len(text) and len(text[at:end].lower()) < len(word):
+        end += 1
+    if text[at:end].lower() == word:
+        return end
     raise AssertionError(f"{word!r} is not at {at} of {text!r}")

@@ -1,14 +1,16 @@
 """Two claims of Hu et al. 2020 that are no differences of scores: perplexity tells little, and class matters more than size."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import isnan
 
 import polars as pl
 
+from syntagm.errors import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.models import WORD_BY_WORD
 from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, counting
-from syntagm.papers.hu2020.regressions import Fits, Regressions
+from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.association import association
 
@@ -60,34 +62,36 @@ def within_a_class(study: Study) -> list[Row]:
     return found
 
 
-def class_over_size(subsets: Iterable[tuple[str, Fits]]) -> list[Row]:
-    """Judge by how much the AIC without the model class exceeds that without corpus size.
+def class_over_size(withdrawn: set[tuple[str, int]], found: Regressions) -> list[Row]:
+    """Judge by AICs, and by shares of variance.
 
-    Arguments:
-        subsets: which models count, and the fits.
+    By how much does the AIC without the model class exceed that without corpus size, and the share of class that of size?
+    The models are all, those not withdrawn, and those without the classes of footnote 7.
 
     Raises:
         LookupError: a regression could not be fitted.
     """
-    found = []
-    for models, fits in subsets:
+    kept = ~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn])
+    tables = {"all": found.observations, MODELS[1]: found.observations.filter(kept), **found.remaining}
+    if len(tables[MODELS[1]]) == len(tables["all"]):
+        del tables[MODELS[1]]
+    rows = []
+    for models, table in tables.items():
+        fits = found.without.get(models) or (
+            found.fits if models == "all" else regressions.fitted(table, ("no_size", "no_architecture"))
+        )
         if lacking := [name for name in ("no_architecture", "no_size") if name not in fits.fits]:
             raise LookupError(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
         gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
         verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
         numbers = gap, gap, gap, Range(low=NEAR)
-        found.append(Row(CLASS_OVER_SIZE, "difference of AICs", models, "pooled", "random", *numbers, verdict))
-    return found
-
-
-def subsets(study: Study, withdrawn: set[tuple[str, int]], found: Regressions) -> Iterator[tuple[str, Fits]]:
-    """Yield the regressions of all models, without those withdrawn, and without the classes of footnote 7."""
-    yield "all", found.fits
-    table = found.observations
-    remaining = table.filter(~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn]))
-    if len(remaining) < len(table):
-        yield MODELS[1], regressions.fitted(remaining, ("no_size", "no_architecture"))
-    yield from found.without.items()
+        rows.append(Row(CLASS_OVER_SIZE, "difference of AICs", models, "pooled", "random", *numbers, verdict))
+        with suppress(InputError):
+            value, low, high = regressions.split(table).difference("class", "size")
+            claimed = Range(low=0.0)
+            judged = value, low, high, claimed, claimed.verdict(low, high)
+            rows.append(Row(CLASS_OVER_SIZE, "share of variance: class - size", models, "pooled", "random", *judged))
+    return rows
 
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:
@@ -115,5 +119,5 @@ def claims(
     return [
         (DISSOCIATED, lambda: dissociation(study, withdrawn)),
         (WITHIN, lambda: within_a_class(study)),
-        (CLASS_OVER_SIZE, lambda: class_over_size(subsets(study, withdrawn, found))),
+        (CLASS_OVER_SIZE, lambda: class_over_size(withdrawn, found)),
     ]

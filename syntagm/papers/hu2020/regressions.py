@@ -3,7 +3,7 @@
 An observation is the score of a trained model on a suite. Random effects by suite are the intercept, the slope of log corpus
 size and the differences between model classes, all correlated; each model has a random intercept. Fits maximize the
 likelihood. An ablation removes a predictor from the fixed effects and keeps it in the random ones. (lme4,
-`notebooks/lme-analysis.Rmd` of the paper's repository.)
+`notebooks/lme-analysis.Rmd` of the paper's repository.) Not in the paper: the shares of variance, and regressions of items.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,6 +18,7 @@ from syntagm.errors import SyntagmError
 from syntagm.papers.hu2020 import item_regressions
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
+from syntagm.stats import variance_shares
 from syntagm.stats.mixed import few_groups, linear
 from syntagm.stats.mixed.linear import Fit, LikelihoodRatio
 
@@ -74,7 +75,12 @@ class Regressions:
 
     @cached_property
     def without(self) -> Mapping[str, Fits]:
-        """The models without circuits, fitted without the classes of footnote 7; see `without_classes`."""
+        """The models without circuits, fitted without the classes of footnote 7."""
+        return {name: fitted(table, _ABLATIONS) for name, table in self.remaining.items()}
+
+    @cached_property
+    def remaining(self) -> Mapping[str, pl.DataFrame]:
+        """The observations without the classes of footnote 7; see `without_classes`."""
         return without_classes(self.observations)
 
     @cached_property
@@ -90,10 +96,10 @@ Ratios = Mapping[tuple[str, str], LikelihoodRatio | str]
 def observations(study: Study) -> pl.DataFrame:
     """Return the observations, one row per trained model and suite.
 
-    The columns are performance, numwords (millions), architecture, suite, circuit and instance.
+    The columns are performance, numwords (millions), architecture, suite, circuit, instance, and n, the number of items.
     """
     scores = study.scores().filter(pl.col("corpus") != "")
-    return scores.select(pl.col("score").alias("performance"), *_predictors(study), "suite", _circuit(study))
+    return scores.select(pl.col("score").alias("performance"), *_predictors(study), "suite", _circuit(study), "n")
 
 
 def items_of(study: Study) -> pl.DataFrame:
@@ -122,14 +128,15 @@ def tables(found: Regressions) -> Iterator[tuple[str, Table]]:
     if found.fits.fits:
         yield "regression_coefficients", coefficients(found.fits)
         yield "regression_random_effects", random_effects(found.fits)
+    yield "variances", variances(found.observations)
     yield from item_regressions.tables(items_of(found.study))
 
 
-def without_classes(table: pl.DataFrame) -> dict[str, Fits]:
-    """Fit the models without circuits to data without some model classes, if the data contain these."""
+def without_classes(table: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return the observations without some model classes, if the data contain these."""
     present = set(table["architecture"])
     return {
-        name: fitted(table.filter(~pl.col("architecture").is_in([*chain(*classes)])), _ABLATIONS)
+        name: table.filter(~pl.col("architecture").is_in([*chain(*classes)]))
         for name, classes in WITHOUT.items()
         if all(present.intersection(names) for names in classes)
     }
@@ -255,6 +262,37 @@ def random_effects(fitted_models: Fits) -> Table:
     return Table(
         "Random effects", ("model", "group", "effect", "sd", "correlations"), rows, (), _notes(fitted_models)[:1]
     )
+
+
+def split(table: pl.DataFrame) -> variance_shares.Split:
+    """Split the variance of observations into what classes, sizes, training runs, suites and items contribute.
+
+    Raises:
+        InputError: there is one class, one size or one suite, or one training run of each class and size.
+    """
+    table = table.filter(pl.col("performance").is_not_nan())
+    chosen = {"class": "architecture", "size": "numwords", "training run": "instance", "suite": "suite"}
+    groups = {name: table[column].to_list() for name, column in chosen.items()}
+    for name in ("class", "size"):
+        groups[f"{name} by suite"] = list(zip(groups[name], groups["suite"], strict=True))
+    of_items = table.select(pl.col("performance") * (1 - pl.col("performance")) / (pl.col("n") - 1).clip(1)).to_series()
+    return variance_shares.split(table["performance"].to_list(), groups, of_items.to_list())
+
+
+def variances(table: pl.DataFrame) -> Table:
+    """Make the table of the shares of variance."""
+    notes = [
+        "The variance of the scores of trained models on suites. sd: the standard deviation between levels, in the unit of "
+        "scores. items: what another choice of items would change; residual: by training run and suite, beyond this.",
+        "Sums of squares (Henderson's method 3); 95 % generalized intervals. remark: few levels tell little about others.",
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    try:
+        rows += map(astuple, split(table).shares())
+    except SyntagmError as error:
+        notes.append(f"The variance is not split: {error}")
+    columns = ("part", "levels", "sd", "share", "low", "high", "remark")
+    return Table("Shares of variance", columns, tuple(rows), (), tuple(notes))
 
 
 def _predictors(study: Study) -> tuple[pl.Expr, ...]:

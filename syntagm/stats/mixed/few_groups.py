@@ -1,4 +1,4 @@
-"""Tests of mixed models that hold their level with few groups, and shares of variance with intervals.
+"""Tests of mixed models that hold their level with few groups.
 
 The likelihood-ratio test compares with a chi-squared distribution, which needs many groups: with ten training runs it
 rejects in 8 of 100 cases at the level .05, with four in 18. A likelihood ratio compared with those of simulated
@@ -8,7 +8,7 @@ responses, and Kenward and Roger's F test (Halekoh & Højsgaard 2014), don't; no
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 
 # Simulated responses of a likelihood-ratio test, so that p can be below .001 (in a logistic model, whose fits take
-# longer, .005); and of shares of variance.
-DRAWS, LOGISTIC_DRAWS, SHARES = 1000, 200, 500
+# longer, .005).
+DRAWS, LOGISTIC_DRAWS = 1000, 200
 # A bootstrap stops after one of this many ratios is larger.
 _SHARE = 20
 
@@ -129,56 +129,6 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
     return LikelihoodRatio(plain.chi2, plain.df, p, method, least=0.0 if stopped else 1 / (1 + fitted))
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The share of the variance of responses that a group of random effects, the fixed effects or the residual have.
-
-    Arguments:
-        name: of the group; "fixed effects" or "residual".
-        share: from 0 to 1.
-        low, high: the 95% interval, by parametric bootstrap.
-    """
-
-    name: str
-    share: float
-    low: float
-    high: float
-
-
-def shares(fit: Fit, draws: int = SHARES) -> list[Share]:
-    """Split the variance of responses into shares, for example of class, run and suite, with intervals.
-
-    Write what should have a share as a random effect: `score ~ 1 + (1 | class) + (1 | size) + (1 | run) + (1 | suite)`.
-    In a logistic model, the variance is that of the log odds, whose residual has the variance pi**2 / 3 (Nakagawa &
-    Schielzeth 2010). Groups with few levels have wide intervals; one with two or three can hardly be told from none.
-
-    Arguments:
-        draws: the number of simulated responses; the model is fitted to each. Their seed is that of
-            `bootstrap.current()`.
-    """
-    names, observed = _shares(fit)
-    seed = bootstrap.current().seed
-    source = bootstrap.generator(f"shares/{fit.formula}", seed)
-    simulated = []
-    for _ in range(draws):
-        with suppress(SyntagmError):
-            simulated.append(_shares(_refitted(fit, simulate(fit, source), seed))[1])
-    low, high = np.percentile(simulated, (2.5, 97.5), axis=0)
-    return [Share(*numbers) for numbers in zip(names, observed.tolist(), low.tolist(), high.tolist(), strict=True)]
-
-
-def _shares(fit: Fit) -> tuple[list[str], Numbers]:
-    linear_model = bool(np.isfinite(fit.sigma))
-    scale = fit.sigma**2 if linear_model else 1.0
-    fixed = fit.design.fixed.values @ np.array([effect.estimate for effect in fit.coefficients])
-    parts = {"fixed effects": float(fixed.var())}
-    for grouping, lower in zip(fit.design.groupings, search.triangles(fit.place, fit.design.groupings), strict=True):
-        parts[grouping.name] = scale * float(((grouping.columns @ lower) ** 2).sum(axis=1).mean())
-    parts["residual"] = scale if linear_model else np.pi**2 / 3
-    variances = np.array(list(parts.values()))
-    return list(parts), variances / variances.sum()
-
-
 def simulate(fit: Fit, source: np.random.Generator) -> Numbers:
     """Draw a response from a fitted model."""
     design, linear_model = fit.design, bool(np.isfinite(fit.sigma))
@@ -192,10 +142,3 @@ def simulate(fit: Fit, source: np.random.Generator) -> Numbers:
     from scipy.special import expit
 
     return source.binomial(design.trials.astype(int), expit(mean)).astype(np.float64)
-
-
-def _refitted(fit: Fit, response: Numbers, seed: int) -> Fit:
-    design = replace(fit.design, response=response)
-    if np.isfinite(fit.sigma):
-        return linear.fit_design(design, fit.method == "REML", 1, seed)
-    return logistic.fit_design(design, 1, seed)

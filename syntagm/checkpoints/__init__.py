@@ -1,0 +1,159 @@
+"""Published checkpoints of other programs: one file per kind, which converts them to model folders of Syntagm."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm import registry
+from syntagm.errors import InputError, ModelError, RunError, UsageError
+from syntagm.io import atomic, hashing, safetensors_file, seal
+from syntagm.io import json as json_files
+from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
+from syntagm.models.words.words import KINDS
+
+# The record of an import is written first, so a folder with it, but without a seal, is unfinished.
+RECORD = "import.json"
+# What published vocabularies call the end of a sentence.
+_END = "<eos>"
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A converted model.
+
+    Arguments:
+        description: the content of `model.json`.
+        weights: the arrays of `model.safetensors`.
+        vocabulary: the vocabulary.
+        summary: one line about the model.
+    """
+
+    description: Mapping[str, object]
+    weights: Mapping[str, Array]
+    vocabulary: Vocabulary
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of checkpoint.
+
+    Arguments:
+        summary: one line about the models of this kind.
+        tokens: how their texts are split into words; see `models.words.words`.
+        convert: a function that reads a checkpoint, given the file, that of its vocabulary, and `tokens`.
+        pickled: whether such a checkpoint is a pickle.
+        further: names of further files, which lie beside the checkpoint.
+    """
+
+    summary: str
+    tokens: str
+    convert: Callable[[Path, Path, str], Model]
+    pickled: bool = True
+    further: tuple[str, ...] = ()
+
+
+def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str = "", allow_pickle: bool = False) -> str:
+    """Convert a checkpoint to a model folder. Making the same call again after it finished does nothing.
+
+    Arguments:
+        name: the kind of checkpoint.
+        file: the file with the weights.
+        vocabulary: the file with the vocabulary.
+        folder: the folder to write.
+        tokens: how texts are split into words; by default as for this kind.
+        allow_pickle: the permission to read pickles. Only tensors and plain values are read; nothing in them is run.
+
+    Returns:
+        A line about the model; empty if it was finished already.
+
+    Raises:
+        UsageError: there is no such kind, the permission is missing, or the folder contains something else.
+        InputError: a file can't be read, or is not such a checkpoint.
+        RunError: the folder can't be written.
+    """
+    kind: Kind = registry.find("checkpoints", name).KIND
+    tokens = tokens or kind.tokens
+    if tokens not in KINDS:
+        raise UsageError("--tokens", repr(tokens), "one of " + ", ".join(KINDS))
+    if kind.pickled and not allow_pickle:
+        cure = "Give --allow-pickle. Only its tensors and plain values are read; nothing in it is run."
+        raise UsageError(str(file), "a pickled checkpoint", "the permission to read it", cure)
+    sources = {"checkpoint": file, "vocabulary": vocabulary} | {name: file.with_name(name) for name in kind.further}
+    record = {
+        "kind": name,
+        "tokens": tokens,
+        "files": {role: {"name": path.name, "sha256": _hash(path)} for role, path in sources.items()},
+    }
+    if _finished(folder, record):
+        return ""
+    model = kind.convert(file, vocabulary, tokens)
+    atomic.make_folder(folder)
+    atomic.write(folder / RECORD, _encoded(record))
+    atomic.write_parts(folder / "model.safetensors", safetensors_file.parts(model.weights))
+    model.vocabulary.write(folder / "vocabulary.txt")
+    atomic.write(folder / "model.json", _encoded(model.description))
+    seal.write(folder)
+    return model.summary
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hashing.of_file(path)
+    except OSError as error:
+        raise InputError(str(path), f"can't be read ({error.strerror})", "a readable file") from None
+
+
+def _encoded(content: Mapping[str, object]) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _finished(folder: Path, record: Mapping[str, object]) -> bool:
+    """Return whether the folder has this model; refuse a folder with anything else."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"-o {folder}", "not a folder", "a folder")
+    atomic.sweep(folder)
+    if not folder.exists() or not any(folder.iterdir()):
+        return False
+    found = json_files.record(folder / RECORD, RunError, "") if (folder / RECORD).exists() else None
+    if found != record:
+        held = f"the import of another checkpoint, or with other settings ({RECORD})" if found else "something else"
+        raise UsageError(f"-o {folder}", held, "a new or empty folder", "Choose another folder.")
+    if not (folder / seal.FILE).exists():
+        return False
+    seal.verify(folder, ModelError)
+    return True
+
+
+def renumbered(words: Sequence[str], place: Path) -> tuple[Vocabulary, NDArray[np.int64]]:
+    """Return the vocabulary of a model, and for each of its words the number in the published one.
+
+    In a `Vocabulary` the end symbol and the unknown word come first.
+
+    Arguments:
+        words: the published vocabulary, in which the end symbol is <eos> and the unknown word <unk>.
+        place: its file, for messages.
+
+    Raises:
+        InputError: a word occurs twice, or one of the two is missing.
+    """
+    numbers = {word: number for number, word in enumerate(words)}
+    for symbol in (_END, UNKNOWN):
+        if symbol not in numbers:
+            raise InputError(str(place), f"no word {symbol}", f"a vocabulary of {len(words):,} words with {symbol}")
+    if len(numbers) < len(words) or END in numbers:
+        twice = END if END in numbers else next(word for at, word in enumerate(words) if numbers[word] != at)
+        raise InputError(str(place), f"the word {twice!r:.60} twice, or as an end symbol", "each word once, and <eos>")
+    first = [numbers[_END], numbers[UNKNOWN]]
+    rest = np.setdiff1d(np.arange(len(words)), first)
+    return (
+        Vocabulary((END, UNKNOWN, *(words[number] for number in rest)), 1, "none"),
+        np.concatenate([first, rest]),
+    )

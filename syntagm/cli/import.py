@@ -1,0 +1,46 @@
+"""Import a published checkpoint of another program as a model folder.
+
+KIND is the program that wrote it:
+
+    grnn    an LSTM of Gulordava et al. 2018, or another of PyTorch's word language model: the
+            pickled module, and a vocabulary with one word per line
+
+    syntagm import grnn hidden650_batch128_dropout0.2_lr20.0.pt --vocabulary vocab.txt --allow-pickle -o models/grnn
+    syntagm run models/grnn --suite hu2020 -o runs/grnn
+
+Such checkpoints are pickles, which can run arbitrary code when other programs load them. Here, a
+restricted reader takes tensors and plain values from them, runs nothing, and refuses everything
+else by name; it needs the permission --allow-pickle. Nothing is downloaded. The folder has the
+weights as safetensors, the vocabulary, and a record with the hashes of the files. It is a model
+like those of `syntagm train`.
+
+The words of texts are split as the model expects (--tokens). This is part of every signature.
+"""
+
+import argparse
+from pathlib import Path
+
+from syntagm.cli import _files
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("kind", metavar="KIND", help="the kind of checkpoint, such as grnn")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the file with the weights")
+    parser.add_argument("--vocabulary", metavar="FILE", type=Path, required=True, help="the file with the vocabulary")
+    parser.add_argument(
+        "--tokens", metavar="KIND", default="", help="how texts are split into words, instead of what suits the model"
+    )
+    parser.add_argument("--allow-pickle", action="store_true", help="read pickles, without running any code in them")
+    _files.add_output(parser, "DIR", "the folder for the model", required=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert the checkpoint, and print a line about the model."""
+    from syntagm import checkpoints
+
+    summary = checkpoints.convert(
+        arguments.kind, arguments.file, arguments.vocabulary, arguments.output, arguments.tokens, arguments.allow_pickle
+    )
+    print(f"{arguments.output}: {summary or 'imported already'}")
+    return 0

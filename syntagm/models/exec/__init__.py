@@ -1,0 +1,1 @@
+"""Language models that are programs in any language."""

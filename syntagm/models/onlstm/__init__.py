@@ -1,0 +1,1 @@
+"""Word-level ON-LSTM language models."""

@@ -1,0 +1,1 @@
+"""Language models that are programs of their own: a line of JSON each way."""

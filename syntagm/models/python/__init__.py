@@ -1,0 +1,1 @@
+"""Language models that are classes in a Python file."""

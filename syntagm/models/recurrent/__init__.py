@@ -1,0 +1,1 @@
+"""What word-level recurrent networks share: reading texts word by word, and scoring them."""

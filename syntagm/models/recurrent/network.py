@@ -1,0 +1,48 @@
+"""The interface of word-level recurrent networks."""
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+
+# Each tensor has a column or row for each text in its dimension 1.
+State = tuple[Tensor, ...]
+
+
+class Network(nn.Module, ABC):
+    """A recurrent language model.
+
+    Attributes:
+        encoder: the embeddings of words.
+        decoder: the output layer.
+    """
+
+    encoder: nn.Embedding
+    decoder: nn.Linear | AdaptiveSoftmax
+
+    @abstractmethod
+    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """Compute the inputs of the output layer, shape (steps, columns, width), and the state after the last step.
+
+        Arguments:
+            ids: shape (steps, columns): word ids.
+            state: the state before the first step.
+        """
+
+    @abstractmethod
+    def fresh(self, columns: int) -> State:
+        """Return the initial state of several texts: zeros."""
+
+    @abstractmethod
+    def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """Return the inputs of the output layer and the state after one more word in each of several texts, without dropout.
+
+        Arguments:
+            ids: shape (texts,): the next word of each text.
+            state: the state before this word.
+        """
+
+    def stored(self) -> dict[str, Tensor]:
+        """Return the weights for scoring, by name; tied ones once."""
+        return dict(self.named_parameters())

@@ -1,0 +1,216 @@
+"""Reading of texts by a recurrent network, word by word: each distinct prefix is one state and one row of the output layer."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from syntagm.models.recurrent.network import Network, State
+from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+
+# Rows of the output layer computed at a time, so that logits stay in the CPU's cache.
+HEAD_ROWS = 256
+
+
+class Reader(Protocol):
+    """What reads a word of several texts at a time, such as a network."""
+
+    def fresh(self, columns: int) -> State:
+        """Return the initial state of several texts."""
+
+    def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """Return a row for each text, and the state after one more word; see `Network.step`."""
+
+
+@torch.no_grad()
+def surprisals(
+    network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
+    done: Callable[[Sequence[int]], None] | None = None,
+) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
+    """Compute the surprisals, in nats, of all words but the first of each sequence, starting from the initial state.
+
+    Sequences are sorted and processed in batches. A batch is read word by word: at each step, all distinct prefixes of that
+    length are computed together.
+
+    Arguments:
+        network: the network, in evaluation mode.
+        sequences: word ids, at least one in each sequence.
+        batch: largest number of words in a batch; a longer sequence is a separate batch.
+        share: whether a prefix that several sequences share is computed once.
+        done: called after each batch with the indices of its sequences.
+
+    Yields:
+        The index of a sequence and its surprisals, in the order of computation.
+    """
+    for indices in batches(sequences, batch):
+        nats = _read(network, [sequences[index] for index in indices], share)
+        if done:
+            done(indices)
+        yield from zip(indices, nats, strict=True)
+
+
+@torch.no_grad()
+def continued(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
+    """Compute the surprisals of one long sequence like `surprisals`, carrying the state from portion to portion.
+
+    Arguments:
+        network: the network, in evaluation mode.
+        sequence: word ids.
+        portion: number of words read at a time, which limits memory use.
+
+    Yields:
+        The surprisals of the next words, in nats.
+    """
+    ids, state = torch.tensor(sequence, device=network.decoder.weight.device), network.fresh(1)
+    for first in range(0, len(sequence) - 1, portion):
+        targets = np.array(sequence[first + 1 : first + 1 + portion], np.int64)
+        hidden, state = network(ids[first : first + len(targets), None], state)
+        yield _nats(network, hidden[:, 0], np.arange(len(targets)), targets)
+
+
+def batches(sequences: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
+    """Split the sorted sequences into batches: neighbours in sorted order share the longest prefixes."""
+    gathered: list[int] = []
+    size = 0
+    for index in sorted(range(len(sequences)), key=lambda index: tuple(sequences[index])):
+        if gathered and size + len(sequences[index]) > batch:
+            yield gathered
+            gathered, size = [], 0
+        gathered.append(index)
+        size += len(sequences[index])
+    if gathered:
+        yield gathered
+
+
+def _read(network: Network, sequences: Sequence[Sequence[int]], share: bool) -> list[NDArray[np.float64]]:
+    numbers, lengths = _padded(sequences)
+    tops, owners, targets, actives, nodes = [], [], [], [], 0
+    for length, (active, node, top) in enumerate(_states(network, numbers, lengths - 1, share)):
+        tops.append(top)
+        owners.append(node + nodes)
+        targets.append(numbers[active, length + 1])
+        actives.append(active)
+        nodes += len(top)
+    answers = np.empty((len(sequences), max(lengths) - 1))
+    if nodes:
+        flat = _nats(network, torch.cat(tops), np.concatenate(owners), np.concatenate(targets))
+        ends = np.cumsum([len(active) for active in actives])[:-1]
+        for length, (active, nats) in enumerate(zip(actives, np.split(flat, ends), strict=True)):
+            answers[active, length] = nats
+    return [row[: length - 1] for row, length in zip(answers, lengths, strict=True)]
+
+
+def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ids of several sequences in one array, shape (sequences, longest), and their lengths."""
+    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
+    numbers = np.zeros((len(sequences), max(lengths)), np.int64)
+    for row, sequence in enumerate(sequences):
+        numbers[row, : len(sequence)] = sequence
+    return numbers, lengths
+
+
+def _states(
+    reader: Reader, numbers: NDArray[np.int64], lengths: NDArray[np.int64], share: bool
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Tensor]]:
+    """Read texts word by word, processing all distinct prefixes of the same length together.
+
+    Arguments:
+        reader: the network.
+        numbers: shape (texts, longest): word ids.
+        lengths: shape (texts,): number of words to read in each text.
+        share: whether a prefix that several texts share is computed once.
+
+    Yields:
+        After each word: the texts that have a word at this position, the row of each, and the rows that the reader
+        returns, such as the inputs of the output layer.
+    """
+    state, words = reader.fresh(1), int(numbers.max(initial=0)) + 1
+    device = state[0].device
+    # For each text, the index of the prefix read so far among all distinct prefixes of this length.
+    node = np.zeros(len(numbers), np.int64)
+    for length in range(max(lengths)):
+        active = np.flatnonzero(lengths > length)
+        parents, last, node[active] = _next(node[active], numbers[active, length], words, share)
+        before = torch.from_numpy(parents).to(device)
+        top, state = reader.step(
+            torch.from_numpy(last).to(device), tuple(part.index_select(1, before) for part in state)
+        )
+        yield active, node[active], top
+
+
+@torch.no_grad()
+def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
+    """Compute the logits for the word after each sequence, from the initial state; shape (sequences, words).
+
+    Arguments:
+        network: the network, in evaluation mode.
+        sequences: word ids, at least one in each sequence.
+        share: as in `surprisals`.
+    """
+    numbers, lengths = _padded(sequences)
+    last = network.decoder.weight.new_empty(len(sequences), network.decoder.in_features)
+    for length, (active, node, top) in enumerate(_states(network, numbers, lengths, share), 1):
+        ending = np.flatnonzero(lengths[active] == length)
+        last[torch.from_numpy(active[ending])] = top[torch.from_numpy(node[ending])]
+    decoder = network.decoder
+    logits: Tensor = decoder.log_probabilities(last) if isinstance(decoder, AdaptiveSoftmax) else decoder(last)
+    return logits
+
+
+@torch.no_grad()
+def rows(reader: Reader, sequences: Sequence[Sequence[int]], share: bool = True) -> list[NDArray[np.floating]]:
+    """Return what a reader returns after each word of each sequence.
+
+    Arguments:
+        reader: what reads; its rows are numbers, shape (texts,).
+        sequences: word ids, at least one in each sequence.
+        share: as in `surprisals`.
+    """
+    numbers, lengths = _padded(sequences)
+    values = np.empty(numbers.shape)
+    for length, (active, node, top) in enumerate(_states(reader, numbers, lengths, share)):
+        values[active, length] = top.double().cpu().numpy()[node]
+    return [row[:length] for row, length in zip(values, lengths, strict=True)]
+
+
+def _next(
+    node: NDArray[np.int64], word: NDArray[np.int64], words: int, share: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct prefixes that are one word longer: their parents, their last words, and the prefix of each text."""
+    if not share:
+        return node, word, np.arange(len(node))
+    distinct, prefix_of_text = np.unique(node * words + word, return_inverse=True)
+    return distinct // words, distinct % words, prefix_of_text
+
+
+def _nats(
+    network: Network, hidden: Tensor, owners: NDArray[np.int64], targets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the surprisal of each target after its prefix, in nats. Logits are computed once for each prefix."""
+    order = np.argsort(owners, kind="stable")
+    bounds = np.searchsorted(owners[order], np.arange(0, len(hidden) + HEAD_ROWS, HEAD_ROWS))
+    nats = np.empty(len(owners))
+    logits = hidden.new_empty(min(HEAD_ROWS, len(hidden)), len(network.decoder.bias))
+    for number, (left, right) in enumerate(pairwise(bounds)):
+        first, selected = number * HEAD_ROWS, order[left:right]
+        rows = torch.from_numpy(owners[selected] - first).to(hidden.device)
+        columns = torch.from_numpy(targets[selected]).to(hidden.device)
+        part = hidden[first : first + HEAD_ROWS]
+        if isinstance(network.decoder, AdaptiveSoftmax):
+            nats[selected] = network.decoder.nats(part, rows, columns).double().cpu().numpy()
+            continue
+        normalisers, chosen = _head(network.decoder, part, logits[: len(part)], rows, columns)
+        nats[selected] = (normalisers[rows] - chosen).double().cpu().numpy()
+    return nats
+
+
+def _head(decoder: nn.Linear, hidden: Tensor, logits: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the log-sum-exp of each row, and the logits at (rows, columns). `logits` is a buffer, which is overwritten."""
+    torch.addmm(decoder.bias, hidden, decoder.weight.T, out=logits)
+    chosen = logits[rows, columns]
+    highest = logits.amax(1, keepdim=True)
+    return logits.sub_(highest).exp_().sum(1).log_().add_(highest[:, 0]), chosen

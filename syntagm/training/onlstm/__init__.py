@@ -1,0 +1,1 @@
+"""Training of word-level ON-LSTM language models."""

@@ -1,0 +1,215 @@
+"""Training of a word-level recurrent network on a stream of words, as in PyTorch's word language model.
+
+The text is one stream of words with eos after each sentence. It is cut into the columns of a batch; a remainder that
+does not fill a row is dropped. Each step reads a window of words of all columns in parallel. The state is carried from
+step to step; gradients stop at the beginning of the step.
+
+The held-out perplexity is computed over single sentences from a fresh state, with eos read first and the final eos
+counted, because the model will score sentences in this way. (The papers score a stream.) It is per whitespace-separated
+word, as for the other families.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import save
+from torch import Tensor
+
+from syntagm.io import atomic
+from syntagm.models.recurrent.network import Network, State
+from syntagm.models.recurrent.reading import surprisals
+from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.words import vocabulary
+from syntagm.progress import Progress
+from syntagm.training.corpora import corpus as corpora
+from syntagm.training.learner import Learner
+from syntagm.training.loop import fit
+from syntagm.training.lstm.settings import Steps
+from syntagm.training.lstm.softmax import Softmax
+from syntagm.training.settings import Settings
+from syntagm.training.words import Words
+
+HELD_OUT_WORDS = 8192
+
+
+class RecurrentSettings(Protocol):
+    """The settings of a family of recurrent networks."""
+
+    @property
+    def size(self) -> Any:
+        """The size of the model, a dataclass; it is recorded."""
+
+    @property
+    def words(self) -> Words:
+        """The settings for turning text into words."""
+
+    @property
+    def steps(self) -> Steps:
+        """The division of the words into training steps."""
+
+    @property
+    def loop(self) -> Settings:
+        """The settings of the training loop."""
+
+
+S = TypeVar("S", bound=RecurrentSettings)
+
+
+def fitted(
+    learner: "Callable[[Sequence[str], Sequence[str], S], RecurrentLearner]", corpus: Sequence[str], valid: Sequence[str],
+    folder: Path, settings: S, progress: Progress | None = None,
+) -> list[dict[str, float]]:  # fmt: skip
+    """Train a network and write its folder; making the same call again resumes interrupted training.
+
+    Arguments:
+        learner: the class of the network in training.
+        corpus: paths of the training text, as in `corpora.corpus.texts`.
+        valid: paths of the held-out text, for the schedule and early stopping.
+        folder: the folder for the model.
+        settings: the settings of the model, its text and the loop.
+        progress: progress callbacks.
+
+    Returns:
+        The history of evaluations; see `loop.fit`.
+    """
+    # Check all paths before the training text is read, which may take long.
+    corpora.files([*corpus, *valid])
+    torch.manual_seed(settings.loop.seed)
+    return fit(learner(corpus, valid, settings), settings.loop, folder, progress)
+
+
+class RecurrentLearner(Learner, ABC):
+    """A recurrent network in training.
+
+    Attributes:
+        format: the format of `model.json`.
+    """
+
+    format: int
+    module: Network
+
+    def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: RecurrentSettings) -> None:
+        self.settings, words = settings, settings.words
+        sentences = corpora.sentences(corpus, words.tokens)
+        self.vocabulary = vocabulary.build(sentences, words.threshold, words.classes, " ".join(map(str, corpus)))
+        self.stream = _stream(self.vocabulary.ids(sentence) for sentence in corpora.sentences(corpus, words.tokens))
+        self.sentences = [[0, *self.vocabulary.ids(sentence), 0] for sentence in corpora.sentences(valid, words.tokens)]
+        # Whitespace-separated words and sentence ends: Treebank words are more and would give another perplexity.
+        self.words = sum(len(text.split()) + 1 for text in corpora.texts(valid))
+        on_cpu = torch.device(settings.loop.device).type == "cpu"
+        self.module = self.network(on_cpu)
+        self.module.to(settings.loop.device)
+        decoder = self.module.decoder
+        in_rows = on_cpu and not isinstance(decoder, AdaptiveSoftmax)
+        self._softmax = Softmax(decoder, settings.loop.dtype == "bf16") if in_rows else None
+        self.record = {
+            "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
+            "size": asdict(settings.size), "text": asdict(words) | asdict(settings.steps),
+            "vocabulary": len(self.vocabulary), "training_tokens": len(self.stream), "held_out_words": self.words,
+        }  # fmt: skip
+
+    @abstractmethod
+    def network(self, on_cpu: bool) -> Network:
+        """Build the network for the vocabulary."""
+
+    def starts(self, rows: int, epoch: int) -> Sequence[int]:
+        """Return the first row of each step through columns of `rows` words: every `window` rows, unless overridden."""
+        return range(0, rows - 1, self.settings.steps.window)
+
+    @abstractmethod
+    def description(self) -> dict[str, object]:
+        """Return what `model.json` says of the network."""
+
+    def batches(self, epoch: int, rank: int, world: int) -> "Columns":
+        """Return the steps of an epoch, from the beginning of the text to its end."""
+        steps = self.settings.steps
+        width = steps.batch * world
+        rows = len(self.stream) // width
+        columns = self.stream[: rows * width].reshape(width, rows).T
+        return Columns(columns[:, rank * steps.batch : (rank + 1) * steps.batch], self.starts(rows, epoch))
+
+    def needs(self, world: int) -> tuple[str, str]:
+        """Describe the words needed, two in each column: one to read and one to predict."""
+        return f"{len(self.stream):,} words and sentence ends", f"{2 * self.settings.steps.batch * world:,}"
+
+    def carried(self) -> dict[str, Tensor]:
+        """Return the initial state of the network: zeros."""
+        return _named(self.module.fresh(self.settings.steps.batch))
+
+    def loss(self, batch: Tensor, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
+        """Return the cross-entropy of each word given those before it in its column, and what `objective` adds."""
+        rows = batch.to(self.device)
+        outputs, added, state = self.outputs(rows[:-1], tuple(carried[name] for name in sorted(carried)))
+        flat, targets = outputs.flatten(0, 1), rows[1:].flatten()
+        decoder = self.module.decoder
+        if self._softmax is not None:
+            loss = self._softmax.loss(flat, targets)
+        elif isinstance(decoder, AdaptiveSoftmax):
+            loss = decoder.nats(flat, torch.arange(len(flat), device=flat.device), targets).mean()
+        else:
+            loss = torch.nn.functional.cross_entropy(decoder(flat), targets)
+        return loss + added, len(targets), _named(state)
+
+    def outputs(self, ids: Tensor, state: State) -> tuple[Tensor, Tensor | float, State]:
+        """Return the inputs of the output layer, a term to add to the loss, and the state after the last step."""
+        outputs, state = self.module(ids, state)
+        return outputs, 0.0, state
+
+    def held_out(self) -> tuple[float, int]:
+        """Score the held-out sentences one by one, like `models.recurrent.model`; see `Learner.held_out`."""
+        self.module.eval()
+        nats = {index: float(each.sum()) for index, each in surprisals(self.module, self.sentences, HELD_OUT_WORDS)}
+        # Add in the order of the text, so that the sum does not depend on the order of computation.
+        return sum(nats[index] for index in range(len(self.sentences))), self.words
+
+    def write(self, folder: Path) -> None:
+        """Write the weights, the vocabulary, and the description that the model family reads."""
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.module.stored().items()}
+        atomic.write(folder / "model.safetensors", save(weights))
+        self.vocabulary.write(folder / "vocabulary.txt")
+        description = {"family": self.family, "format": self.format, **self.description()}
+        description |= {"tokens": self.settings.words.tokens}
+        atomic.write(folder / "model.json", (json.dumps(description, indent=1) + "\n").encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns(Sequence[Tensor]):
+    """Steps through the columns of a text. Each step has the rows from its first one to that of the next step.
+
+    Arguments:
+        columns: word ids.
+        starts: the first row of each step.
+    """
+
+    columns: NDArray[np.int32]
+    starts: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> Tensor:  # type: ignore[override]
+        first = self.starts[index]
+        end = self.starts[index + 1] if index + 1 < len(self) else len(self.columns) - 1
+        return torch.from_numpy(self.columns[first : end + 1].astype(np.int64))
+
+
+def _named(state: State) -> dict[str, Tensor]:
+    """Return a state by the names of its parts in a saved one, whose order is that of the parts."""
+    return {f"{index:03d}": part.detach().float() for index, part in enumerate(state)}
+
+
+def _stream(sentences: Iterable[Sequence[int]]) -> NDArray[np.int32]:
+    """Concatenate all sentences, each followed by eos."""
+    stream = array("i")
+    for sentence in sentences:
+        stream.extend(sentence)
+        stream.append(0)
+    return np.frombuffer(stream, np.int32)

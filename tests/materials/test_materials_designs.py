@@ -1,0 +1,72 @@
+"""The collections `islands` and `distance`: that their designs are balanced, and that the same words are compared."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+import syntagm
+from syntagm.suite import Suite
+
+ISLANDS = ["adjunct", "complex_np", "coordination", "relative_clause", "subject", "wh"]
+CELLS = [
+    f"{filler}_{gap}_{place}"
+    for place in ("control", "island")
+    for filler in ("wh", "that")
+    for gap in ("gap", "nogap")
+]
+
+
+@cache
+def suites(collection: str) -> dict[str, Suite]:
+    return {suite.name: suite for suite in syntagm.read_suites(collection)}
+
+
+def test_the_suites_are_there_and_check_finds_nothing() -> None:
+    assert sorted(suites("islands")) == ISLANDS
+    assert sorted(suites("distance")) == ["agreement", "filler_gap"]
+    for collection in ("islands", "distance"):
+        assert [str(finding) for finding in syntagm.check_suites(list(suites(collection).values()))] == []
+
+
+@pytest.mark.parametrize("name", ISLANDS)
+def test_filler_gap_and_island_are_crossed(name: str) -> None:
+    suite = suites("islands")[name]
+    assert len(suite.items) == 100
+    for item in suite.items:
+        texts = {
+            cell: {region.name: sentence.text[region.start : region.end] for region in sentence.regions}
+            for cell, sentence in item.sentences.items()
+        }
+        assert [*texts] == CELLS
+        # What follows the gap is the same everywhere; the object is there or not; the filler is "that" or not.
+        assert len({text["end"].rstrip(".") for text in texts.values()}) == 1
+        assert len({text["object"] for cell, text in texts.items() if "nogap" in cell}) == 1
+        assert {text["object"] for cell, text in texts.items() if "_gap_" in cell} == {""}
+        assert {text["filler"] for cell, text in texts.items() if cell.startswith("that")} == {"that"}
+        # Island and control are told apart by the clause (and by what follows the end of a subject), by nothing else.
+        for place in ("control", "island"):
+            assert len({text["clause"] for cell, text in texts.items() if cell.endswith(place)}) == 1
+
+
+def test_distances_are_balanced_and_count_the_phrases_between() -> None:
+    agreement, filler_gap = (suites("distance")[name] for name in ("agreement", "filler_gap"))
+    cells = Counter((item.tags["distance"], item.tags["attractors"], item.tags["number"]) for item in agreement.items)
+    assert len(cells) == 22
+    assert set(cells.values()) == {50}
+    assert set(Counter(item.tags["distance"] for item in filler_gap.items).values()) == {100}
+    for suite in (agreement, filler_gap):
+        for item in suite.items:
+            sentence = next(iter(item.sentences.values()))
+            [between] = [region for region in sentence.regions if region.name == "between"]
+            assert sentence.text[between.start : between.end].split().count("the") == int(item.tags["distance"])
+
+
+def test_attractors_have_the_number_that_their_tag_says() -> None:
+    for item in suites("distance")["agreement"].items:
+        sentence = item.sentences["good"]
+        region = {region.name: sentence.text[region.start : region.end] for region in sentence.regions}
+        plural = item.tags["number"] == "pl"
+        same = item.tags["attractors"] == "same"
+        nouns = [noun.endswith("s") for noun in region["between"].split()[2::3]]
+        assert nouns == [plural == same] * int(item.tags["distance"]), sentence.text
