@@ -9,7 +9,11 @@ from ngrams_for_tests import trained
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
+from syntagm.formats._vocabulary import treebank
+from syntagm.formats.template import words_of
 from syntagm.models.names import load
+from syntagm.models.words import vocabulary
+from syntagm.models.words.words import split
 from syntagm.suite import Suite
 
 # All words of SAMPLE but *jugs*, *elm* and *elms*; *the* also with a capital.
@@ -118,3 +122,24 @@ def test_other_vocabularies_are_refused(tmp_path: Path) -> None:
     for place in (tmp_path / "nothing", tmp_path):
         with pytest.raises(UsageError, match="expected the folder of a word-level model"):
             made(tmp_path, NOUNS, place)
+
+
+def test_sentences_are_split_as_models_split_them() -> None:
+    odd = [
+        "It's herself that cannot go.",
+        "They've said he'd come, and won't.",
+        "A mother-in-law's dog isn't O'Brien's.",
+    ]
+    suites = sg.read_suites(
+        "warstadt2020/sentential_subject_island?n=10", "hu2020/number_prep", "marvin2018/simple_agrmt?n=9"
+    )
+    for text in odd + [one.text for suite in suites for item in suite.items for one in item.sentences.values()]:
+        assert treebank(text) == split(text, "treebank")
+
+
+def test_the_vocabulary_of_a_model_is_read_as_the_model_reads_it(tmp_path: Path) -> None:
+    folder = model_of(tmp_path, TRAINING + "caf\u00e9 \\u{61} back\\slash \u2028sep\u2028\n")
+    own, ours = vocabulary.read(folder / "vocabulary.txt"), words_of(str(folder))
+    assert all(ours.known(word) for word in own.words)
+    assert ours.about.endswith(f", {len(own):,} words")
+    assert not ours.known("elm")
