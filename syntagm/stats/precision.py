@@ -36,8 +36,8 @@ def items_for(sizes: Sequence[int], reach: float) -> int:
     Raises:
         UsageError: all items of the suites don't suffice.
 
-    >>> items_for([96], 0.1), items_for([200] * 10, 0.05), items_for([10, 200], 0.1)
-    (93, 38, 81)
+    >>> items_for([96], 0.1), items_for([200] * 10, 0.05), items_for([40, 200], 0.1)
+    (93, 39, 55)
     """
     best = reach_of(sizes)
     if not best <= reach:
