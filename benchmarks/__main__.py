@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks import DATA, ROOT, STORE
 from benchmarks.analyses import analyses
+from benchmarks.collection import collection
 from benchmarks.fill import fill
 from benchmarks.in_training import in_training
 from benchmarks.lstm import CORPUS, lstm
@@ -19,7 +20,7 @@ from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 from benchmarks.text import text
 
-PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng", "in_training"]
+PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng", "in_training"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -56,6 +57,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _part(name: str, arguments: argparse.Namespace) -> str:
+    if name == "collection":
+        return collection(min(PAIRS, arguments.cap or PAIRS))
     if name == "spine":
         return spine(min(PAIRS, arguments.cap or PAIRS))
     if name == "analyses":
