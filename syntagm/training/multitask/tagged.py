@@ -58,13 +58,14 @@ def _sentences(path: str) -> Iterator[Tagged]:
 def _rows(path: str) -> Iterator[Tagged]:
     """Read sentences of `word|tag`; a word may contain the sign, a tag may not."""
     for number, line in lines.read(Path(path)):
-        pairs = [item.rpartition("|") for item in line.split()]
-        for word, _, tag in pairs:
+        sentence: Tagged = []
+        for pair in line.split():
+            word, _, tag = pair.rpartition("|")
             if not (word and tag):
-                found = f"{word or ''}{'|' if word else ''}{tag}"[:40]
-                raise InputError(f"{path}, line {number}", repr(found), "word|tag", _CURE)
-        if pairs:
-            yield [(word, tag) for word, _, tag in pairs]
+                raise InputError(f"{path}, line {number}", repr(pair[:40]), "word|tag", _CURE)
+            sentence.append((word, tag))
+        if sentence:
+            yield sentence
 
 
 def _columns(path: str) -> Iterator[Tagged]:

@@ -205,5 +205,6 @@ def _files(given: str, corpus: Sequence[str], option: str) -> list[str]:
         return [given]
     if other := [path for path in map(str, corpus) if not path.removesuffix(".gz").endswith(SUFFIXES)]:
         expected = "a tagged text: word|tag, word<TAB>tag, .auto or trees"
-        raise UsageError(f"--{option}", f"missing, and {other[0]} has no trees", expected)
+        cure = f"Use --{option} FILE (in an experiment: --set multitask.{option.replace('-', '_')}=FILE)."
+        raise UsageError(option, f"none given, and {other[0]} has no trees", expected, cure)
     return list(map(str, corpus))
