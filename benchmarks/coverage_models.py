@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from benchmarks.coverage import ITEMS, Numbers, Row, page, rate, row
+from benchmarks.coverage_rows import ITEMS, Numbers, Row, page, rate, row
 from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals, variance_shares
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic

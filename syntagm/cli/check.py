@@ -126,11 +126,15 @@ def _print_counts(file: str) -> None:
     name, options = options_of(file)
     if format_of(Path(name), options) is not template:
         return
-    for suite in template.templates(Path(name)):
+    for suite in template.templates(Path(name), options.get("vocabulary", "")):
         if suite.fill != "sample":
             continue
-        counted = counts(suite)
         print(f"{file}, suite {suite.name}:")
+        try:
+            counted = counts(suite)
+        except InputError as error:
+            print(f"    not counted: {error}")
+            continue
         for cell in counted.cells:
             values = ", ".join(f"{key} = {value}" for key, value in cell.values.items()) or "all items"
             number = ("" if cell.exact else "at most ") + _number(cell.combinations, "combination")

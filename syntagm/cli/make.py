@@ -7,16 +7,23 @@ docs/reference/templates.md describes the template language.
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published
     syntagm make warstadt2020/causative -o pairs --as blimp -n 200 --seed 7
+    syntagm make warstadt2020 -o pairs --as blimp --vocabulary models/lstm
 
 The items depend only on the template and --seed: the same command gives the same bytes on
 every machine. A file with other content is replaced only with --force. SyntaxGym's format
 numbers regions and predictions; their names are kept as labels. A suite that the format
 can't store is skipped and named (blimp and tsv store only minimal pairs); the exit code is
 then 1.
+
+With --vocabulary, every word of every sentence is in the vocabulary of a word-level model, or
+in a list of words. How many words of the slots remain is printed and stored in the tag
+`vocabulary` of the suite. A template that can't reach its number of items is skipped, with the
+number that it reaches; the exit code is then 1.
 """
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +49,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["natural", "published"],
         help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
+    add(
+        "--vocabulary",
+        metavar="FILE|DIR",
+        help="only sentences whose words are all known: a text file with a word per line, or the folder of a word-level model "
+        "(lstm, ngram, rnng)",
+    )
     add("--force", action="store_true", help="replace files with other content")
 
 
@@ -50,15 +63,21 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.cli import DONE, FELL_SHORT
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import with_options
-    from syntagm.materials.suite_files import SuiteFiles
 
-    options = {key: value for key in ("n", "seed", "style") if (value := getattr(arguments, key)) is not None}
+    options = {
+        key: value for key in ("n", "seed", "style", "vocabulary") if (value := getattr(arguments, key)) is not None
+    }
     format, ending = _format(arguments.format)
-    suites = SuiteFiles(expand([with_options(source, options) for source in arguments.source]))
+    if arguments.vocabulary:
+        from syntagm.formats import template
+
+        template.words_of(arguments.vocabulary)
+    files = expand([with_options(source, options) for source in arguments.source])
     _folder(arguments.output)
     seen: set[str] = set()
     counts: list[int] = []
-    for suite in suites:
+    unfilled: list[str] = []
+    for suite in _suites(files, unfilled if arguments.vocabulary else None):
         if suite.name in seen:
             raise InputError(
                 f"suite {suite.name}", "two suites have this name", "each name once", "Rename one, or use two folders."
@@ -69,9 +88,30 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"skipped, because {arguments.format} can't store it: {refusal}", file=sys.stderr)
             continue
         counts.append(len(suite.items))
-        print(f"{target}: {_count(len(suite.items), arguments.n)}")
-    print(f"{len(counts):,} of {len(seen):,} suites, {sum(counts):,} items")
-    return DONE if len(counts) == len(seen) else FELL_SHORT
+        known = f", vocabulary {suite.tags['vocabulary']}" if arguments.vocabulary else ""
+        print(f"{target}: {_count(len(suite.items), arguments.n)}{known}")
+    made, wanted = len(counts), len(seen) + len(unfilled)
+    print(f"{made:,} of {wanted:,} suites, {sum(counts):,} items")
+    return DONE if made == wanted else FELL_SHORT
+
+
+def _suites(files: Sequence[str], unfilled: list[str] | None) -> "Iterator[Suite]":
+    """Generate the suites of files, one by one.
+
+    Arguments:
+        files: the files, with their options.
+        unfilled: a list to which the files that can't be filled are appended, after a message; None to raise the error.
+    """
+    from syntagm.materials.reading import read
+
+    for file in files:
+        try:
+            yield from read(file)
+        except InputError as error:
+            if unfilled is None:
+                raise
+            unfilled.append(file)
+            print(f"skipped: {error}", file=sys.stderr)
 
 
 def _format(name: str) -> tuple[str, str]:

@@ -6,15 +6,18 @@ for `lexicon = "words"`) or a bundled file.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
+from syntagm.formats import _vocabulary
 from syntagm.io import utf8
 from syntagm.io.toml import MAX_CHARACTERS, shown
 from syntagm.suite import Suite
 from syntagm.templates import make, schema, template
 from syntagm.templates.lexicon import Lexicon
 from syntagm.templates.spelling import STYLES, Style
+from syntagm.templates.vocabulary import Vocabulary, Words
 
 ENDINGS = (".toml",)
 LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
@@ -36,7 +39,9 @@ def _whole(path: Path) -> str:
     return utf8.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
 
 
-def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "") -> Iterator[Suite]:
+def read(
+    path: Path, *, n: str = "", seed: str = "1", style: str = "natural", suite: str = "", vocabulary: str = ""
+) -> Iterator[Suite]:
     """Generate the suites of a template.
 
     Arguments:
@@ -45,6 +50,8 @@ def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", su
         seed: the seed of the random draws.
         style: `natural`, or `published` for lower case without punctuation.
         suite: the name of the suite to generate; all suites by default.
+        vocabulary: the folder of a word-level model, or a text file with a word per line. Only sentences of these words are
+            generated.
 
     Raises:
         InputError: the file is not a template, or can't be filled; the message names the section, slot or row.
@@ -54,11 +61,15 @@ def read(path: Path, *, n: str = "", seed: str = "1", style: str = "natural", su
         raise UsageError("style", shown(style), " or ".join(STYLES))
     number, first_seed = None if not n else _number("n", n, 1), _number("seed", seed, 0)
     checked_style: Style = "published" if style == "published" else "natural"
-    yield from make.suites(templates(path), suite, number, first_seed, checked_style)
+    yield from make.suites(templates(path, vocabulary), suite, number, first_seed, checked_style)
 
 
-def templates(path: Path) -> list[template.Template]:
+def templates(path: Path, vocabulary: str = "") -> list[template.Template]:
     """Read the templates of a file, one for each suite.
+
+    Arguments:
+        path: the TOML file.
+        vocabulary: as for `read`.
 
     Raises:
         InputError: the file is not a template.
@@ -67,7 +78,21 @@ def templates(path: Path) -> list[template.Template]:
     def lexicon_of(name: str) -> Lexicon:
         return _lexicon(path, name)
 
-    return template.read(utf8.read(path), str(path), path.stem, lexicon_of)
+    words = words_of(vocabulary) if vocabulary else None
+    return [
+        replace(own, vocabulary=Vocabulary(words)) if words else own
+        for own in template.read(utf8.read(path), str(path), path.stem, lexicon_of)
+    ]
+
+
+def words_of(vocabulary: str) -> Words:
+    """Return the words that the option `vocabulary` names.
+
+    Raises:
+        UsageError: there is no such file, or the folder has no word-level model.
+        InputError, ModelError: the vocabulary can't be read.
+    """
+    return _vocabulary.read(Path(vocabulary))
 
 
 def _lexicon(path: Path, name: str) -> Lexicon:

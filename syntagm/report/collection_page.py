@@ -20,6 +20,7 @@ _NOTED = {
     "reference": "Reference",
     "modifies": "Modifies",
     "style": "Style",
+    "vocabulary": "Vocabulary",
     "seed": "Drawn with seed",
     "author": "Author",
     "licence": "Licence",

@@ -165,6 +165,32 @@ class Counter:
             joint: the conditions on several slots.
             spread: the slot whose entries are to be equally likely, if any.
         """
+        cases, cycles, checks = self._cases(slots, joint, spread)
+        empty = next((root.empty for case in cases for root in case.roots if root.empty), ())
+        if not cases:
+            empty = cycles[0]
+        cases = [case for case in cases if case.total]
+        cumulative = tuple(accumulate(case.total for case in cases))
+        total = cumulative[-1] if cumulative else 0
+        return Counted(total, tuple(checks), tuple(cases), cumulative, empty, self._entries(cases) if spread else ())
+
+    def entries(self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], slot: str) -> set[str]:
+        """Return the entries of a slot that are in at least one combination. Arguments as for `count`."""
+        found = set[str]()
+        for case in self._cases(slots, joint, slot)[0]:
+            key = ("names", id(case))
+            if key not in self._memory:
+                first = case.roots[0]
+                groups = compress(first.groups.words, first.weights) if case.total else ()
+                # The case is kept, because its identity is the key.
+                self._memory[key] = frozenset(word.entry for words in groups for word in words), case
+            found |= self._memory[key][0]
+        return found
+
+    def _cases(
+        self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], root: str
+    ) -> tuple[list[_Case], list[tuple[str, str]], list[Expression]]:
+        """Return the cases, with the slot `root` as the first root, the edges that close cycles, and the uncounted conditions."""
         edges, cycles, checks = self._graph(slots, joint)
         divided = [dict(slots)]
         for (first, second), edge in cycles:
@@ -181,15 +207,9 @@ class Counter:
         for first, second in edges:
             neighbors[first].append(second)
             neighbors[second].append(first)
-        order = [spread, *slots] if spread else list(slots)
+        order = [root, *slots] if root else list(slots)
         cases = [self._case(order, case, neighbors, edges) for case in divided]
-        empty = next((root.empty for case in cases for root in case.roots if root.empty), ())
-        if not cases:
-            empty = next(pair for pair, _ in cycles)
-        cases = [case for case in cases if case.total]
-        cumulative = tuple(accumulate(case.total for case in cases))
-        total = cumulative[-1] if cumulative else 0
-        return Counted(total, tuple(checks), tuple(cases), cumulative, empty, self._entries(cases) if spread else ())
+        return cases, [pair for pair, _ in cycles], checks
 
     def _entries(self, cases: Sequence[_Case]) -> tuple[Entry, ...]:
         """Return the entries of the first slot that have combinations."""

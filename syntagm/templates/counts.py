@@ -42,11 +42,15 @@ class Counts:
     unused: Mapping[str, tuple[str, ...]]
 
 
-def counts(template: Template) -> Counts:
+def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
     """Count what a template with `fill = "sample"` can draw.
 
+    Arguments:
+        template: the template.
+        most: the maximum number of configurations; 10,000 of them may take half a minute.
+
     Raises:
-        InputError: there are more than 10,000 configurations, or as for drawing.
+        InputError: there are more configurations, or as for drawing.
     """
     draws = Draws(template, random.Random(0))
     found: list[CellCount] = []
@@ -55,8 +59,8 @@ def counts(template: Template) -> Counts:
     for cell in draws.cells():
         configurations, combinations, exact = 0, 0, True
         for plan in draws.planner.every(cell.values):
-            if (visited := visited + 1) > MAX_CONFIGURATIONS:
-                text = f"more than {MAX_CONFIGURATIONS:,} configurations"
+            if (visited := visited + 1) > most:
+                text = f"more than {most:,} configurations"
                 raise InputError(template.place, text, "fewer", "Remove variables, rules or alternatives.")
             counted = draws.count(plan)
             configurations += counted.total > 0
@@ -64,8 +68,7 @@ def counts(template: Template) -> Counts:
             exact = exact and not counted.checks
             words = {slot.name: slot.words for slot in plan.slots}
             for name in words if counted.total else ():
-                rooted = draws.counter.count(words, plan.joint, name)
-                entries.setdefault(name, set()).update(entry.words[0][1].entry for entry in rooted.entries)
+                entries.setdefault(name, set()).update(draws.counter.entries(words, plan.joint, name))
         found.append(CellCount(cell.values, configurations, combinations, exact))
     every = set().union(*entries.values())
     own = {name for section, name in template.places if section == "classes" and name in template.lexicon.classes}

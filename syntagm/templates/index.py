@@ -29,7 +29,7 @@ class Index:
             for number, member in enumerate(self.members):
                 for value in values(member.get(name, MISSING)) or (MISSING,):
                     numbers.setdefault(value, []).append(number)
-            self._masks[name] = {value: _mask(listed, len(self.members)) for value, listed in numbers.items()}
+            self._masks[name] = {value: mask_of(listed, len(self.members)) for value, listed in numbers.items()}
         return self._masks[name]
 
     def any(self, name: str, wanted: Iterable[str]) -> int:
@@ -44,7 +44,7 @@ class Index:
         name = f"{form}\0"
         if name not in self._masks:
             numbers = [number for number, member in enumerate(self.members) if member.get(form, MISSING) != MISSING]
-            self._masks[name] = {"": _mask(numbers, len(self.members))}
+            self._masks[name] = {"": mask_of(numbers, len(self.members))}
         return self._masks[name][""]
 
     def meeting(self, expression: Expression, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
@@ -82,11 +82,12 @@ class Index:
             numbers = (
                 number for number, member in enumerate(self.members) if holds(share, {**others, slot: member}, {})
             )
-            return _mask(list(numbers), len(self.members))
+            return mask_of(list(numbers), len(self.members))
         return self.any(own.name, values(others[other.slot].get(other.name, MISSING)))
 
 
-def _mask(numbers: Sequence[int], size: int) -> int:
+def mask_of(numbers: Sequence[int], size: int) -> int:
+    """Return a set of members by their numbers, as bits."""
     digits = bytearray(b"0") * size
     for number in numbers:
         digits[size - 1 - number] = 49

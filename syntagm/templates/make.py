@@ -76,15 +76,29 @@ def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int
     else:
         filled = sample.sample(template, template.n if n is None else n, seed, spell.texts)
     items = tuple(_item(words, spell) for words in filled)
+    made = len(items)
+    if words := template.vocabulary.words if template.vocabulary else None:
+        items = tuple(item for item in items if not any(words.unknown(one.text) for one in item.sentences.values()))
     if template.edit:
         for item in items:
             template.edit.refuse_other(item)
     if not items:
-        cure = "Loosen the conditions of its slots, or add words."
-        raise InputError(template.place, "no items, because no words meet the conditions", "at least one item", cure)
+        found, cure = (
+            "no items, because no words meet the conditions",
+            "Loosen the conditions of its slots, or add words.",
+        )
+        if words:
+            found = f"none of {made:,} items has only words of the vocabulary" if made else found
+            cure = "Use a larger vocabulary."
+        raise InputError(template.place, found, "at least one item", cure)
     drawn = template.fill == "sample" or (template.fill == "cross" and n is not None)
     tags = (template.edit.tags(items, template.predictions) if template.edit else {}) | dict(template.tags)
     made_tags = ({"seed": str(seed)} if drawn else {}) | ({"style": style} if style != "natural" else {})
+    if template.vocabulary:
+        kept = f"{len(items):,} of {made:,} items" if template.fill != "sample" else ""
+        met = len(template.vocabulary.met)
+        left = f"{len(template.vocabulary.kept):,} of {met:,} words" if met else ""
+        made_tags["vocabulary"] = "; ".join(filter(None, (template.vocabulary.words.about, left, kept)))
     return Suite(template.name, items, template.predictions, tags | made_tags, template.aggregate)
 
 

@@ -28,7 +28,7 @@ _ITEMS: dict[Fill, tuple[str, ...]] = {
     "cross": ("fill",),
     "sample": ("fill", "n", "cells", "spread", "stream"),
 }
-_RESERVED = ("seed", "style")
+_RESERVED = ("seed", "style", "vocabulary")
 _AT_TOP = ("regions", "lexicon", "aggregate", "require")
 
 
@@ -80,7 +80,7 @@ def tags(section: Section) -> dict[str, str]:
 
 def _tag(name: str, place: str) -> str:
     if not name.strip() or name in _RESERVED or name.startswith("json:"):
-        expected = "another name: seed, style and names that begin with json: are reserved"
+        expected = "another name: seed, style, vocabulary and names that begin with json: are reserved"
         raise InputError(place, f"a tag called {shown(name)}", expected)
     return name
 

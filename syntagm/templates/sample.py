@@ -54,17 +54,27 @@ def sample(
             if item is None:
                 continue
             item_texts = texts(item)
-            if reason := _repeated(item, item_texts, seen):
+            if reason := _unknown(template, item_texts) or _repeated(item, item_texts, seen):
                 refused[reason] += 1
             else:
                 break
         else:
             reasons = "; ".join(f"{reason}: {count:,}" for reason, count in sorted(refused.items()))
             found = f"{number:,} different items and then none in {tries:,} draws{_values(cell.values)} ({reasons})"
-            raise InputError(template.place, found, f"{n:,} different items", "Ask for fewer (-n N), or add words.")
+            cure = "Ask for fewer (-n N), or " + ("use a larger vocabulary." if template.vocabulary else "add words.")
+            raise InputError(template.place, found, f"{n:,} different items", cure)
         for suite, sentences in enumerate(item_texts):
             seen.setdefault(suite, set()).update(sentences)
         yield item
+
+
+def _unknown(template: Template, texts: Sequence[tuple[str, ...]]) -> str:
+    """Return why an item can't be used if one of its sentences has a word that is not in the vocabulary."""
+    if template.vocabulary:
+        for text in (text for sentences in texts for text in sentences):
+            if word := template.vocabulary.words.unknown(text):
+                return f"{word:.50} is not in the vocabulary"
+    return ""
 
 
 def _repeated(item: Filled, texts: Sequence[tuple[str, ...]], seen: Mapping[int, set[str]]) -> str:
@@ -83,15 +93,15 @@ def _repeated(item: Filled, texts: Sequence[tuple[str, ...]], seen: Mapping[int,
 class Cell:
     """The values of variables that share their number of items, and what is known of the configurations that have them.
 
-    A node is the next choice (its name, its options, and the nodes that they lead to), a counted plan, or None if the
-    configuration is impossible.
+    A node is the next choice (its name, its options, and the nodes that they lead to), a counted plan, or the reason why
+    the configuration is impossible.
     """
 
     values: Mapping[str, str]
     nodes: "dict[tuple[tuple[str, str], ...], Node]" = field(default_factory=dict)
 
 
-Node = Needs | tuple[Plan, Counted] | None
+Node = Needs | tuple[Plan, Counted] | str
 
 
 @dataclass(slots=True)
@@ -165,8 +175,8 @@ class Draws:
                 if rank < 0:
                     chosen = (*chosen, (node.name, value))
                     break
-        if node is None:
-            refused["alternatives that exclude each other"] += 1
+        if isinstance(node, str):
+            refused[node] += 1
             return None
         plan, counted = node
         if not counted.total:
@@ -188,8 +198,8 @@ class Draws:
                 cell.nodes[chosen] = plan, self.count(plan)
             except Needs as needs:
                 cell.nodes[chosen] = needs
-            except Impossible:
-                cell.nodes[chosen] = None
+            except Impossible as reason:
+                cell.nodes[chosen] = str(reason) or "alternatives that exclude each other"
         return cell.nodes[chosen]
 
     def count(self, plan: Plan) -> Counted:

@@ -186,7 +186,7 @@ class Selector:
 
         Raises:
             InputError: there is no such word.
-            Impossible: there is one, but an alternative asks for another.
+            Impossible: there is one, but an alternative asks for another, or it is not in the vocabulary.
         """
         guards = tuple(
             guard for whole in expansion.guards for guard in _parts(whole) if expression.slots(guard) == (name,)
@@ -202,6 +202,7 @@ class Selector:
                 for form in forms:
                     mask &= own.index.present(form)
                 found |= mask
+                mask &= self._in_vocabulary(own, mask, forms)
                 for guard in guards:
                     mask &= own.index.meeting(guard, name, {})
                 masks[own.name] = masks.get(own.name, 0) | mask
@@ -215,8 +216,18 @@ class Selector:
                 self._words[same] = tuple(chain.from_iterable(kept))
             self._words[key] = self._words[same]
         if not self._words[key]:
-            raise Impossible
+            raise Impossible(f"no word of slot {name} is in the vocabulary" if self.template.vocabulary else "")
         return self._words[key]
+
+    def _in_vocabulary(self, own: LexicalClass, fitting: int, forms: set[str]) -> int:
+        """Return the words of a class whose forms are in the vocabulary. The vocabulary remembers what it left out."""
+        vocabulary, mask = self.template.vocabulary, own.index.full
+        if vocabulary:
+            for form in forms:
+                mask &= vocabulary.words.having(own, form)
+            for entries, chosen in ((vocabulary.met, fitting), (vocabulary.kept, fitting & mask)):
+                entries.update(word.entry for word in compress(own.words, flags(chosen, len(own.words))))
+        return mask
 
     def _refuse_empty(self, name: str, arms: Arms, forms: set[str], expansion: Expansion) -> None:
         conditions = dict.fromkeys(expression.text(part).replace(f"{name}.", "") for _, parts in arms for part in parts)

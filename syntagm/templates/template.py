@@ -16,6 +16,7 @@ from syntagm.templates.lexicon import Choice, Lexicon
 from syntagm.templates.parts import Fill, Section
 from syntagm.templates.pattern import Pattern
 from syntagm.templates.phrases import Phrase, Variable
+from syntagm.templates.vocabulary import Vocabulary
 
 MAX_SUITES = 200
 MAX_SHARED = 10_000_000
@@ -62,6 +63,7 @@ class Template:
         places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]`, `[phrases]` and `[classes]`,
             for messages.
         together: the conditions and item tags of all suites of the file that are filled by the same draws.
+        vocabulary: the words that sentences are limited to; None for all words.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Template:
     edit: Edit | None
     places: Mapping[tuple[str, str], str]
     together: tuple[tuple[Mapping[str, Pattern], Mapping[str, Pattern]], ...] = ()
+    vocabulary: Vocabulary | None = None
 
 
 def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon]) -> list[Template]:

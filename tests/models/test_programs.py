@@ -347,6 +347,17 @@ def test_a_run_names_the_program_and_is_read_without_it(tmp_path: Path) -> None:
     assert (model["name"], model["start"], model["sees"]) == (f"exec:m@{model['fingerprint'][:8]}", "<s>", "left")
 
 
+def test_perplexity_of_a_program_that_scores_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ends = about(eos="</s>") + "\ndef ended(text, old=answer):\n    found = old(text)\n"
+    ends += "    return {'starts': [*found['starts'], len(text)], 'bits': [*found['bits'], 2.0]}\nanswer = ended"
+    (tmp_path / "text.txt").write_text("ab cd\n")
+    assert main(["perplexity", written(tmp_path, ends), str(tmp_path / "text.txt"), "--allow-exec", "--json"]) == 0
+    # "ab", " cd" and the end.
+    assert json.loads(capsys.readouterr().out)["bits"] == 2 + 3 + 2
+    assert main(["perplexity", written(tmp_path), str(tmp_path / "text.txt"), "--allow-exec"]) == 2
+    assert "the end of a sentence is not scored; expected a model that scores it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
