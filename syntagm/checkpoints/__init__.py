@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 
 from syntagm import registry
 from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.io import atomic, hashing, safetensors_file, seal
+from syntagm.io import atomic, hashing, safetensors_file, seal, torch_file
 from syntagm.io import json as json_files
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
 from syntagm.models.words.words import KINDS
 
 # The record of an import is written first, so a folder with it, but without a seal, is unfinished.
 RECORD = "import.json"
-# What published vocabularies call the end of a sentence.
-_END = "<eos>"
-
 Array = NDArray[Any]
 
 
@@ -132,28 +129,64 @@ def _finished(folder: Path, record: Mapping[str, object]) -> bool:
     return True
 
 
-def renumbered(words: Sequence[str], place: Path) -> tuple[Vocabulary, NDArray[np.int64]]:
+def renumbered(
+    words: Sequence[str], place: Path, end: str = "<eos>", unknown: str = UNKNOWN
+) -> tuple[Vocabulary, NDArray[np.int64]]:
     """Return the vocabulary of a model, and for each of its words the number in the published one.
 
     In a `Vocabulary` the end symbol and the unknown word come first.
 
     Arguments:
-        words: the published vocabulary, in which the end symbol is <eos> and the unknown word <unk>.
+        words: the published vocabulary.
         place: its file, for messages.
+        end: its end symbol.
+        unknown: its unknown word.
 
     Raises:
         InputError: a word occurs twice, or one of the two is missing.
     """
     numbers = {word: number for number, word in enumerate(words)}
-    for symbol in (_END, UNKNOWN):
+    for symbol in (end, unknown):
         if symbol not in numbers:
             raise InputError(str(place), f"no word {symbol}", f"a vocabulary of {len(words):,} words with {symbol}")
-    if len(numbers) < len(words) or END in numbers:
-        twice = END if END in numbers else next(word for at, word in enumerate(words) if numbers[word] != at)
-        raise InputError(str(place), f"the word {twice!r:.60} twice, or as an end symbol", "each word once, and <eos>")
-    first = [numbers[_END], numbers[UNKNOWN]]
+    reserved = ({END, UNKNOWN} - {end, unknown}) & numbers.keys()
+    if len(numbers) < len(words) or reserved:
+        twice = min(reserved) if reserved else next(word for at, word in enumerate(words) if numbers[word] != at)
+        raise InputError(
+            str(place), f"the word {twice!r:.60} twice, or as a symbol", f"each word once, {end}, {unknown}"
+        )
+    first = [numbers[end], numbers[unknown]]
     rest = np.setdiff1d(np.arange(len(words)), first)
     return (
         Vocabulary((END, UNKNOWN, *(words[number] for number in rest)), 1, "none"),
         np.concatenate([first, rest]),
     )
+
+
+def weights(
+    stored: Mapping[str, torch_file.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
+) -> dict[str, Array]:
+    """Read the weights of a network.
+
+    Arguments:
+        stored: the tensors of a checkpoint.
+        shapes: the shapes that they must have.
+        file: the file of the checkpoint, for messages.
+        size: what the shapes follow from, for messages.
+
+    Raises:
+        InputError: a weight is missing or unexpected, has another shape, or is not a number.
+    """
+    if wrong := sorted(stored.keys() ^ shapes.keys()):
+        found = f"{wrong[0]:.80} is {'unexpected' if wrong[0] in stored else 'missing'}"
+        names = ", ".join([*shapes][:12])
+        raise InputError(str(file), found, f"{len(shapes)} weights: {names}{', ...' if len(shapes) > 12 else ''}")
+    for name, shape in shapes.items():
+        if stored[name].shape != shape:
+            raise InputError(str(file), f"{name} of the shape {stored[name].shape}", f"{shape}, with {size}")
+    arrays = {name: stored[name].array() for name in shapes}
+    for name, array in arrays.items():
+        if array.dtype != np.float32 or not np.isfinite(array).all():
+            found = "numbers that are not finite" if array.dtype == np.float32 else f"numbers of the type {array.dtype}"
+            raise InputError(str(file), f"{name} has {found}", "finite 16- or 32-bit floats")
+    return arrays
