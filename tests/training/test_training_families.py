@@ -78,7 +78,7 @@ def test_an_experiment_sets_what_there_is(family: Any) -> None:
 def test_the_command_offers_the_families_and_an_experiment_their_variants(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
-    offered = re.findall(r"^    (\S+) ", capsys.readouterr().out, re.MULTILINE)
+    offered = re.findall(r"^    (\S+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
     assert [name for name in offered if name != "syntagm"][-7:] == [
         "ngram",
         "lstm",
