@@ -36,7 +36,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     try:
         with np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise InputError(str(file), f"can't be read ({error!s:.200})", "an .npz archive of NumPy arrays") from None
     network, width, cells, layers = _lstm(arrays, file)
     embeddings = _array(arrays, "embeddings", (len(order), width), file)[order]
@@ -62,10 +62,11 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
 def _lstm(arrays: Mapping[str, Array], file: Path) -> tuple[dict[str, Array], int, int, int]:
     """Return the weights of all layers, the width, the number of cells, and the number of layers."""
     layers = sum(re.fullmatch(r"lstm/lstm_\d+/B", name) is not None for name in arrays)
-    if not layers or arrays["lstm/lstm_0/B"].ndim != 1:
+    first = arrays.get("lstm/lstm_0/B")
+    if first is None or first.ndim != 1:
         found = ", ".join([*arrays][:8]) or "no arrays"
         raise InputError(str(file), found, "the variables of an LSTM, such as lstm/lstm_0/B")
-    cells = len(arrays["lstm/lstm_0/B"]) // 4
+    cells = len(first) // 4
     projection = _joined(arrays, "lstm/lstm_0/W_P_", file)
     width = projection.shape[-1]
     network: dict[str, Array] = {}

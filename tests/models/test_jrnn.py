@@ -124,10 +124,12 @@ def test_other_files_and_vocabularies_are_refused(tmp_path: Path) -> None:
     for symbol in (b"<S>", b"</S>", b"<UNK>"):
         with pytest.raises(InputError, match=f"no word {symbol.decode()}"):
             imported(tmp_path, arrays(), [b"x" if word == symbol else word for word in WORDS])
-    with pytest.raises(InputError, match="no arrays; expected the variables of an LSTM"):
-        imported(tmp_path, {})
+    for values in ({}, {"lstm/lstm_1/B": np.ones(16, np.float32)}):
+        with pytest.raises(InputError, match="; expected the variables of an LSTM"):
+            imported(tmp_path, values)
     np.savez(tmp_path / "pickled.npz", embeddings=np.array([{"a": 1}], object))
     (tmp_path / "text.npz").write_text("hello")
-    for name in ("pickled.npz", "text.npz", "none.npz"):
+    np.save(tmp_path / "single.npy", np.ones(3))
+    for name in ("pickled.npz", "text.npz", "none.npz", "single.npy"):
         with pytest.raises(InputError, match=f"{name}: can't be read"):
             checkpoints.convert("jrnn", tmp_path / name, tmp_path / "vocab.txt", tmp_path / "model")
