@@ -125,9 +125,7 @@ def shares(draw: np.random.Generator, draws: int, sizes: tuple[int, int, int, in
             covered.setdefault(name, []).append(found)
     units = "{} classes, {} sizes, {} seeds, {} suites".format(*sizes)
     for name, worlds in covered.items():
-        yield row(
-            f"share of variance: {name}", units, [rate(world) for world in worlds], method=f"{remarks[name]} levels"
-        )
+        yield row(f"share of variance: {name}", units, [rate(world) for world in worlds], method=remarks[name])
 
 
 def study(draws: int) -> Iterator[Row]:

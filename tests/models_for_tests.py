@@ -22,6 +22,9 @@ from syntagm.models.onlstm.model import OnLstm
 from syntagm.models.onlstm.network import Network as OrderedNetwork
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network as Grammar
+from syntagm.models.transformer_xl.model import TransformerXl
+from syntagm.models.transformer_xl.network import Network as TransformerXlNetwork
+from syntagm.models.transformer_xl.network import Size as TransformerXlSize
 from syntagm.models.words.vocabulary import build
 from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
@@ -177,6 +180,19 @@ def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLs
     return OnLstm(network, vocabulary, "blanks", "tiny", options, cutoffs)
 
 
+def transformer_xl(**options: str) -> TransformerXl:
+    """A random Transformer-XL over the words of `TEXT`, with a memory of 8 words."""
+    torch.manual_seed(1)
+    vocabulary = build([line.split() for line in TEXT.splitlines()])
+    size = TransformerXlSize((8, 16), 12, 12, 2, 2, 5, 16, 2, 8, 5)
+    zeros, reverse = options.get("memory") != "empty", options.get("clusters") == "reversed"
+    network = TransformerXlNetwork(len(vocabulary), size, zeros, reverse)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.normal_(0.0, 0.7)
+    return TransformerXl(network, vocabulary, "blanks", "tiny", options)
+
+
 def rnng(parts: str = "all", **options: str) -> Rnng:
     """A random RNNG over the words of `TEXT` and two labels."""
     torch.manual_seed(1)
@@ -216,6 +232,8 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "onlstm": onlstm,
     "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
     "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),
+    "transformer-xl": transformer_xl,
+    "transformer-xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
     "rnng": rnng,
     "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
     "ngram": ngram,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syntagm import registry
 from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.io import atomic, hashing, safetensors_file, seal
+from syntagm.io import atomic, hashing, safetensors_file, seal, torch_file
 from syntagm.io import json as json_files
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
 from syntagm.models.words.words import KINDS
@@ -157,3 +157,32 @@ def renumbered(words: Sequence[str], place: Path) -> tuple[Vocabulary, NDArray[n
         Vocabulary((END, UNKNOWN, *(words[number] for number in rest)), 1, "none"),
         np.concatenate([first, rest]),
     )
+
+
+def weights(
+    stored: Mapping[str, torch_file.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
+) -> dict[str, Array]:
+    """Read the weights of a network.
+
+    Arguments:
+        stored: the tensors of a checkpoint.
+        shapes: the shapes that they must have.
+        file: the file of the checkpoint, for messages.
+        size: what the shapes follow from, for messages.
+
+    Raises:
+        InputError: a weight is missing or unexpected, has another shape, or is not a number.
+    """
+    if wrong := sorted(stored.keys() ^ shapes.keys()):
+        found = f"{wrong[0]:.80} is {'unexpected' if wrong[0] in stored else 'missing'}"
+        names = ", ".join([*shapes][:12])
+        raise InputError(str(file), found, f"{len(shapes)} weights: {names}{', ...' if len(shapes) > 12 else ''}")
+    for name, shape in shapes.items():
+        if stored[name].shape != shape:
+            raise InputError(str(file), f"{name} of the shape {stored[name].shape}", f"{shape}, with {size}")
+    arrays = {name: stored[name].array() for name in shapes}
+    for name, array in arrays.items():
+        if array.dtype != np.float32 or not np.isfinite(array).all():
+            found = "numbers that are not finite" if array.dtype == np.float32 else f"numbers of the type {array.dtype}"
+            raise InputError(str(file), f"{name} has {found}", "finite 16- or 32-bit floats")
+    return arrays

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.checkpoints import Array, Kind, Model, renumbered
+from syntagm.checkpoints import Kind, Model, renumbered, weights
 from syntagm.errors import InputError
 from syntagm.io import torch_file, utf8
 
@@ -28,7 +28,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     words, order = renumbered(utf8.read(vocabulary).split(), vocabulary)
     embedding, hidden, layers = _sizes(stored, file)
     shapes = _shapes(len(order), embedding, hidden, layers)
-    arrays = weights(stored, shapes, file, vocabulary)
+    arrays = weights(stored, shapes, file, f"{len(order):,} words of {vocabulary}")
     for name in ("encoder.weight", "decoder.weight", "decoder.bias"):
         arrays[name] = arrays[name][order]
     tied = embedding == hidden and np.array_equal(arrays["encoder.weight"], arrays["decoder.weight"])
@@ -65,25 +65,6 @@ def _shapes(words: int, embedding: int, hidden: int, layers: int) -> dict[str, t
             f"rnn.bias_hh_l{layer}": (4 * hidden,),
         }
     return shapes | {"decoder.weight": (words, hidden), "decoder.bias": (words,)}
-
-
-def weights(
-    stored: dict[str, torch_file.Tensor], shapes: dict[str, tuple[int, ...]], file: Path, vocabulary: Path
-) -> dict[str, Array]:
-    """Read the weights of a network; refuse missing and unexpected ones, other shapes, and what is not a number."""
-    if wrong := sorted(stored.keys() ^ shapes.keys()):
-        found = f"{wrong[0]:.80} is {'unexpected' if wrong[0] in stored else 'missing'}"
-        raise InputError(str(file), found, f"{len(shapes)} weights: " + ", ".join(shapes))
-    for name, shape in shapes.items():
-        if stored[name].shape != shape:
-            expected = f"{shape}, with the {shapes['encoder.weight'][0]:,} words of {vocabulary}"
-            raise InputError(str(file), f"{name} of the shape {stored[name].shape}", expected)
-    arrays = {name: stored[name].array() for name in shapes}
-    for name, array in arrays.items():
-        if array.dtype != np.float32 or not np.isfinite(array).all():
-            found = "numbers that are not finite" if array.dtype == np.float32 else f"numbers of the type {array.dtype}"
-            raise InputError(str(file), f"{name} has {found}", "finite 16- or 32-bit floats")
-    return arrays
 
 
 KIND = Kind("LSTMs of Gulordava et al. 2018, and of PyTorch's word language model", "treetagger", _convert)

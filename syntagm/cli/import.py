@@ -1,9 +1,11 @@
 """Import a published checkpoint of another program as a model folder.
 
-KIND is the program that wrote it:
+KIND is one of these:
 
-    grnn    an LSTM of Gulordava et al. 2018, or another of PyTorch's word language model: the
-            pickled module, and a vocabulary with one word per line
+    grnn            an LSTM of Gulordava et al. 2018, or another of PyTorch's word language model:
+                    the pickled module, and a vocabulary with one word per line
+    transformer_xl  a Transformer-XL such as wt103, in the layout of transformers before 5.0:
+                    pytorch_model.bin, config.json beside it, and vocab.bin
 
     syntagm import grnn hidden650_batch128_dropout0.2_lr20.0.pt --vocabulary vocab.txt --allow-pickle -o models/grnn
     syntagm run models/grnn --suite hu2020 -o runs/grnn
@@ -25,7 +27,7 @@ from syntagm.cli import _files
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("kind", metavar="KIND", help="the kind of checkpoint, such as grnn")
+    parser.add_argument("kind", metavar="KIND", help="the kind of checkpoint: grnn or transformer_xl")
     parser.add_argument("file", metavar="FILE", type=Path, help="the file with the weights")
     parser.add_argument("--vocabulary", metavar="FILE", type=Path, required=True, help="the file with the vocabulary")
     parser.add_argument(

@@ -119,7 +119,7 @@ def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
     """Check the files of a folder against its seal, as `verify` does, and refuse a folder without a seal."""
     if (content := verify(folder, refuse)) is None:
         cure = f"If the files are correct, run `syntagm seal {folder}` to seal them."
-        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` has finished", cure)
+        raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` or `syntagm import` has finished", cure)
     return content
 
 

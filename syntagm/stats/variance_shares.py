@@ -17,6 +17,7 @@ from syntagm.stats.bootstrap import FEW
 Numbers = NDArray[np.float64]
 DRAWS = 10_000
 _NONE = 1e-9
+_REST = ("items", "residual")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Share:
         sd: the standard deviation of the levels, in the unit of the responses.
         share: from 0 to 1; all shares sum to 1.
         low, high: the 95% interval of the share.
-        remark: `only N`, if the group has fewer than ten levels.
+        remark: `only N levels`, if the group has fewer than ten; `only N of GROUP`, if another group has: the whole
+            contains its variance.
     """
 
     name: str
@@ -62,9 +64,12 @@ class Split:
         low, high = np.percentile(self.drawn / self.drawn.sum(axis=1, keepdims=True), (2.5, 97.5), axis=0).tolist()
         found = (self.variances / self.variances.sum()).tolist()
         sds = (self.variances**0.5).tolist()
+        groups = {name: count for name, count in zip(self.names, self.levels, strict=True) if name not in _REST}
+        least = min(groups, key=lambda name: groups[name])
+        few = f"only {groups[least]} of {least}" if groups[least] < FEW else ""
         return [
-            Share(name, levels, sd, share, least, most, f"only {levels}" if levels < FEW else "")
-            for name, levels, sd, share, least, most in zip(self.names, self.levels, sds, found, low, high, strict=True)
+            Share(name, count, sd, share, start, end, f"only {count} levels" if groups.get(name, FEW) < FEW else few)
+            for name, count, sd, share, start, end in zip(self.names, self.levels, sds, found, low, high, strict=True)
         ]
 
     def difference(self, first: str, second: str) -> tuple[float, float, float]:
@@ -125,7 +130,7 @@ def split(
     source = bootstrap.generator(f"variance shares/{'/'.join(groups)}", bootstrap.current().seed)
     drawn = np.array(squares) * np.array(degrees) / source.chisquare(degrees, (DRAWS, len(degrees)))
     variances = _variances(np.vstack([squares, drawn]), np.array(expected), sampling)
-    names = (*groups, *([] if sampling is None else ["items"]), "residual")
+    names = (*groups, *(_REST if sampling is not None else _REST[1:]))
     levels = [column.shape[1] for column in columns.values()]
     counts = (*levels, *[len(response)] * (len(names) - len(levels)))
     return Split(names, counts, variances[0], variances[1:])

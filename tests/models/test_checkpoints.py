@@ -225,7 +225,7 @@ REFUSED = {
     "no tensors; expected the weights of an LSTM": written.legacy(written.plain({}), {}),
     "a str; expected a module, or a dictionary": written.legacy(written.text("x"), {}),
     "decoder.bias is missing; expected 11 weights": grnn_without("decoder.bias"),
-    r"encoder.weight of the shape \(12, 3\); expected \(13, 3\), with the 13 words of .*vocab.txt": written.grnn(
+    r"encoder.weight of the shape \(12, 3\); expected \(13, 3\), with 13 words of .*vocab.txt": written.grnn(
         written.weights(12)
     ),
     "decoder.bias has numbers that are not finite": changed("decoder.bias", math.nan),
@@ -281,7 +281,7 @@ def test_numbers_of_all_types(kind: torch.dtype, archive: bool, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (written.WORDS[:-1], r"encoder.weight of the shape \(13, 3\); expected \(12, 3\), with the 12 words"),
+        (written.WORDS[:-1], r"encoder.weight of the shape \(13, 3\); expected \(12, 3\), with 12 words"),
         ([*written.WORDS[:-1], "the"], "the word 'the' twice"),
         ([*written.WORDS[:-1], "</s>"], "the word '</s>' twice, or as an end symbol"),
         (["x" if word == "<unk>" else word for word in written.WORDS], "no word <unk>"),

@@ -78,7 +78,7 @@ def test_variance_is_split_into_what_differs_and_the_choice_of_items() -> None:
     scores = table["performance"].to_numpy()
     assert parts["items"]["sd"] == pytest.approx(np.sqrt(np.mean(scores * (1 - scores) / 23)))
     assert sum(part["share"] for part in parts.values()) == pytest.approx(1)
-    assert (parts["class"]["levels"], parts["class"]["remark"]) == (3, "only 3")
+    assert (parts["class"]["levels"], parts["class"]["remark"]) == (3, "only 3 levels")
     [*_, reason] = regressions.variances(table.filter(architecture="lstm")).notes
     assert reason.startswith("The variance is not split: class: one level")
 

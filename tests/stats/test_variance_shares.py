@@ -15,7 +15,11 @@ def test_one_group_of_equal_size_is_computed_by_hand() -> None:
     # Mean squares: 82.375 / 3 between models, 3.5 / 4 within.
     between, within = (82.375 / 3 - 3.5 / 4) / 2, 3.5 / 4
     assert (model.sd, rest.sd) == pytest.approx((between**0.5, within**0.5))
-    assert (model.share, model.remark, rest.remark) == (pytest.approx(between / (between + within)), "only 4", "only 8")
+    assert (model.share, model.remark, rest.remark) == (
+        pytest.approx(between / (between + within)),
+        "only 4 levels",
+        "only 4 of model",
+    )
     # The exact interval of the share inverts F = 31.38 with 3 and 4 degrees of freedom, whose quantiles are .0662 and 9.979.
     ratio = 82.375 / 3 / (3.5 / 4)
     low, high = ((ratio / quantile - 1) / (ratio / quantile + 1) for quantile in (9.979, 0.0662))

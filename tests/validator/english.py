@@ -150,7 +150,7 @@ STUFF = MASS | listed(
 # Nouns that sound unfinished without an of-phrase or a possessor, as in "a part", "a lack".
 RELATIONAL = listed(
     """
-    behalf lack sake kind sort type part half top bottom edge side end middle front back rest owner descendant
+    behalf lack sake kind sort type part half bottom edge side end middle front back rest owner descendant
     ancestor heir sister brother son daughter nephew niece cousin aunt uncle husband wife grandson granddaughter
     sibling spouse member equivalent beginning absence presence origin cause result
     """
@@ -158,8 +158,8 @@ RELATIONAL = listed(
 
 # What lemminflect's dictionary lacks: further forms of lemmas by tag.
 EXTRA = {
-    "NN": {"ox": "ox", "bar": "bar", "log": "log", "pan": "pan"},
-    "NNS": {"oxen": "ox", "bars": "bar", "people": "person", "logs": "log", "pans": "pan"},
+    "NN": {"ox": "ox", "bar": "bar", "log": "log", "top": "top", "pan": "pan"},
+    "NNS": {"oxen": "ox", "bars": "bar", "people": "person", "logs": "log", "tops": "top", "pans": "pan"},
     "VBN": {"sewed": "sew", "knitted": "knit", "lain": "lie", "mowed": "mow"},
     "VBD": {"dared": "dare", "knitted": "knit"},
     "VBZ": {"dares": "dare"},

@@ -123,7 +123,9 @@ def field_faults(record: Record, paradigm: Paradigm) -> Iterator[str]:
     expected = {"linguistics_term": paradigm.term, "field": paradigm.field, "simple_LM_method": True}
     expected |= {f"{method}_method": paradigm.prefix == method for method in ("one_prefix", "two_prefix")}
     yield from (f"field {key}: {record.get(key)}" for key, value in expected.items() if record.get(key) != value)
-    if any(isinstance(value, str) and re.search(r"[{}\[\]$]", value) for value in record.values()):
+    if any(
+        isinstance(value, str) and (re.search(r"[{}\[\]$]", value) or value == key) for key, value in record.items()
+    ):
         yield "field with the text of a template"
 
 

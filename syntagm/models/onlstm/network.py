@@ -96,6 +96,7 @@ class Network(network.Network):
     ) -> None:  # fmt: skip
         super().__init__()
         self.dropout = dropout or Dropout()
+        self.decoder: nn.Linear | AdaptiveSoftmax
         widths = [embedding, *[hidden] * (layers - 1), embedding]
         self.encoder = nn.Embedding(words, embedding)
         self.layers: Sequence[Layer] = nn.ModuleList(  # type: ignore[assignment]

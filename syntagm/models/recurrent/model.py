@@ -75,7 +75,7 @@ class RecurrentModel(LanguageModel):
             "vocabulary": len(vocabulary),
             "unknown": vocabulary.classes,
             "options": dict(options),
-            "device": str(network.decoder.weight.device),
+            "device": str(next(network.parameters()).device),
             "prefixes": "shared (word by word)" if self._share else "not shared (word by word)",
             "torch": torch.__version__,
         }

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 from torch import Tensor, nn
 
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.recurrent.softmax import Clusters
 
 # Each tensor has a column or row for each text in its dimension 1.
 State = tuple[Tensor, ...]
@@ -19,7 +19,7 @@ class Network(nn.Module, ABC):
     """
 
     encoder: nn.Embedding
-    decoder: nn.Linear | AdaptiveSoftmax
+    decoder: nn.Linear | Clusters
 
     @abstractmethod
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from syntagm.models.recurrent.network import Network, State
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.recurrent.softmax import Clusters
 
 # Rows of the output layer computed at a time, so that logits stay in the CPU's cache.
 HEAD_ROWS = 256
@@ -65,7 +65,8 @@ def continued(network: Network, sequence: Sequence[int], portion: int) -> Iterat
     Yields:
         The surprisals of the next words, in nats.
     """
-    ids, state = torch.tensor(sequence, device=network.decoder.weight.device), network.fresh(1)
+    state = network.fresh(1)
+    ids = torch.tensor(sequence, device=state[0].device)
     for first in range(0, len(sequence) - 1, portion):
         targets = np.array(sequence[first + 1 : first + 1 + portion], np.int64)
         hidden, state = network(ids[first : first + len(targets), None], state)
@@ -152,12 +153,13 @@ def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: boo
         share: as in `surprisals`.
     """
     numbers, lengths = _padded(sequences)
-    last = network.decoder.weight.new_empty(len(sequences), network.decoder.in_features)
+    endings, tops = [], []
     for length, (active, node, top) in enumerate(_states(network, numbers, lengths, share), 1):
         ending = np.flatnonzero(lengths[active] == length)
-        last[torch.from_numpy(active[ending])] = top[torch.from_numpy(node[ending])]
-    decoder = network.decoder
-    logits: Tensor = decoder.log_probabilities(last) if isinstance(decoder, AdaptiveSoftmax) else decoder(last)
+        endings.append(active[ending])
+        tops.append(top[torch.from_numpy(node[ending]).to(top.device)])
+    decoder, last = network.decoder, torch.cat(tops)[torch.from_numpy(np.argsort(np.concatenate(endings)))]
+    logits: Tensor = decoder.log_probabilities(last) if isinstance(decoder, Clusters) else decoder(last)
     return logits
 
 
@@ -194,16 +196,21 @@ def _nats(
     order = np.argsort(owners, kind="stable")
     bounds = np.searchsorted(owners[order], np.arange(0, len(hidden) + HEAD_ROWS, HEAD_ROWS))
     nats = np.empty(len(owners))
-    logits = hidden.new_empty(min(HEAD_ROWS, len(hidden)), len(network.decoder.bias))
+    decoder = network.decoder
+    logits = (
+        hidden[:0]
+        if isinstance(decoder, Clusters)
+        else hidden.new_empty(min(HEAD_ROWS, len(hidden)), decoder.out_features)
+    )
     for number, (left, right) in enumerate(pairwise(bounds)):
         first, selected = number * HEAD_ROWS, order[left:right]
         rows = torch.from_numpy(owners[selected] - first).to(hidden.device)
         columns = torch.from_numpy(targets[selected]).to(hidden.device)
         part = hidden[first : first + HEAD_ROWS]
-        if isinstance(network.decoder, AdaptiveSoftmax):
-            nats[selected] = network.decoder.nats(part, rows, columns).double().cpu().numpy()
+        if isinstance(decoder, Clusters):
+            nats[selected] = decoder.nats(part, rows, columns).double().cpu().numpy()
             continue
-        normalisers, chosen = _head(network.decoder, part, logits[: len(part)], rows, columns)
+        normalisers, chosen = _head(decoder, part, logits[: len(part)], rows, columns)
         nats[selected] = (normalisers[rows] - chosen).double().cpu().numpy()
     return nats
 

@@ -12,19 +12,22 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 
-class AdaptiveSoftmax(nn.Linear):
-    """An output layer with a row of weights for each word, and one for each tail.
+class Clusters:
+    """What adaptive softmax layers share: the probabilities of words from those of the head and of the tails."""
 
-    Arguments:
-        width: width of the inputs.
-        words: size of the vocabulary.
-        cutoffs: the first word of each tail, in increasing order.
-    """
+    _cutoffs: tuple[int, ...]
+    _tails: list[tuple[int, int]]
 
-    def __init__(self, width: int, words: int, cutoffs: tuple[int, ...]) -> None:
-        super().__init__(width, words)
-        self.tails = nn.Linear(width, len(cutoffs))
+    def _set_cutoffs(self, cutoffs: tuple[int, ...], words: int) -> None:
         self._cutoffs, self._tails = cutoffs, list(pairwise([*cutoffs, words]))
+
+    def _head(self, hidden: Tensor) -> Tensor:
+        """Return the log-probabilities of the words of the head, and of the tails."""
+        raise NotImplementedError
+
+    def _tail(self, hidden: Tensor, tail: int) -> Tensor:
+        """Return the log-probabilities of the words of a tail, given this tail."""
+        raise NotImplementedError
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
         """Return the log-probabilities of all words, shape (rows, words)."""
@@ -50,6 +53,21 @@ class AdaptiveSoftmax(nn.Linear):
             in_tail = self._tail(hidden[needed], tail)[rows_of_tail, words[places] - first]
             nats = nats.index_add(0, places, -in_tail)
         return nats
+
+
+class AdaptiveSoftmax(Clusters, nn.Linear):
+    """An output layer with a row of weights for each word, and one for each tail.
+
+    Arguments:
+        width: width of the inputs.
+        words: size of the vocabulary.
+        cutoffs: the first word of each tail, in increasing order.
+    """
+
+    def __init__(self, width: int, words: int, cutoffs: tuple[int, ...]) -> None:
+        super().__init__(width, words)
+        self.tails = nn.Linear(width, len(cutoffs))
+        self._set_cutoffs(cutoffs, words)
 
     def _head(self, hidden: Tensor) -> Tensor:
         first = self._cutoffs[0]

@@ -51,7 +51,7 @@ def described(path: Path, family: str, format: int, checks: Mapping[str, Callabl
     Raises:
         ModelError: the file can't be read, or a value is not valid.
     """
-    expected = f"a value that syntagm train {family} writes"
+    expected = f"a value for a model of the family {family}"
     settings = record(path, ModelError, expected)
     if settings.get("family") != family:
         raise ModelError(str(path), "a model of another family", f'"family": "{family}"')

@@ -284,7 +284,8 @@ def variances(table: pl.DataFrame) -> Table:
     notes = [
         "The variance of the scores of trained models on suites. sd: the standard deviation between levels, in the unit of "
         "scores. items: what another choice of items would change; residual: by training run and suite, beyond this.",
-        "Sums of squares (Henderson's method 3); 95 % generalized intervals. remark: few levels tell little about others.",
+        "Sums of squares (Henderson's method 3); 95 % generalized intervals. remark: few levels tell little about others, "
+        "and the whole contains them.",
     ]
     rows: list[tuple[Cell, ...]] = []
     try:

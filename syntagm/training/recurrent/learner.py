@@ -26,7 +26,7 @@ from torch import Tensor
 from syntagm.io import atomic
 from syntagm.models.recurrent.network import Network, State
 from syntagm.models.recurrent.reading import surprisals
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.recurrent.softmax import Clusters
 from syntagm.models.words import vocabulary
 from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
@@ -108,8 +108,8 @@ class RecurrentLearner(Learner, ABC):
         self.module = self.network(on_cpu)
         self.module.to(settings.loop.device)
         decoder = self.module.decoder
-        in_rows = on_cpu and not isinstance(decoder, AdaptiveSoftmax)
-        self._softmax = Softmax(decoder, settings.loop.dtype == "bf16") if in_rows else None
+        plain = None if isinstance(decoder, Clusters) else decoder
+        self._softmax = Softmax(plain, settings.loop.dtype == "bf16") if plain and on_cpu else None
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(settings.size), "text": asdict(words) | asdict(settings.steps),
@@ -152,7 +152,7 @@ class RecurrentLearner(Learner, ABC):
         decoder = self.module.decoder
         if self._softmax is not None:
             loss = self._softmax.loss(flat, targets)
-        elif isinstance(decoder, AdaptiveSoftmax):
+        elif isinstance(decoder, Clusters):
             loss = decoder.nats(flat, torch.arange(len(flat), device=flat.device), targets).mean()
         else:
             loss = torch.nn.functional.cross_entropy(decoder(flat), targets)

@@ -1,0 +1,1 @@
+"""Word-level Transformer-XL language models, imported from published checkpoints."""

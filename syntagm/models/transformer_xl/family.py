@@ -1,0 +1,37 @@
+"""The declaration of the family `transformer_xl`."""
+
+from syntagm.models.family import Family
+from syntagm.models.lstm.family import FAMILY as LSTM
+from syntagm.models.option import Choice, Option, Value, Whole
+
+FAMILY = Family(
+    name="transformer_xl",
+    summary="Word-level Transformer-XL models, imported by `syntagm import transformer_xl`.",
+    module="syntagm.models.transformer_xl.model",
+    settings=(
+        *(setting for setting in LSTM.settings if setting.name != "batch"),
+        Option(
+            "memory",
+            Choice((
+                Value("zeros", "as many vectors of zeros as the memory holds, which the model attends to, as in "
+                      "transformers and in the authors' TensorFlow program"),
+                Value("empty", "nothing, as in the authors' PyTorch program"),
+            )),
+            "zeros",
+            "what precedes a text.",
+        ),
+        Option(
+            "clusters",
+            Choice((
+                Value("in-order", "in the order of their words, as in transformers"),
+                Value("reversed", "in the reverse order, as in the authors' PyTorch program"),
+            )),
+            "in-order",
+            "the order of the probabilities of the rare words' clusters in the softmax. The wrong one gives a much "
+            "higher perplexity.",
+        ),
+        Option("batch", Whole(), "1024", "number of words in a batch", effect="speed"),
+    ),
+    references=("dai-etal-2019-transformer",),
+    programs=LSTM.programs,
+)  # fmt: skip
