@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks import DATA, ROOT, STORE
 from benchmarks.analyses import analyses
+from benchmarks.collection import collection
 from benchmarks.fill import fill
 from benchmarks.lstm import CORPUS, lstm
 from benchmarks.ngram import ngram
@@ -18,7 +19,7 @@ from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 from benchmarks.text import text
 
-PARTS = [*SAMPLES, "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng"]
+PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -55,6 +56,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _part(name: str, arguments: argparse.Namespace) -> str:
+    if name == "collection":
+        return collection(min(PAIRS, arguments.cap or PAIRS))
     if name == "spine":
         return spine(min(PAIRS, arguments.cap or PAIRS))
     if name == "analyses":

@@ -13,6 +13,8 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 
 from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.contract import LanguageModel
+from syntagm.models.jrnn.model import Jrnn
+from syntagm.models.jrnn.network import Network as JrnnNetwork
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import Network
 from syntagm.models.ngram import arpa
@@ -180,6 +182,17 @@ def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLs
     return OnLstm(network, vocabulary, "blanks", "tiny", options, cutoffs)
 
 
+def jrnn(**options: str) -> Jrnn:
+    """A random LSTM with projections and peepholes over the words of `TEXT`."""
+    torch.manual_seed(1)
+    vocabulary = build([line.split() for line in TEXT.splitlines()])
+    network = JrnnNetwork(len(vocabulary), 8, 16, 2)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.normal_(0.0, 0.7)
+    return Jrnn(network, vocabulary, "moses", "tiny", options)
+
+
 def transformer_xl(**options: str) -> TransformerXl:
     """A random Transformer-XL over the words of `TEXT`, with a memory of 8 words."""
     torch.manual_seed(1)
@@ -232,6 +245,7 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "onlstm": onlstm,
     "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
     "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),
+    "jrnn": jrnn,
     "transformer-xl": transformer_xl,
     "transformer-xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
     "rnng": rnng,

@@ -18,9 +18,6 @@ from syntagm.models.words.words import KINDS
 
 # The record of an import is written first, so a folder with it, but without a seal, is unfinished.
 RECORD = "import.json"
-# What published vocabularies call the end of a sentence.
-_END = "<eos>"
-
 Array = NDArray[Any]
 
 
@@ -132,26 +129,33 @@ def _finished(folder: Path, record: Mapping[str, object]) -> bool:
     return True
 
 
-def renumbered(words: Sequence[str], place: Path) -> tuple[Vocabulary, NDArray[np.int64]]:
+def renumbered(
+    words: Sequence[str], place: Path, end: str = "<eos>", unknown: str = UNKNOWN
+) -> tuple[Vocabulary, NDArray[np.int64]]:
     """Return the vocabulary of a model, and for each of its words the number in the published one.
 
     In a `Vocabulary` the end symbol and the unknown word come first.
 
     Arguments:
-        words: the published vocabulary, in which the end symbol is <eos> and the unknown word <unk>.
+        words: the published vocabulary.
         place: its file, for messages.
+        end: its end symbol.
+        unknown: its unknown word.
 
     Raises:
         InputError: a word occurs twice, or one of the two is missing.
     """
     numbers = {word: number for number, word in enumerate(words)}
-    for symbol in (_END, UNKNOWN):
+    for symbol in (end, unknown):
         if symbol not in numbers:
             raise InputError(str(place), f"no word {symbol}", f"a vocabulary of {len(words):,} words with {symbol}")
-    if len(numbers) < len(words) or END in numbers:
-        twice = END if END in numbers else next(word for at, word in enumerate(words) if numbers[word] != at)
-        raise InputError(str(place), f"the word {twice!r:.60} twice, or as an end symbol", "each word once, and <eos>")
-    first = [numbers[_END], numbers[UNKNOWN]]
+    reserved = ({END, UNKNOWN} - {end, unknown}) & numbers.keys()
+    if len(numbers) < len(words) or reserved:
+        twice = min(reserved) if reserved else next(word for at, word in enumerate(words) if numbers[word] != at)
+        raise InputError(
+            str(place), f"the word {twice!r:.60} twice, or as a symbol", f"each word once, {end}, {unknown}"
+        )
+    first = [numbers[end], numbers[unknown]]
     rest = np.setdiff1d(np.arange(len(words)), first)
     return (
         Vocabulary((END, UNKNOWN, *(words[number] for number in rest)), 1, "none"),

@@ -56,6 +56,9 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     if order[:2].max() >= size.cutoffs[0]:
         found, expected = f"<eos> or <unk> is the word {order[:2].max():,}", f"one of the first {size.cutoffs[0]:,}"
         raise InputError(str(vocabulary), found, expected)
+    stored = torch_file.tensors(torch_file.read(file), file)
+    if size.layers > len(stored):
+        raise InputError(str(file), f"{len(stored)} weights", f"those of {size.layers:,} layers, as in {_CONFIG}")
     with torch.device("meta"):
         shapes = {name: tuple(weight.shape) for name, weight in Network(len(order), size).named_parameters()}
     names = _names(size)
@@ -63,7 +66,6 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     expected_shapes = {names[name]: shape for name, shape in shapes.items() if name in names}
     for name, (first, last, width) in clusters:
         expected_shapes |= {f"{name}.weight": (last - first, width), f"{name}.bias": (last - first,)}
-    stored = torch_file.tensors(torch_file.read(file), file)
     stored = {name.removeprefix("transformer."): tensor for name, tensor in stored.items()}
     stored.pop("pos_emb.inv_freq", None)
     theirs = weights(stored, expected_shapes, file, f"{len(order):,} words and the sizes of {_CONFIG}")
@@ -83,7 +85,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
 
 
 def _words(vocabulary: Path, tokens: str) -> list[str]:
-    if utf8.beginning(vocabulary, 1) not in (b"P", b"\x80"):
+    if not utf8.beginning(vocabulary, 4).startswith((b"PK\x03\x04", b"\x80")):
         return utf8.read(vocabulary).split()
     content = torch_file.read(vocabulary)
     words = content.get("idx2sym") if isinstance(content, dict) else None
@@ -112,7 +114,11 @@ def _size(config: Path, words: int) -> "Size":
     if not are_cutoffs(settings.get("cutoffs"), words):
         expected = f"increasing numbers of words, below the {words:,} of the vocabulary"
         raise InputError(f"{config}, cutoffs", f"{settings.get('cutoffs')!r:.60}", expected)
-    return Size(tuple(settings["cutoffs"]), **{own: settings[name] for own, name in _SIZES.items()})
+    size = Size(tuple(settings["cutoffs"]), **{own: settings[name] for own, name in _SIZES.items()})
+    if size.width % 2 or size.embedding < size.divisor ** len(size.cutoffs):
+        found = f"d_model = {size.width}, d_embed = {size.embedding}, {len(size.cutoffs)} cutoffs"
+        raise InputError(str(config), found, "an even width, and a width of each cluster that is at least 1")
+    return size
 
 
 def _names(size: "Size") -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from syntagm import registry
+from syntagm.cli import _config
 from syntagm.drawing.text import shown_lines
 from syntagm.errors import Interrupted, SyntagmError
 
@@ -112,7 +113,10 @@ class _Command(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._parsing = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            words = _config.expanded(self, args)
+            found, rest = self.parse_known_intermixed_args(words, namespace)
+            found.line = [*self.prog.split(), *words]
+            return found, rest
         finally:
             self._parsing = False
 

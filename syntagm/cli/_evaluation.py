@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,7 +92,7 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
         model = _load(options, folder)
         return run_suites(
             model, files, folder, measures=calls, **sample, align=options.align, cache=cache, progress=screen,
-            command=_command(),
+            command=_command(options),
         )  # fmt: skip
 
 
@@ -125,7 +124,7 @@ def fill(
         model = _load(options, folder)
         return fill(
             model, files, listed, folder, **sample, eligible=options.eligible, top=tuple(top), bottom=tuple(bottom),
-            shared=options.blank == "shared", progress=screen, command=_command(),
+            shared=options.blank == "shared", progress=screen, command=_command(options),
         )  # fmt: skip
 
 
@@ -158,5 +157,6 @@ def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":
     return model
 
 
-def _command() -> str:
-    return shlex.join(["syntagm", *sys.argv[1:]])
+def _command(options: argparse.Namespace) -> str:
+    """Return the command line, with the options of a configuration file written out."""
+    return shlex.join(options.line)

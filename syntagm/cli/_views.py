@@ -45,17 +45,18 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def open_runs(folders: Sequence[str], names: Sequence[str]) -> "list[Run]":
-    """Open run directories, and name their models as --name says.
+    """Open run directories, and those in a folder of several, and name their models as --name says.
 
     Raises:
         RunError: a folder is not a run directory.
         UsageError: not one name for each run.
     """
-    from syntagm.runs.store import open_run
+    from syntagm.runs.store import open_run, run_folders
 
-    if names and len(names) != len(folders):
-        raise UsageError("--name", f"{len(names)} for {len(folders)} runs", "one for each run, in order, or none")
-    runs = [open_run(folder) for folder in folders]
+    found = [path for folder in folders for path in run_folders(folder)]
+    if names and len(names) != len(found):
+        raise UsageError("--name", f"{len(names)} for {len(found)} runs", "one for each run, in order, or none")
+    runs = [open_run(folder) for folder in found]
     for run, name in zip(runs, names, strict=False):
         run.name = name
     return runs

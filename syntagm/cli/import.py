@@ -6,11 +6,13 @@ KIND is one of these:
                     the pickled module, and a vocabulary with one word per line
     transformer_xl  a Transformer-XL such as wt103, in the layout of transformers before 5.0:
                     pytorch_model.bin, config.json beside it, and vocab.bin
+    jrnn            the LSTM of lm_1b (Jozefowicz et al. 2016), from an archive of its arrays, which
+                    docs/guide/published.md tells to make
 
     syntagm import grnn hidden650_batch128_dropout0.2_lr20.0.pt --vocabulary vocab.txt --allow-pickle -o models/grnn
     syntagm run models/grnn --suite hu2020 -o runs/grnn
 
-Such checkpoints are pickles, which can run arbitrary code when other programs load them. Here, a
+The first two are pickles, which can run arbitrary code when other programs load them. Here, a
 restricted reader takes tensors and plain values from them, runs nothing, and refuses everything
 else by name; it needs the permission --allow-pickle. Nothing is downloaded. The folder has the
 weights as safetensors, the vocabulary, and a record with the hashes of the files. It is a model
@@ -27,7 +29,7 @@ from syntagm.cli import _files
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("kind", metavar="KIND", help="the kind of checkpoint: grnn or transformer_xl")
+    parser.add_argument("kind", metavar="KIND", help="the kind of checkpoint: grnn, transformer_xl or jrnn")
     parser.add_argument("file", metavar="FILE", type=Path, help="the file with the weights")
     parser.add_argument("--vocabulary", metavar="FILE", type=Path, required=True, help="the file with the vocabulary")
     parser.add_argument(

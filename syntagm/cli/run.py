@@ -10,13 +10,26 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run demo --suite marvin2018 -n 200 --seed 7 -o runs/ml
     syntagm run gpt2 distilgpt2 models/lstm --name GPT-2 --name Distilled --name LSTM --suite hu2020 -o runs/three
     syntagm run 'models/rnng?beam=20,50,100,200' --suite hu2020 -o runs/beams
+    syntagm run 'ckpt/step*' --suite hu2020 -o runs/sweep
+    syntagm run 'org/name@step{1000..9000..1000}' --suite hu2020 -o runs/sweep
+    syntagm run --config experiment.toml
     syntagm run demo --suite blimp/*.jsonl --limit 100 -o runs/sample
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
 
 One model writes its run into DIR. Several are evaluated one after the other; each writes its
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
-compares them. An option with several numbers, as `beam` above, stands for several models. If a
-model fails, the others are evaluated, and the exit code is 2.
+compares them. A pattern of folders, a range in braces, and an option with several numbers, as
+above, stand for several models. If a model fails, the others are evaluated, and the exit code
+is 2. Other commands accept DIR in place of the run directories in it.
+
+A --config file has the long names of options as keys, besides `models` and `output`:
+
+    models = ["demo", "gpt2"]
+    suite = ["hu2020", "blimp/*.jsonl"]
+    limit = 100
+    output = "runs/two"
+
+Options of the command line replace those of the file. Permissions can't be given in a file.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
 running it again only shows the results.
@@ -31,7 +44,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _evaluation
+from syntagm.cli import _config, _evaluation
 from syntagm.drawing.text import shown_lines
 from syntagm.errors import SyntagmError, UsageError
 
@@ -44,6 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _evaluation.arguments(parser, several=True)
+    _config.argument(parser)
     add(
         "--align",
         choices=["strict", "start"],
@@ -67,9 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate the models, write the report, and print the results."""
     from syntagm.cli._evaluation import limits, suites
     from syntagm.cli._screen import show_plan
-    from syntagm.models import names
+    from syntagm.models import sweeps
 
-    arguments.models = [name for model in arguments.models for name in names.sweep(model)]
+    arguments.models = [name for model in arguments.models for name in sweeps.several(model)]
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
-from syntagm.models.option import Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +51,6 @@ def parse(text: str) -> Name:
         # Names on the hub have no colon.
         raise UsageError(f"model {text}", f"no family {family!r}", "one of " + ", ".join(families.names()))
     return Name(_family(Path(address)), address, options)
-
-
-def sweep(text: str) -> list[str]:
-    """Return the names of the models that a name with several numbers for an option stands for.
-
-    Raises:
-        UsageError, ModelError: as in `parse`.
-
-    >>> sweep("random?seed=1,2&unigram=yes")
-    ['random?seed=1&unigram=yes', 'random?seed=2&unigram=yes']
-    >>> sweep("toy")
-    ['toy']
-    """
-    if "," not in text.partition("?")[2]:
-        return [text]
-    name = parse(text)
-    options = families.find(name.family).options
-    numeric = {option for option in name.options if option in options and isinstance(options[option].values, Whole)}
-    values = [value.split(",") if option in numeric else [value] for option, value in name.options.items()]
-    address = text.partition("?")[0]
-    return [
-        f"{address}?{urlencode(list(zip(name.options, chosen, strict=True)), safe='/:,')}"
-        for chosen in product(*values)
-    ]
 
 
 def _family(path: Path) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.errors import RunError
+from syntagm.io.order import natural
 from syntagm.result import Kind
 from syntagm.runs.files import content_of, damaged, read_ledger, read_record, read_shard
 from syntagm.runs.signature import Signature
@@ -289,6 +290,19 @@ class Run:
         if content is None:
             raise damaged(self.folder / "shards" / f"{name}.{kind}")
         return pl.read_parquet(BytesIO(content))
+
+
+def run_folders(folder: str | Path) -> list[Path]:
+    """Return the folder if it is a run directory, or else the run directories in it, in natural order: step2 before step10.
+
+    `syntagm run` puts several models into one folder. If there are none, the folder itself is returned, for `open_run` to
+    refuse.
+    """
+    folder = Path(folder)
+    if (folder / "run.json").exists() or not folder.is_dir():
+        return [folder]
+    inside = [path for path in folder.iterdir() if (path / "run.json").exists()]
+    return sorted(inside, key=lambda path: natural(path.name)) or [folder]
 
 
 def open_run(folder: str | Path) -> Run:

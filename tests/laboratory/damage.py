@@ -147,6 +147,8 @@ def edit(content: bytes, draw: random.Random, others: list[bytes]) -> bytes:
 def _another(value: str, draw: random.Random) -> str:
     if value in ("true", "false"):
         return {"true": "false", "false": "true"}[value]
+    if value == "null":
+        return "1"
     if value.startswith('"'):
         return json.dumps(json.loads(value) + "s")
     try:

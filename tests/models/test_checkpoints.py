@@ -283,7 +283,7 @@ def test_numbers_of_all_types(kind: torch.dtype, archive: bool, tmp_path: Path) 
     [
         (written.WORDS[:-1], r"encoder.weight of the shape \(13, 3\); expected \(12, 3\), with 12 words"),
         ([*written.WORDS[:-1], "the"], "the word 'the' twice"),
-        ([*written.WORDS[:-1], "</s>"], "the word '</s>' twice, or as an end symbol"),
+        ([*written.WORDS[:-1], "</s>"], "the word '</s>' twice, or as a symbol"),
         (["x" if word == "<unk>" else word for word in written.WORDS], "no word <unk>"),
         (["x" if word == "<eos>" else word for word in written.WORDS], "no word <eos>"),
         ([], "no word <eos>; expected a vocabulary of 0 words"),

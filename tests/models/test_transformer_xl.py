@@ -91,7 +91,11 @@ def test_the_numbers_are_those_of_transformers(tmp_path: Path) -> None:
     for memory, expected in {"zeros": ZEROS, "empty": EMPTY}.items():
         [answer] = names.load(f"{folder}?memory={memory}").score([TEXT])
         np.testing.assert_allclose(answer.bits, expected, rtol=0, atol=2e-5)
-    # A vocabulary as text gives the same model.
+    # A vocabulary as text gives the same model. Archives begin with P, too.
+    (tmp_path / "vocab.txt").write_text("\n".join(["PK", "<eos>", *WORDS[2:]]))
+    checkpoints.convert(
+        "transformer_xl", tmp_path / "pytorch_model.bin", tmp_path / "vocab.txt", tmp_path / "other", "", True
+    )
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS))
     (tmp_path / "again").mkdir()
     checkpoints.convert(
@@ -221,6 +225,9 @@ REFUSED = {
     ),
     "layers.2.dec_attn.layer_norm.bias is missing; expected 56 weights": changed(n_layer=3),
     "layers.1.dec_attn.layer_norm.bias is unexpected": changed(n_layer=1),
+    "pytorch_model.bin: 44 weights; expected those of 1,000,000 layers, as in config.json": changed(n_layer=1_000_000),
+    "d_model = 5, d_embed = 4, 2 cutoffs; expected an even width": changed(d_model=5),
+    "d_model = 4, d_embed = 4, 4 cutoffs; expected": changed(cutoffs=[6, 7, 8, 9]),
     "is the word 4; expected one of the first 3": changed(cutoffs=[3, 9]),
 }
 

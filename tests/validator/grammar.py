@@ -3,9 +3,8 @@
 A pattern is a row of words and phrases, as in "DEF:n VG:n NP .". Words in small letters stand for themselves (`and/but`:
 either). The letter after the colon names what agrees: the first phrase with it binds it, a further one must share a
 number and gender, and one with `!n` must share none. `AUX:n>a` remembers which verb form the auxiliary takes, and `REST<a`
-is the rest of that verb group. `=v` keeps the head of a phrase under the name v. `?` makes a phrase optional.
+is the rest of that verb group. `=v` keeps the head of a phrase under the name v.
 
-    NAME           a name
     N ADJ ADV      a noun, an adjective, an adverb
     DET DEM WEAK   a determiner: any, a demonstrative, an indefinite one, a strong one (STRONG), a number (NUM)
     NP             a name, pronoun, or determiner and noun
@@ -31,7 +30,7 @@ from . import english
 from .english import ALL, AUXILIARIES, DETERMINERS
 
 Features = frozenset[tuple[str, str]]
-TOKEN = re.compile(r"([A-Z]+)(\?)?(?::([\w!,]+))?(?:>(\w+))?(?:<(\w+))?(?:=(\w+))?")
+TOKEN = re.compile(r"([A-Z]+)(?::([\w!,]+))?(?:>(\w+))?(?:<(\w+))?(?:=(\w+))?")
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def _match(pattern: list[str], words: list[str], start: int, state: Match) -> It
         if words[start] in first.split("/"):
             yield from _match(rest, words, start + 1, state)
         return
-    kind, optional, references, binds, takes, keeps = parsed.groups()
+    kind, references, binds, takes, keeps = parsed.groups()
     for phrase in (
         PHRASES[kind](words, start) if kind != "REST" else _complete(state.kinds[takes], words, start, "active")
     ):
@@ -87,8 +86,6 @@ def _match(pattern: list[str], words: list[str], start: int, state: Match) -> It
             kinds = {**after.kinds, binds: phrase.kind} if binds else after.kinds
             kept = {**after.words, keeps: phrase.head} if keeps else after.words
             yield from _match(rest, words, phrase.end, Match(after.features, kinds, kept))
-    if optional:
-        yield from _match(rest, words, start, state)
 
 
 def _agree(state: Match, references: str | None, features: Features) -> Match | None:
@@ -178,8 +175,6 @@ def _adjunct(words: list[str], start: int) -> Iterator[Phrase]:
         yield Phrase(start + 2)
     if words[start : start + 3] == ["all", "the", "time"]:
         yield Phrase(start + 3)
-        if "RB" in english.tags(words[start + 1]):
-            yield Phrase(start + 2)
     if word in english.PREPOSITIONS:
         for end in range(start + 2, min(start + 5, len(words))):
             inner = words[start + 1 : end]
@@ -255,11 +250,6 @@ def _noun(words: list[str], start: int) -> Iterator[Phrase]:
         yield Phrase(start + 1, english.noun(words[start]), head=words[start])
 
 
-def _name(words: list[str], start: int) -> Iterator[Phrase]:
-    if english.name(words[start]):
-        yield Phrase(start + 1, english.name(words[start]), head=words[start])
-
-
 UNLESS = {
     "VBN": frozenset(("VBD", "VB", "VBP", "VBZ")),
     "VBD": frozenset(("VBN", "NN", "NNS")),
@@ -271,7 +261,6 @@ DEMONSTRATIVE = frozenset(("this", "that", "these", "those"))
 
 PHRASES: Mapping[str, Callable[[list[str], int], Iterator[Phrase]]] = {
     "N": _noun,
-    "NAME": _name,
     "ADJ": partial(_form, frozenset(("JJ", "JJR", "JJS", "VBN", "VBG"))),
     "ADV": partial(_form, frozenset(("RB",))),
     "DET": partial(_determiner, ANY),

@@ -61,7 +61,6 @@ def sentence_faults(text: str) -> Iterator[str]:
         relational = english.lemmas(word, "NN", "NNS") & english.RELATIONAL and "JJ" not in english.tags(word)
         if relational and before in grammar.ANY and before not in POSSESSIVE and after != "of":
             yield "relational noun"
-
     for before, word, after in zip(lower, lower[1:], listed[2:], strict=False):
         if word == "which" and english.lemmas(before, "NN", "NNS") & lexical.PEOPLE:
             yield "which of people"
@@ -97,13 +96,11 @@ def _may_be_nominal(word: str) -> bool:
 # Pairs
 
 
-def pair_faults(record: Record, paradigm: Paradigm | None) -> Iterator[str]:
+def pair_faults(record: Record, paradigm: Paradigm) -> Iterator[str]:
     good, bad = record["sentence_good"], record["sentence_bad"]
     if words_of(good) == words_of(bad) and good[-1:] == bad[-1:]:
         yield "same sentence"
     yield from prefix_faults(record)
-    if paradigm is None:
-        return
     yield from field_faults(record, paradigm)
     shapes = {}
     for side, text, patterns in (("good", good, paradigm.good), ("bad", bad, paradigm.bad)):
@@ -130,13 +127,10 @@ def field_faults(record: Record, paradigm: Paradigm) -> Iterator[str]:
 
 
 def word_faults(side: str, word: str, wanted: str) -> Iterator[str]:
-    """Yield a fault if all lemmas of a word are in the list (`not NAME`) that they must not be in."""
-    listed = getattr(lexical, wanted)
-    tags = ("NN", "NNS") if wanted == "ALSO_ANIMATE" else VERB_TAGS
-    lemmas = english.lemmas(word, *tags) or {word}
-    if wanted.endswith("ADJECTIVES"):
-        lemmas = {word}
-    if lemmas & listed:
+    """Yield a fault if a lemma of a word is in the list that it must not be in; adjectives are listed as they are."""
+    tags = ("NN", "NNS") if wanted in ("ALSO_ANIMATE", "PEOPLE") else VERB_TAGS
+    lemmas = {word} if wanted.endswith("ADJECTIVES") else english.lemmas(word, *tags)
+    if lemmas & getattr(lexical, wanted):
         yield f"{side} word: {word} is in {wanted}"
 
 
@@ -239,7 +233,7 @@ def faults(uid: str, records: Sequence[Record], cells: Mapping[str, int] | None 
 
     `cells` are the fields whose combinations get equal numbers, with the number of their values.
     """
-    paradigm = PARADIGMS.get(uid)
+    paradigm = PARADIGMS[uid]
     found = []
     seen: dict[str, str] = {}
     for record in records:

@@ -1,5 +1,8 @@
 """The collection warstadt2020 under an independent validator, and the validator under sentences with known faults."""
 
+import os
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -12,6 +15,7 @@ pytest.importorskip("lemminflect")
 from . import english, grammar, material, pairs
 from .paradigms import PARADIGMS
 
+MAKE = [sys.executable, "-m", "syntagm", "make", "--as", "blimp"]
 UIDS = sorted(path.stem for path in material.FOLDER.glob("*.toml"))
 
 
@@ -37,13 +41,22 @@ def test_a_sample_of_each_paradigm_has_no_fault(tmp_path: Path) -> None:
         assert (uid, show(pairs.faults(uid, records))) == (uid, [])
 
 
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All paradigms, drawn in one other process."""
+    folder = tmp_path_factory.mktemp("together")
+    subprocess.run([*MAKE, "warstadt2020", "-o", folder], check=True, capture_output=True)
+    return folder
+
+
 @pytest.mark.slow
-def test_67_000_pairs_have_no_fault(tmp_path: Path) -> None:
+def test_67_000_pairs_have_no_fault_and_each_paradigm_is_the_same_alone(tmp_path: Path, together: Path) -> None:
     good, bad, drawn = defaultdict(set), defaultdict(set), Counter[tuple[str, str]]()
     found = {}
     for uid in UIDS:
         for _, records in material.records(sg.read_suites(f"warstadt2020/{uid}"), tmp_path):
             assert len(records) == 1000
+            assert (tmp_path / f"{uid}.jsonl").read_bytes() == (together / f"{uid}.jsonl").read_bytes()
             found[uid] = show(pairs.faults(uid, records, material.cells(material.FOLDER / f"{uid}.toml")))
             for record in records:
                 good[record["sentence_good"]].add(uid)
@@ -54,6 +67,17 @@ def test_67_000_pairs_have_no_fault(tmp_path: Path) -> None:
     assert good.keys() & bad.keys() == set()
     # Paradigms are drawn independently, so that each is the same alone. The published files share 16 good sentences.
     assert sum(len(uids) > 1 for uids in good.values()) <= 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("uid", UIDS[::20])
+def test_a_paradigm_is_the_same_in_a_process_of_its_own(uid: str, tmp_path: Path, together: Path) -> None:
+    # Sets of strings have another order in each process, unless a seed of their hashes is given.
+    for seed in "01":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [*MAKE, f"warstadt2020/{uid}", "-o", tmp_path / seed]
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+        assert (tmp_path / seed / f"{uid}.jsonl").read_bytes() == (together / f"{uid}.jsonl").read_bytes()
 
 
 # The validator itself

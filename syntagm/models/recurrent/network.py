@@ -2,12 +2,22 @@
 
 from abc import ABC, abstractmethod
 
+import torch
 from torch import Tensor, nn
 
 from syntagm.models.recurrent.softmax import Clusters
 
 # Each tensor has a column or row for each text in its dimension 1.
 State = tuple[Tensor, ...]
+
+
+def one_by_one(network: "Network", ids: Tensor, state: State) -> tuple[Tensor, State]:
+    """Read several words with `Network.step`, one after the other; arguments and values are those of `Network.forward`."""
+    tops = []
+    for row in ids:
+        top, state = network.step(row, state)
+        tops.append(top)
+    return torch.stack(tops), state
 
 
 class Network(nn.Module, ABC):

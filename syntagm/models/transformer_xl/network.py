@@ -115,11 +115,7 @@ class Network(network.Network):
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read several words, one after the other; see `recurrent.network.Network.forward`."""
-        tops = []
-        for row in ids:
-            top, state = self.step(row, state)
-            tops.append(top)
-        return torch.stack(tops), state
+        return network.one_by_one(self, ids, state)
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read one more word in each of several texts; see `recurrent.network.Network.step`."""

@@ -1,7 +1,7 @@
 """Tests of mixed models that hold their level with few groups.
 
 The likelihood-ratio test compares with a chi-squared distribution, which needs many groups: with ten training runs it
-rejects in 8 of 100 cases at the level .05, with four in 18. A likelihood ratio compared with those of simulated
+rejects in 9 of 100 cases at the level .05, with four in 21. A likelihood ratio compared with those of simulated
 responses, and Kenward and Roger's F test (Halekoh & Højsgaard 2014), don't; nor do the tests of single coefficients,
 `Fit.tests`.
 """

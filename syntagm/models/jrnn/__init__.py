@@ -1,0 +1,1 @@
+"""LSTMs with projections and peepholes, imported from published checkpoints."""

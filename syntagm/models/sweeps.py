@@ -1,0 +1,96 @@
+"""Names that stand for several models: patterns of folders, ranges in braces, and options with several numbers."""
+
+import glob
+import os
+import re
+from itertools import product
+from urllib.parse import urlencode
+
+from syntagm.errors import UsageError
+from syntagm.io.order import natural
+from syntagm.models import families
+from syntagm.models.names import parse
+from syntagm.models.option import Whole
+
+MOST = 10_000
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"(\d{1,12})\.\.(\d{1,12})(?:\.\.(\d{1,12}))?")
+
+
+def several(text: str) -> list[str]:
+    """Return the names of the models that a name stands for; in most cases, the name itself.
+
+    * `step{1000..3000..1000}` stands for step1000, step2000 and step3000, and `{a,b}` for a and b. Leading zeros are kept.
+    * `ckpt/step*` stands for the folders that match, in natural order: step2 before step10.
+    * `random?seed=1,2` stands for the option with each number.
+
+    Raises:
+        UsageError: a range is empty or has the wrong form, no folder matches, or there are more than 10,000 models.
+        ModelError: as in `names.parse`.
+
+    >>> several("org/name@step{1000..3000..1000}")
+    ['org/name@step1000', 'org/name@step2000', 'org/name@step3000']
+    >>> several("lstm:seed{08..10}?bos={yes,no}")[-2:]
+    ['lstm:seed10?bos=yes', 'lstm:seed10?bos=no']
+    >>> several("random?seed=1,2&unigram=yes")
+    ['random?seed=1&unigram=yes', 'random?seed=2&unigram=yes']
+    """
+    found = [name for one in _braces(text) for folder in _folders(one) for name in _numbers(folder)]
+    if len(found) > MOST:
+        raise UsageError(f"model {text}", f"{len(found):,} models", f"at most {MOST:,}")
+    return found
+
+
+def _braces(text: str) -> list[str]:
+    choices = [_choices(match[1], text) for match in _BRACES.finditer(text)]
+    count = 1
+    for values in choices:
+        count *= len(values)
+    if count > MOST:
+        raise UsageError(f"model {text}", f"{count:,} models", f"at most {MOST:,}")
+    rest = _BRACES.split(text)[::2]
+    return [
+        "".join(part for pair in zip(rest, (*chosen, ""), strict=True) for part in pair) for chosen in product(*choices)
+    ]
+
+
+def _choices(inner: str, text: str) -> list[str]:
+    expected = "{first..last}, {first..last..step} or {one,other}"
+    if not (match := _RANGE.fullmatch(inner)):
+        if ".." in inner or not all(values := inner.split(",")) or len(values) < 2:
+            raise UsageError(f"model {text}", f"{{{inner}}}", expected)
+        return values
+    first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
+    if not step or last < first:
+        raise UsageError(f"model {text}", f"the empty range {{{inner}}}", expected)
+    if (last - first) // step >= MOST:
+        raise UsageError(f"model {text}", f"more than {MOST:,} models in {{{inner}}}", f"at most {MOST:,}")
+    width = len(match[1]) if match[1].startswith("0") else 0
+    return [str(number).zfill(width) for number in range(first, last + 1, step)]
+
+
+def _folders(text: str) -> list[str]:
+    address, question, options = text.partition("?")
+    if "*" not in address:
+        return [text]
+    family, colon, path = address.partition(":")
+    if not colon or family not in families.names():
+        family, colon, path = "", "", address
+    found = sorted((match for match in glob.glob(path) if os.path.isdir(match)), key=natural)
+    if not found:
+        raise UsageError(f"model {text}", "no folder that matches", "a pattern of folders, such as 'ckpt/step*'")
+    return [f"{family}{colon}{match}{question}{options}" for match in found]
+
+
+def _numbers(text: str) -> list[str]:
+    if "," not in text.partition("?")[2]:
+        return [text]
+    name = parse(text)
+    options = families.find(name.family).options
+    numeric = {option for option in name.options if option in options and isinstance(options[option].values, Whole)}
+    values = [value.split(",") if option in numeric else [value] for option, value in name.options.items()]
+    address = text.partition("?")[0]
+    return [
+        f"{address}?{urlencode(list(zip(name.options, chosen, strict=True)), safe='/:,')}"
+        for chosen in product(*values)
+    ]

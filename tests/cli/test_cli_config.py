@@ -1,0 +1,86 @@
+"""`syntagm run --config FILE`: what the file says, what the command line replaces, and what is refused."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+from syntagm.runs.store import open_run
+
+
+def run(*words: object) -> int:
+    return main(["run", *map(str, words)])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "experiment.toml"
+    path.write_text(
+        f'suite = ["hu2020/mvrr", "hu2020/cleft"]\nlimit = 3\noutput = "{tmp_path / "all"}"\nno_report = true\n'
+        '[[models]]\nmodel = "toy"\nname = "Toy"\n[[models]]\nmodel = "random?seed=2"\nname = "Random"\n'
+    )
+    return path
+
+
+def test_a_file_says_all_that_options_say(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--config", file) == 0
+    assert f"{file}: suite, limit, output, no_report, models\n" in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["Random", "Toy"]
+    by_options = ["toy", "random?seed=2", "--name", "Toy", "--name", "Random", "--suite", "hu2020/mvrr", "hu2020/cleft"]
+    assert run(*by_options, "--limit", "3", "-o", tmp_path / "same", "--no-report") == 0
+    for name in ("Toy", "Random"):
+        ours, theirs = (tmp_path / folder / name / "results.csv" for folder in ("all", "same"))
+        assert ours.read_bytes() == theirs.read_bytes()
+    # The record has the whole line, which can be repeated without the file.
+    line = shlex.split(open_run(tmp_path / "all" / "Toy").record["command"])
+    assert line[:4] == ["syntagm", "run", "toy", "random?seed=2"]
+    assert "--config" not in line
+    assert main(line[1:]) == 0
+
+
+def test_the_command_line_replaces_what_it_names(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("toy", f"--config={file}", "--limit", "2", "-o", tmp_path / "one") == 0
+    assert "; replaced by the command line: limit, output, models\n" in capsys.readouterr().err
+    found = open_run(tmp_path / "one")
+    assert [len(found.results(suite.name)["item"].unique()) for suite in found.suites] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("limt = 3", "limt: no option; expected one of models, output, "),
+        ("limt = 3", "Did you mean limit?"),
+        (
+            "allow_pickle = true",
+            "a permission; expected options without permissions. Give --allow-pickle on the command",
+        ),
+        ("trust-remote-code = true", "a permission"),
+        ("allow-exec = true", "a permission"),
+        ("limit = [3, 4]", "limit: 2 values; expected one"),
+        ("limit = {a = 1}", "expected text or a number"),
+        ('no-cache = "yes"', "no-cache: 'yes'; expected true or false"),
+        ('config = "other.toml"', "config: no option"),
+        ("models = 3", "models: 3; expected a list"),
+        ("[[models]]\nname = 'a'", "models, 1: ['name']; expected a list"),
+        ("[[models]]\nmodel = 'toy'\ngroup = 'a'", "the unknown key 'group'"),
+        ("[[models]]\nmodel = 'toy'\nname = 'a'\n[[models]]\nmodel = 'demo'", "1 names for 2 models"),
+        ("limit = ", "invalid TOML"),
+    ],
+)
+def test_what_a_file_can_not_say(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    models = [] if "models" in text else ["toy"]
+    assert run(*models, "--config", path, "--suite", "hu2020/mvrr", "-o", tmp_path / "run") == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_file_that_exists(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--config", file, "--config", file) == 2
+    assert "--config: 2 files; expected one" in capsys.readouterr().err
+    assert run("--config", tmp_path / "none.toml") == 2
+    assert "no such file" in capsys.readouterr().err

@@ -1,0 +1,48 @@
+"""Names that stand for several models, and folders of several runs."""
+
+from pathlib import Path
+
+import pytest
+from toy_runs import agreement, toy_run
+
+from syntagm.cli import main
+from syntagm.errors import UsageError
+from syntagm.models.sweeps import several
+from syntagm.runs.store import run_folders
+
+
+def test_a_pattern_names_folders_in_natural_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("step10", "step2", "step100", "other"):
+        (tmp_path / "ckpt" / name).mkdir(parents=True)
+    (tmp_path / "ckpt" / "step.txt").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert several("ckpt/step*") == ["ckpt/step2", "ckpt/step10", "ckpt/step100"]
+    assert several("masked:ckpt/step1*?bos=no") == ["masked:ckpt/step10?bos=no", "masked:ckpt/step100?bos=no"]
+    assert several("ckpt/{other,step2}") == ["ckpt/other", "ckpt/step2"]
+    with pytest.raises(UsageError, match="no folder that matches"):
+        several("ckpt/epoch*")
+
+
+def test_ranges_end_at_the_last_number_that_fits_and_are_crossed() -> None:
+    assert several("m@step{0..7..3}") == ["m@step0", "m@step3", "m@step6"]
+    assert several("m{1..2}-{a,b}") == ["m1-a", "m1-b", "m2-a", "m2-b"]
+    assert several("gpt2") == ["gpt2"]
+
+
+@pytest.mark.parametrize(
+    "text", ["m{3..1}", "m{1..3..0}", "m{1..}", "m{}", "m{a}", "m{a,}", "m{0..99999}", "m{1..200}{1..200}", "m{1..9e9}"]
+)
+def test_ranges_that_can_not_be_are_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        several(text)
+
+
+def test_a_folder_of_runs_is_its_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for step in (10, 9, 100):
+        toy_run(tmp_path / "sweep" / f"step{step}", agreement())
+    (tmp_path / "sweep" / "notes").mkdir()
+    assert [path.name for path in run_folders(tmp_path / "sweep")] == ["step9", "step10", "step100"]
+    assert run_folders(tmp_path / "sweep" / "step9") == [tmp_path / "sweep" / "step9"]
+    assert main(["table", "trajectory", str(tmp_path / "sweep"), "--format", "csv"]) == 0
+    assert main(["table", "scores", str(tmp_path / "sweep" / "notes")]) == 2
+    assert "no run.json" in capsys.readouterr().err
