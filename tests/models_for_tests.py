@@ -17,6 +17,8 @@ from syntagm.models.jrnn.model import Jrnn
 from syntagm.models.jrnn.network import Network as JrnnNetwork
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import Network
+from syntagm.models.multitask.model import Multitask
+from syntagm.models.multitask.network import Network as TaggingNetwork
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.model import load
@@ -171,6 +173,14 @@ def lstm(**options: str) -> Lstm:
     return Lstm(network, vocabulary, "blanks", "tiny", options)
 
 
+def multitask(head: str = "linear", **options: str) -> Multitask:
+    """A random LSTM over the words of `TEXT` and three tags."""
+    vocabulary = build([line.split() for line in TEXT.splitlines()])
+    torch.manual_seed(1)
+    network = TaggingNetwork(len(vocabulary), 12, 16, 2, 3, head)
+    return Multitask(network, vocabulary, "blanks", "tiny", options, ["N", "NP", "S"])
+
+
 def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLstm:
     """A random ON-LSTM over the words of `TEXT`; those that stand there once are unknown."""
     vocabulary = build([line.split() for line in TEXT.splitlines()])
@@ -242,6 +252,8 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "lstm": lstm,
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
+    "multitask": multitask,
+    "multitask-shared": lambda: multitask("shared", eos="yes"),
     "onlstm": onlstm,
     "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
     "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),

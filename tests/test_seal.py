@@ -29,6 +29,20 @@ SETTINGS = {
         *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
         *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),
     ],
+    "multitask": [
+        "--embedding",
+        "4",
+        "--hidden",
+        "4",
+        "--layers",
+        "1",
+        "--batch",
+        "2",
+        "--window",
+        "6",
+        "--epochs",
+        "1",
+    ],
     "rnng": ["--embedding", "4", "--hidden", "4", "--layers", "1", "--batch", "8", "--epochs", "1"],
 }
 
@@ -39,7 +53,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (place / "text.txt").write_text(TEXT * 4, encoding="utf-8")
     (place / "text.trees").write_text(bracketed(TEXT), encoding="utf-8")
     for family, options in SETTINGS.items():
-        text = str(place / ("text.trees" if family == "rnng" else "text.txt"))
+        text = str(place / ("text.trees" if family in ("rnng", "multitask") else "text.txt"))
         held_out = [] if family == "ngram" else ["--valid", text]
         assert main(["train", family, "--corpus", text, *held_out, *options, "-o", str(place / family)]) == 0
     return {family: place / family for family in SETTINGS}
@@ -109,7 +123,7 @@ def test_the_same_training_line_does_not_call_damage_done(
 ) -> None:
     folder, text = (
         copied(trained[family], tmp_path / "m"),
-        str(trained[family].parent / ("text.trees" if family == "rnng" else "text.txt")),
+        str(trained[family].parent / ("text.trees" if family in ("rnng", "multitask") else "text.txt")),
     )
     held_out = [] if family == "ngram" else ["--valid", text]
     line = ["train", family, "--corpus", text, *held_out, *SETTINGS[family], "-o", str(folder)]

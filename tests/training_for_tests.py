@@ -17,6 +17,8 @@ from syntagm.training.lstm import settings as lstm
 from syntagm.training.lstm.train import train as train_lstm
 from syntagm.training.masked import settings as masked
 from syntagm.training.masked.train import train as train_masked
+from syntagm.training.multitask.settings import MultitaskSettings
+from syntagm.training.multitask.train import train as train_multitask
 from syntagm.training.onlstm import settings as onlstm
 from syntagm.training.onlstm.train import train as train_onlstm
 from syntagm.training.rnng import settings as rnng
@@ -51,11 +53,16 @@ def learn(
         ordered = onlstm.Size(8, 12, 2, 4, "full"), onlstm.Regularisation(*[dropout] * 5)
         of_onlstm = onlstm.OnLstmSettings(*ordered, steps=lstm.Steps(batch, window=7), loop=settings or ONLSTM)
         return train_onlstm(texts, texts, folder, of_onlstm, progress)
-    if family == "rnng":
+    if family in ("rnng", "multitask"):
         trees = corpus.with_suffix(".trees")
         trees.write_text(bracketed(corpus.read_text(encoding="utf-8")), encoding="utf-8")
+        paths = [str(trees)]
+        if family == "multitask":
+            sizes, windows = lstm.Size(8, 8, 1, dropout, tied), lstm.Steps(batch, window=7)
+            of_multitask = MultitaskSettings(sizes, steps=windows, loop=settings or LSTM)
+            return train_multitask(paths, paths, folder, of_multitask, progress)
         of_rnng = rnng.RnngSettings(lstm.Size(8, 8, 2, dropout, tied), steps=rnng.Steps(batch), loop=settings or GPT2)
-        return train_rnng([str(trees)], [str(trees)], folder, of_rnng, progress)
+        return train_rnng(paths, paths, folder, of_rnng, progress)
     small = Size(1, 8, 2, 32, dropout)
     if family == "masked":
         pieces = masked.Text(200, window=16, batch=batch)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of an experiment."""
-    group = parser.add_argument_group("train models on a corpus and compare them (hu2020)")
+    group = parser.add_argument_group("train models on a corpus and compare them (hu2020, marvin2018)")
     add = group.add_argument
     add("--corpus", metavar="FILE", nargs="+", help="training text; models are trained on parts of it")
     add("--valid", metavar="FILE", nargs="+", help="validation text, for learning-rate schedules and early stopping")
     add("--test", metavar="FILE", nargs="+", help="test text, on which perplexity is measured")
     add("--families", metavar="LIST", help=_families())
-    add("--sizes", metavar="LIST", help="names of the parts and their sizes in words (xs=100000,sm=1000000)")
+    add("--sizes", metavar="LIST", help="names of the parts and their sizes in words (hu2020: xs=100000,sm=1000000)")
     add("--seeds", metavar="LIST", help="random seeds for training (1,2)")
     add(
         "--scale",
@@ -40,10 +40,10 @@ def _families() -> str:
     """Return the help text for --families: the default families, then the others.
 
     >>> _families()
-    'ngram,lstm,gpt2 (default), onlstm, gpt2-words'
+    'ngram,lstm,gpt2 (default of hu2020), onlstm, multitask, gpt2-words'
     """
     names, default = [family.name for family in hyperparameters.taking_part()], hyperparameters.default()
-    return ", ".join([f"{','.join(default)} (default)", *(name for name in names if name not in default)])
+    return ", ".join([f"{','.join(default)} (default of hu2020)", *(name for name in names if name not in default)])
 
 
 def refuse(options: argparse.Namespace, way: str) -> None:
@@ -88,7 +88,7 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
     for name in ("valid", "test"):
         if not getattr(options, name):
             raise UsageError(f"--{name}", "missing", "a text file", "Name a text that no model is trained on.")
-    families = _list(options.families, hyperparameters.default(), "--families")
+    families = _list(options.families, experiment.families or hyperparameters.default(), "--families")
     changes = dict(pair("--set", text) for text in options.set)
     sizes = (
         {name: _number("--sizes", size) for name, size in _sizes(options.sizes)} if options.sizes else experiment.sizes

@@ -38,7 +38,8 @@ class Lines(Progress):
         """Print the training loss and the held-out perplexity of an evaluation."""
         print(
             f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats per token, "
-            f"held-out text {row['bits_per_word']:.4f} bits per word, perplexity {row['perplexity']:.2f}",
+            f"held-out text {row['bits_per_word']:.4f} bits per word, perplexity {row['perplexity']:.2f}"
+            + (f", {row['tag_accuracy']:.1%} of tags correct" if "tag_accuracy" in row else ""),
             flush=True,
         )
 

@@ -7,6 +7,7 @@ bllip:FOLDER?set=xs.
     syntagm train ngram --corpus books.txt -o models/5gram
     syntagm train lstm --corpus train.txt --valid valid.txt -o models/lstm
     syntagm train onlstm --corpus train.txt --valid valid.txt -o models/onlstm
+    syntagm train multitask --corpus train.trees --valid valid.trees -o models/multitask
     syntagm train gpt2 --corpus train.txt --valid valid.txt --layers 4 --width 256 --heads 4 -o models/gpt2
     syntagm train masked --corpus train.txt --valid valid.txt --lower -o models/bert
     syntagm train rnng --corpus train.trees --valid valid.trees -o models/rnng

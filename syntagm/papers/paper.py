@@ -40,12 +40,14 @@ class Experiment:
         seeds: the default seeds of each model.
         carry_out: a function that trains and evaluates the missing models and writes `results.csv` and `results.md`.
         outputs: a function that makes the tables and figures of an experiment's folder.
+        families: the default families; empty for those of `hyperparameters.default`.
     """
 
     sizes: Mapping[str, int]
     seeds: Sequence[int]
     carry_out: "Callable[[Design, Progress], Table]"
     outputs: "Callable[[Path], Outputs]"
+    families: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

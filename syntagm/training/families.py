@@ -6,12 +6,13 @@ from syntagm.errors import UsageError
 from syntagm.training.gpt2.family import GPT2, GPT2_WORDS
 from syntagm.training.lstm.family import LSTM
 from syntagm.training.masked.family import MASKED
+from syntagm.training.multitask.family import MULTITASK
 from syntagm.training.ngram.family import NGRAM
 from syntagm.training.onlstm.family import ONLSTM
 from syntagm.training.rnng.family import RNNG
 from syntagm.training.trainable import Trainable
 
-FAMILIES: tuple[Trainable[Any], ...] = (NGRAM, LSTM, ONLSTM, GPT2, GPT2_WORDS, MASKED, RNNG)
+FAMILIES: tuple[Trainable[Any], ...] = (NGRAM, LSTM, ONLSTM, MULTITASK, GPT2, GPT2_WORDS, MASKED, RNNG)
 
 
 def find(name: str) -> Trainable[Any]:

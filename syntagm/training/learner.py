@@ -62,6 +62,14 @@ class Learner(ABC):
         The module is put into evaluation mode.
         """
 
+    def judged(self, bits: float) -> tuple[float, dict[str, float]]:
+        """Return the number that decides which weights are best, the lowest, and further columns of the history.
+
+        Arguments:
+            bits: the held-out bits per word, just computed. They decide, unless this is overridden.
+        """
+        return bits, {}
+
     @abstractmethod
     def write(self, folder: Path) -> None:
         """Write the model into a folder, in the format that `models/` reads."""

@@ -196,8 +196,8 @@ class _Training:
             return
         with self.optimiser.averaged():
             self._evaluate_weights()
-        bits = [row["bits_per_word"] for row in self.place.history]
-        if not self.optimiser.averaging and bits[-1] > min(bits[: -NON_MONOTONE - 1], default=math.inf):
+        values = self.place.values
+        if not self.optimiser.averaging and values[-1] > min(values[: -NON_MONOTONE - 1], default=math.inf):
             self.optimiser.average()
             self.place.averaged_after, self.place.without_gain = self.place.step, 0
 
@@ -207,13 +207,16 @@ class _Training:
         nats, words = self.learner.held_out()
         self.learner.module.train()
         bits = self._first(nats / words / math.log(2))
+        value, more = self.learner.judged(bits)
+        value = self._first(value)
         if not bits < HIGHEST_BITS:
             cure = "Use a lower learning rate, or clip the gradient."
             found = f"{bits:.4g} bits per held-out word"
             raise InputError(f"step {place.step}", found, f"less than {HIGHEST_BITS:,.0f}", cure)
-        better = place.best is None or bits < place.best
+        better = place.best is None or value < place.best
+        place.values.append(value)
         if better:
-            place.best, place.without_gain = bits, 0
+            place.best, place.without_gain = value, 0
             if self.rank == 0:
                 place.best_file, place.best_checksum = state.save_best(
                     self.folder / record.STATE, place.step, state.weights_of(self.learner.module)
@@ -223,7 +226,7 @@ class _Training:
         row = {
             "step": place.step, "epoch": place.epoch + 1, "tokens": place.tokens,
             "loss": place.loss_sum / max(1, place.loss_tokens), "bits_per_word": bits, "perplexity": 2**bits,
-            "seconds": round(place.seconds, 1),
+            **more, "seconds": round(place.seconds, 1),
         }  # fmt: skip
         place.history.append(row)
         place.loss_sum, place.loss_tokens = 0.0, 0

@@ -26,7 +26,8 @@ from syntagm.training.record import STATE_FILE
 class Place:
     """The position of training: finished steps, the best evaluation so far, and the history of evaluations.
 
-    `averaged_after` is the step after which the optimiser asgd began to average weights; 0 if it has not.
+    `averaged_after` is the step after which the optimiser asgd began to average weights; 0 if it has not. `values` are the
+    numbers that decided which weights were best; see `Learner.judged`.
     """
 
     epoch: int = 0
@@ -42,6 +43,7 @@ class Place:
     seconds: float = 0.0
     loss_sum: float = 0.0
     loss_tokens: int = 0
+    values: list[float] = field(default_factory=list)
     history: list[dict[str, float]] = field(default_factory=list)
     identity: dict[str, Any] = field(default_factory=dict)
 

@@ -51,6 +51,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
     ),
     "train_gpt2": ("train", "gpt2", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=300", "-o", "out/gpt2"),
     "train_masked": ("train", "masked", *TEXTS, *TINY_TRANSFORMER, "--vocabulary=200", "-o", "out/masked"),
+    "train_multitask": (
+        "train", "multitask", "--corpus", "in/train.trees", "--valid", "in/valid.trees", *TINY, "--hidden=8",
+        "--embedding=8", "-o", "out/multitask",
+    ),
     "train_rnng": (
         "train", "rnng", "--corpus", "in/train.trees", "--valid", "in/valid.trees", *TINY, "--hidden=8", "--embedding=8",
         "-o", "out/rnng",

@@ -22,6 +22,7 @@ WORD_BY_WORD = [
     "lstm",
     "lstm-eos",
     "lstm-bare",
+    "multitask",
     "onlstm",
     "onlstm-eos",
     "onlstm-adaptive",

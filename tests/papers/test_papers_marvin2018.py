@@ -4,7 +4,9 @@ import csv
 from pathlib import Path
 
 import pytest
+from models_for_tests import TEXT
 from toy_runs import FULL, interrupt, toy_run
+from training_for_tests import bracketed
 
 from syntagm.cli import main
 from syntagm.errors import RunError
@@ -257,3 +259,39 @@ def test_published_pickles_make_the_same_tables(shared: Path, tmp_path: Path) ->
         ("Reflexive: simple", "full_sentence"): "8",
         **{("NPI: simple", comparison): "8" for comparison in marvin2018.COMPARISONS},
     }
+
+
+@pytest.mark.slow
+def test_one_task_is_compared_with_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trees = tmp_path / "text.trees"
+    trees.write_text(bracketed(TEXT * 8), encoding="utf-8")
+    tiny = ("hidden=8", "embedding=8", "layers=1", "epochs=2", "batch=2")
+    line = ["reproduce", "marvin2018", *(f"--{name}={trees}" for name in ("corpus", "valid", "test"))]
+    line += [
+        "-o",
+        str(tmp_path / "out"),
+        "--suite",
+        "marvin2018/simple_agrmt",
+        "marvin2018/simple_npi_anim",
+        "--sizes",
+        "xs=400",
+        "--seeds",
+        "1,2",
+    ]
+    line += ["--families", "lstm,multitask", "--set", f"multitask.tags={trees}"]
+    line += [f"{family}.{value}" for family in ("lstm", "multitask") for value in tiny]
+    assert main(line) == 0
+    rows = list(csv.DictReader((tmp_path / "out" / "results.csv").read_text().splitlines()))
+    assert [(row["family"], row["seed"]) for row in rows] == [(name, n) for name in ("lstm", "multitask") for n in "12"]
+    assert [bool(row["tags_correct"]) for row in rows] == [False, False, True, True]
+    found = list(csv.DictReader((tmp_path / "out" / "comparison.csv").read_text().splitlines()))
+    assert [row["finding"] for row in found] == ["Simple", "NPI: simple", "Perplexity"]
+    for name in ("Simple", "NPI: simple"):
+        one, two = ([float(row[name]) for row in rows if row["family"] == family] for family in ("lstm", "multitask"))
+        [row] = [row for row in found if row["finding"] == name]
+        assert float(row["difference"]) == pytest.approx(sum(two) / 2 - sum(one) / 2)
+        assert [float(value) for value in row["by_seed"].split(", ")] == pytest.approx(
+            [b - a for a, b in zip(one, two, strict=True)], abs=5e-4
+        )
+    capsys.readouterr()
+    assert main(line) == 0, "nothing is left to do"

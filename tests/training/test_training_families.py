@@ -78,14 +78,24 @@ def test_an_experiment_sets_what_there_is(family: Any) -> None:
 def test_the_command_offers_the_families_and_an_experiment_their_variants(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
-    offered = re.findall(r"^    (\S+) ", capsys.readouterr().out, re.MULTILINE)
-    assert [name for name in offered if name != "syntagm"][-6:] == ["ngram", "lstm", "onlstm", "gpt2", "masked", "rnng"]
+    offered = re.findall(r"^    (\S+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
+    assert [name for name in offered if name != "syntagm"][-7:] == [
+        "ngram",
+        "lstm",
+        "onlstm",
+        "multitask",
+        "gpt2",
+        "masked",
+        "rnng",
+    ]
     words = families.find("gpt2-words")
     assert words.variant_of == "gpt2"
     assert words == replace(
         families.find("gpt2"), name=words.name, summary=words.summary, controlled=words.controlled, variant_of="gpt2"
     )
-    with pytest.raises(UsageError, match="'gpt3'; expected one of ngram, lstm, onlstm, gpt2, gpt2-words, masked, rnng"):
+    with pytest.raises(
+        UsageError, match="'gpt3'; expected one of ngram, lstm, onlstm, multitask, gpt2, gpt2-words, masked, rnng"
+    ):
         families.find("gpt3")
 
 

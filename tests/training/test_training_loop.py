@@ -46,7 +46,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=["lstm", *(pytest.param(family, marks=pytest.mark.slow) for family in ("onlstm", "gpt2", "masked", "rnng"))],
+    params=[
+        "lstm",
+        *(pytest.param(family, marks=pytest.mark.slow) for family in ("onlstm", "multitask", "gpt2", "masked", "rnng")),
+    ],
 )
 def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A family, and the folder of a training that nothing happened to."""
@@ -86,8 +89,8 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     made = json.loads((folder / "training.json").read_text())
     rows = made["history"]
     assert made["family"] == family
-    assert made["settings"]["lr"] == {"lstm": LSTM, "onlstm": ONLSTM}.get(family, GPT2).lr
-    text = "text.trees" if family == "rnng" else "text.txt"
+    assert made["settings"]["lr"] == {"lstm": LSTM, "multitask": LSTM, "onlstm": ONLSTM}.get(family, GPT2).lr
+    text = "text.trees" if family in ("rnng", "multitask") else "text.txt"
     assert [made[name][0]["name"] for name in ("corpus", "held_out")] == [text, text]
     assert rows[-1]["bits_per_word"] < rows[0]["bits_per_word"]
     assert all(row["perplexity"] == pytest.approx(2 ** row["bits_per_word"]) for row in rows)

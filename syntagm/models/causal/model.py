@@ -64,13 +64,12 @@ class Causal(LanguageModel):
     can = frozenset({"score", "fill"})
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
-        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
+        model, tokenizer = loaded.model, loaded.tokenizer
         chosen, config = FAMILY.choose(options), model.config
         self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
-        self.name = FAMILY.canonical(label, options)
-        refuse_nan(model, self.name)
+        refuse_nan(model, FAMILY.canonical(loaded.label, options))
         self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
         self.tokenizer = tokenizer
         self.forward = probed(
@@ -79,13 +78,24 @@ class Causal(LanguageModel):
         self.numerical_error = self.forward.numerical_error
         bos = "yes" if self.bos is not None else "no"
         self.settings = FAMILY.scoring_settings(chosen, bos=bos, dtype=spelled(model.dtype))
+        self._options = dict(options)
+        self.identify(loaded)
+
+    def identify(self, loaded: Loaded) -> None:
+        """Set the attributes that depend on the values of the weights: name, fingerprint and record.
+
+        Arguments:
+            loaded: the model that was given when this one was created. Its label and its weights may be new ones.
+        """
+        model, tokenizer, config = loaded.model, loaded.tokenizer, loaded.model.config
+        self.name = FAMILY.canonical(loaded.label, self._options)
         self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end-of-text symbol also ends words, even with `eos=no`.
         ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
         dependencies = [
             SCORER,
-            weights,
+            loaded.weights or loaded.training,
             code,
             self.bos_id,
             self.eos_id,
@@ -97,17 +107,18 @@ class Causal(LanguageModel):
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
-            "weights": weights,
+            "weights": loaded.weights,
             "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
-            "options": dict(options),
+            "options": self._options,
             "device": str(model.device),
             "prefixes": "shared (packed trees)" if self.forward.tree else "not shared (padded batches, by length)",
             "head": "needed rows" if self.forward.direct_head else "needed rows, inside the model's own pass",
             "positions": self.forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **({"training": loaded.training} if loaded.training else {}),
         }
 
     @property

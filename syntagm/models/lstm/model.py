@@ -15,6 +15,12 @@ from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.words import KINDS
 
 FORMAT = 1
+# Key of `model.json` -> whether a value is valid.
+CHECKS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size),
+    "tied": lambda value: type(value) is bool,
+    "tokens": lambda value: value in KINDS,
+}
 
 
 class Lstm(RecurrentModel):
@@ -33,9 +39,7 @@ def load(path: str, **options: str) -> Lstm:
     """
     chosen = FAMILY.choose(options)
     folder, label = weights.opened(path, "lstm", FILES)
-    checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
-    checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
-    sizes = weights.described(folder / "model.json", "lstm", FORMAT, checks)
+    sizes = weights.described(folder / "model.json", "lstm", FORMAT, CHECKS)
     words = vocabulary.read(folder / "vocabulary.txt")
 
     def built() -> Network:

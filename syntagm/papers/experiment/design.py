@@ -90,7 +90,7 @@ class Design:
 
     def model(self, cell: Cell) -> Path:
         """Return the folder of a model."""
-        return self.folder / "models" / cell.name
+        return model(self.folder, cell)
 
     def run(self, cell: Cell) -> Path:
         """Return the run directory of a model."""
@@ -104,6 +104,11 @@ class Design:
 def record(folder: Path) -> Path:
     """Return the path of the file with the design in the folder of an experiment."""
     return folder / "experiment.json"
+
+
+def model(folder: Path, cell: Cell) -> Path:
+    """Return the folder of a model in the folder of an experiment."""
+    return folder / "models" / cell.name
 
 
 def run(folder: Path, cell: Cell) -> Path:

@@ -24,7 +24,9 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
-from syntagm.papers.paper import Paper
+from syntagm.papers.marvin2018 import experiment
+from syntagm.papers.marvin2018.constructions import MEASURE, PROBABLE, by_construction, constructions
+from syntagm.papers.paper import Experiment, Paper
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -34,13 +36,7 @@ from syntagm.views.scores import numbers as estimates
 
 SUITES = ("marvin2018",)
 NUMBERS = ("accuracy", "low", "high", "chance", "n", "ties", "undefined")
-MEASURE = "full_sentence"
 COMPARISONS = ("grammatical_intrusive", "grammatical_ungrammatical", "intrusive_ungrammatical")
-# The comparison that the paper's numbers probably belong to: for models, for people.
-PROBABLE = {
-    "NPI: simple": ("grammatical_ungrammatical", "grammatical_intrusive"),
-    "NPI: across a relative clause": ("grammatical_intrusive", "grammatical_intrusive"),
-}
 NPI_NOTE = (
     "The paper does not say which comparison of the triples it shows. Judging by its examples, the models' numbers belong to "
     "no, few against most, many (simple) and to licensed against inside the relative clause (across); the items shown to "
@@ -104,8 +100,8 @@ def table1(run: Run) -> Table:
     """
     published = cited("marvin2018")
     models, people = published["columns"][:-1], published["columns"][-1]
-    suites = _suites(run)
-    pooled = _by_construction(run, suites)
+    suites = constructions(run)
+    pooled = by_construction(run, suites)
     rows: list[tuple[Cell, ...]] = []
     for line in published["table1"]:
         name = line["construction"]
@@ -143,28 +139,6 @@ def table2(run: Run) -> Table:
     missing = [f"{suite} was not run." for suite, estimates in by_suite.items() if not estimates]
     notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *missing)
     return Table(title, columns, tuple(rows), tuple(quoted), notes)
-
-
-def _suites(run: Run) -> dict[str, list[str]]:
-    """Return the suites of a run by construction: construction -> names of suites."""
-    known = {line["construction"] for line in cited("marvin2018")["table1"]}
-    by_construction: dict[str, list[str]] = {}
-    for suite in run.suites:
-        if (name := suite.tags.get("construction", "")) in known:
-            by_construction.setdefault(name, []).append(suite.name)
-    if not by_construction:
-        cure = "Run the collection marvin2018 or the published pickles."
-        raise RunError(run.place, "no suite with a construction of the paper", "at least one", cure)
-    return by_construction
-
-
-def _by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Estimate]:
-    """Compute accuracies over the items of all suites of a construction: (construction, measure) -> accuracy."""
-    names = {suite: construction for construction, members in suites.items() for suite in members}
-    rows = run.results().filter(pl.col("suite").is_in(list(names)))
-    pooled = rows.with_columns(pl.col("suite").replace_strict(names, return_dtype=pl.String))
-    estimates_of_groups = score.accuracy(pooled, run.tolerance)
-    return {(estimate.group.suite, estimate.group.measure): estimate for estimate in estimates_of_groups}
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
@@ -229,4 +203,10 @@ def _notes(run: Run, accuracies: Mapping[Any, Estimate]) -> tuple[str, ...]:
     )
 
 
-PAPER = Paper(SUITES, of_runs)
+PAPER = Paper(
+    SUITES,
+    of_runs,
+    experiment=Experiment(
+        experiment.SIZES, experiment.SEEDS, experiment.experiment, experiment.outputs, experiment.FAMILIES
+    ),
+)

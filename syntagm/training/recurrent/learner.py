@@ -128,13 +128,17 @@ class RecurrentLearner(Learner, ABC):
     def description(self) -> dict[str, object]:
         """Return what `model.json` says of the network."""
 
-    def batches(self, epoch: int, rank: int, world: int) -> "Columns":
+    def batches(self, epoch: int, rank: int, world: int) -> Sequence[Any]:
         """Return the steps of an epoch, from the beginning of the text to its end."""
-        steps = self.settings.steps
-        width = steps.batch * world
-        rows = len(self.stream) // width
-        columns = self.stream[: rows * width].reshape(width, rows).T
-        return Columns(columns[:, rank * steps.batch : (rank + 1) * steps.batch], self.starts(rows, epoch))
+        return self.columns(self.stream, epoch, rank, world)
+
+    def columns(self, stream: NDArray[np.int32], epoch: int, rank: int, world: int) -> "Columns":
+        """Cut a stream into the columns of a batch, and return the steps through those of one process."""
+        batch = self.settings.steps.batch
+        width = batch * world
+        rows = len(stream) // width
+        columns = stream[: rows * width].reshape(width, rows).T
+        return Columns(columns[:, rank * batch : (rank + 1) * batch], self.starts(rows, epoch))
 
     def needs(self, world: int) -> tuple[str, str]:
         """Describe the words needed, two in each column: one to read and one to predict."""

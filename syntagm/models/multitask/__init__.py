@@ -1,0 +1,1 @@
+"""LSTM language models with a second task, tagging."""

@@ -1,0 +1,99 @@
+"""An LSTM language model with a second task: the tag of each word that it reads (Marvin & Linzen 2018)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from syntagm.models.lstm import network
+
+# The second output layer: one of its own, or that of the words, whose first rows also stand for tags.
+HEADS = ("linear", "shared")
+# The number of a tag that did not occur in training.
+UNKNOWN = -1
+
+
+class Network(network.Network):
+    """An LSTM with an output layer for words and one for tags.
+
+    Arguments:
+        words: size of the vocabulary.
+        embedding: width of the embeddings.
+        hidden: width of the hidden layers.
+        layers: number of layers.
+        tags: number of tags.
+        head: `linear`: tags have an output layer of their own; `shared`: tag k has the output of word k, in one softmax over
+            all words, as in the program of Marvin & Linzen.
+        dropout: dropout probability in training.
+        tied: whether embeddings and output layer share their weights.
+        sparse: whether the embeddings have sparse gradients, for plain SGD.
+    """
+
+    def __init__(
+        self, words: int, embedding: int, hidden: int, layers: int, tags: int, head: str, dropout: float = 0.0,
+        tied: bool = False, sparse: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(words, embedding, hidden, layers, dropout, tied, sparse)
+        self._shared = head == "shared"
+        if not self._shared:
+            self.tagger = nn.Linear(hidden, tags)
+
+    def tag_logits(self, hidden: Tensor) -> Tensor:
+        """Return the logits of the tags (with a shared head, those of all words), shape (rows, tags)."""
+        logits: Tensor = self.decoder(hidden) if self._shared else self.tagger(hidden)
+        return logits
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The tags of a sentence according to a network.
+
+    Arguments:
+        best: shape (words,): the most probable tag of each word, by its number.
+        nats: shape (words,): the surprisal of the given tag; nan if it did not occur in training.
+    """
+
+    best: NDArray[np.int64]
+    nats: NDArray[np.float64]
+
+
+@torch.no_grad()
+def tag(
+    network: Network, sentences: Sequence[tuple[Sequence[int], Sequence[int]]], tags: int, batch: int
+) -> Iterator[tuple[int, Tags]]:
+    """Tag sentences, each from the initial state with the end symbol before it.
+
+    Arguments:
+        network: the network, in evaluation mode.
+        sentences: the ids of words, at least one, and the numbers of their tags.
+        tags: number of tags.
+        batch: largest number of words in a batch; a longer sentence is a separate batch.
+
+    Yields:
+        The index of a sentence and its tags, in the order of computation.
+    """
+    device = network.decoder.weight.device
+    # Sorted by length, so that little is padded.
+    batches: list[list[int]] = []
+    for index in sorted(range(len(sentences)), key=lambda index: len(sentences[index][0])):
+        if not batches or len(sentences[index][0]) * (len(batches[-1]) + 1) > batch:
+            batches.append([])
+        batches[-1].append(index)
+    for indices in batches:
+        longest = len(sentences[indices[-1]][0])
+        # The end symbol, then the words.
+        ids = np.zeros((longest + 1, len(indices)), np.int64)
+        for column, index in enumerate(indices):
+            ids[1 : 1 + len(sentences[index][0]), column] = sentences[index][0]
+        outputs, _ = network(torch.from_numpy(ids).to(device), network.fresh(len(indices)))
+        for column, index in enumerate(indices):
+            given = np.array(sentences[index][1], np.int64)
+            logs = network.tag_logits(outputs[1 : 1 + len(given), column]).double().log_softmax(1).cpu().numpy()
+            nats = np.full(len(given), np.nan)
+            known = given != UNKNOWN
+            nats[known] = -logs[np.flatnonzero(known), given[known]]
+            # With a shared head, other rows are words.
+            yield index, Tags(logs[:, :tags].argmax(1), nats)

@@ -1,0 +1,1 @@
+"""Training of LSTM language models with a second task, tagging."""
