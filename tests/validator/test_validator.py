@@ -213,6 +213,7 @@ RECORD = {
         ({"linguistics_term": "binding"}, "field linguistics_term"),
         ({"UID": "anaphor_number_agreement"}, "field UID"),
         ({"lemma": "{verb.base}"}, "field with the text of a template"),
+        ({"deed": "deed"}, "field with its own name"),
     ],
 )
 def test_faults_of_pairs(changes: dict[str, object], rule: str) -> None:
