@@ -9,6 +9,7 @@ from benchmarks import DATA, ROOT, STORE
 from benchmarks.analyses import analyses
 from benchmarks.collection import collection
 from benchmarks.fill import fill
+from benchmarks.in_training import in_training
 from benchmarks.lstm import CORPUS, lstm
 from benchmarks.ngram import ngram
 from benchmarks.pll import pll
@@ -19,7 +20,7 @@ from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 from benchmarks.text import text
 
-PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng"]
+PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng", "in_training"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -72,6 +73,8 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
         return text(arguments.rounds, arguments.cap)
     if name == "rnng":
         return rnng(arguments.rounds, arguments.cap)
+    if name == "in_training":
+        return in_training(arguments.cap)
     if name == "lstm" and CORPUS.exists():
         return lstm(arguments.rounds, arguments.cap)
     if not (DATA / name).is_dir():

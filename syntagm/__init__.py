@@ -15,6 +15,7 @@
     compare            compare two runs item by item
     table, figure      make a table or a figure from runs
     write_report       write one HTML page about one or more runs
+    Trajectory, EvaluationCallback    evaluate a model while it is trained
 
 The other names are types: the parts of a suite, the answers of a model, the results, and the exceptions.
 """
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     )
     from syntagm.formula import Formula
     from syntagm.formula import parse as parse_formula
+    from syntagm.in_training.callback import EvaluationCallback
+    from syntagm.in_training.trajectory import Trajectory
     from syntagm.materials.conversion import write_suites
     from syntagm.materials.suite_files import make, read_suites
     from syntagm.models.contract import LanguageModel
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AlignmentError": "errors:AlignmentError",
     "Estimate": "result:Estimate",
+    "EvaluationCallback": "in_training.callback:EvaluationCallback",
     "Figure": "drawing.chart:Figure",
     "Formula": "formula:Formula",
     "FormulaError": "errors:FormulaError",
@@ -81,6 +85,7 @@ _HOMES = {
     "Surprisals": "answers:Surprisals",
     "SyntagmError": "errors:SyntagmError",
     "Table": "drawing.table:Table",
+    "Trajectory": "in_training.trajectory:Trajectory",
     "UsageError": "errors:UsageError",
     "check_suites": "check:check",
     "compare": "views.comparison:compare",
@@ -103,6 +108,7 @@ _HOMES = {
 __all__ = [
     "AlignmentError",
     "Estimate",
+    "EvaluationCallback",
     "Figure",
     "Formula",
     "FormulaError",
@@ -124,6 +130,7 @@ __all__ = [
     "Surprisals",
     "SyntagmError",
     "Table",
+    "Trajectory",
     "UsageError",
     "check_suites",
     "compare",

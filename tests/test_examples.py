@@ -1,8 +1,11 @@
-"""The notebooks of `examples/` run from beginning to end."""
+"""The notebooks and programs of `examples/` run from beginning to end."""
 
+import runpy
 from pathlib import Path
 
 import pytest
+
+import syntagm as sg
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.ipynb"))
 
@@ -21,3 +24,12 @@ def test_notebooks_run(path: Path, tmp_path: Path) -> None:
 
 def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
+
+
+@pytest.mark.slow
+def test_training_is_evaluated(tmp_path: Path) -> None:
+    pytest.importorskip("accelerate")
+    runpy.run_path(str(NOTEBOOKS[0].parent / "training.py"))["main"](str(tmp_path), steps=25, every=10)
+    runs = [sg.open_run(tmp_path / f"step{step}") for step in (10, 20, 25)]
+    assert [row["at"] for row in sg.figure("trajectory", runs, by="").to_frame().to_dicts()] == [10, 20, 25]
+    assert "precision 0.1" in runs[0].record["command"]

@@ -90,6 +90,12 @@ def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) ->
         yield Suite(name, suite_items, predictions, shared)
 
 
+_EXPECTED = (
+    f"the predictions of minimal pairs: {FULL.name} = {FULL.formula}, alone or followed by one_prefix or two_prefix = "
+    f"{CRITICAL}"
+)
+
+
 def _shared(tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
     shared = dict(tags[0])
     for other in tags:
@@ -110,7 +116,10 @@ def method(suite: Suite) -> str | None:
     prefix_method = names[1] if len(names) == 2 and names[1] in FIELDS else None
     expected = {FULL.name: FULL.formula} | ({prefix_method: CRITICAL} if prefix_method else {})
     if names[:1] != [FULL.name] or formulas != expected:
-        raise InputError(place, "the predictions " + ", ".join(names), "the predictions of minimal pairs")
+        found = "the predictions " + (", ".join(names) or "none")
+        if set(names) <= {FULL.name, *FIELDS}:
+            found = "; ".join(f"{prediction.name} = {prediction.formula}" for prediction in suite.predictions) or found
+        raise InputError(place, found, _EXPECTED, "Rename or remove predictions.")
     if suite.aggregate != "sum":
         raise InputError(
             place, f"the aggregate {suite.aggregate}", "sum", "A file of pairs can't store any other aggregate."

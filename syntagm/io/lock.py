@@ -22,7 +22,9 @@ def held(folder: Path) -> Iterator[None]:
     try:
         _sign(folder / "lock", lock)
         yield
-        os.ftruncate(lock, 0)
+        # The work is done: a name that stays in the file does no harm, because it counts only while the file is locked.
+        with contextlib.suppress(OSError):
+            os.ftruncate(lock, 0)
     finally:
         os.close(lock)
 

@@ -1,17 +1,21 @@
-"""Language models created from transformers models in memory."""
+"""Language models created from transformers models in memory: finished ones, and ones that are being trained."""
 
+import contextlib
+from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from syntagm.errors import UsageError
+from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
 
 def from_transformers(model: Any, tokenizer: Any, *, name: str, masked: bool = False, **options: str) -> LanguageModel:
-    """Create a language model from a transformers model in memory, for example inside a training loop.
+    """Create a language model from a transformers model in memory.
 
     Arguments:
         model: a transformers model in evaluation mode. It is neither copied nor moved. Call this function again after a
-            training step.
+            training step; `Trajectory` does less work at each step.
         tokenizer: its fast tokenizer.
         name: name of the model in results.
         masked: whether it is a masked language model; otherwise it is a causal one.
@@ -37,3 +41,88 @@ def from_transformers(model: Any, tokenizer: Any, *, name: str, masked: bool = F
     from syntagm.models.causal.model import from_transformers as of_causal
 
     return of_causal(model, tokenizer, name, **options)
+
+
+class InTraining:
+    """A transformers model that is being trained, as a language model at one step after another.
+
+    How the model can be computed exactly is probed at the first of these steps only, and its weights are never hashed.
+    The fingerprint depends on the step and on a few numbers of each weight instead, and the record says so.
+
+    Arguments:
+        tokenizer: its fast tokenizer.
+        name: name of the model in results, to which the step is added.
+        masked: whether it is a masked language model.
+        options: options of the family `causal` or `masked` that are not about loading.
+
+    Raises:
+        UsageError: an option is invalid.
+    """
+
+    def __init__(self, tokenizer: Any, *, name: str, masked: bool = False, **options: str) -> None:
+        families.find("masked" if masked else "causal").choose(options, loaded=True)
+        self.name, self._tokenizer, self._masked, self._options = name, tokenizer, masked, options
+        self._first: Any = None
+        self._place: tuple[object, ...] = ()
+        self._settings, self._probed = "", 0
+
+    def at(self, model: Any, step: int) -> LanguageModel:
+        """Return the language model at a step. It may be used until the next training step.
+
+        Arguments:
+            model: the transformers model, in evaluation mode (`as_evaluated`).
+            step: the number of training steps so far.
+
+        Raises:
+            ModelError: the architecture can't be scored exactly.
+        """
+        from syntagm.models.hugging_face.loading import Loaded
+        from syntagm.models.hugging_face.weights import hash_settings, sample
+
+        # Tokenizer and architecture don't change during training. Another model object is probed again.
+        place = (id(model), model.device, model.dtype)
+        known = place == self._place
+        if not known:
+            self._settings, self._probed = hash_settings(model, self._tokenizer), step
+        training = {
+            "step": step,
+            "identified by": "the step and a few numbers of each weight; the weights are not hashed",
+            "sample": sample(model),
+            "settings": self._settings,
+            "exactness probed at step": self._probed,
+        }
+        loaded = Loaded(model, self._tokenizer, f"{self.name}@step{step}", "", (), training)
+        if not known:
+            self._first, self._place = self._create(loaded), place
+        current: Any = copy(self._first)
+        current.identify(loaded)
+        language_model: LanguageModel = current
+        return language_model
+
+    def _create(self, loaded: Any) -> LanguageModel:
+        if self._masked:
+            from syntagm.models.masked.model import Masked
+
+            return Masked(loaded, self._options)
+        from syntagm.models.causal.model import Causal
+
+        return Causal(loaded, self._options)
+
+
+@contextlib.contextmanager
+def as_evaluated(model: Any) -> Iterator[None]:
+    """Put a model that is being trained into evaluation mode, and leave it afterwards as it was found.
+
+    Evaluation draws no random numbers and computes no gradients, so only modes and the forward method are restored.
+    """
+    modes = {module: module.training for module in model.modules()}
+    # For mixed precision, a trainer replaces the forward method by one that computes in low precision.
+    replaced = vars(model).pop("forward", None)
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes.items():
+            module.training = training
+        if replaced is not None:
+            model.forward = replaced

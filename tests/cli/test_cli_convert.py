@@ -50,10 +50,13 @@ def test_a_format_that_loses_nothing_is_preferred(tmp_path: Path, capsys: pytest
 
 def test_a_suite_that_no_format_of_the_ending_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(LANTERNS), str(tmp_path / "out.jsonl")]) == 2
+    refused = capsys.readouterr().err
     assert (
         "blimp can't store it: suite lanterns: the predictions 0, 1; expected the predictions of minimal pairs"
-        in capsys.readouterr().err
+        in refused
     )
+    # The names that are needed.
+    assert "full_sentence = (*;%good%) < (*;%bad%), alone or followed by one_prefix or two_prefix = " in refused
     assert main(["convert", str(AGREEMENT), str(tmp_path / "out.json")]) == 2
     lost = capsys.readouterr().err
     assert "syntaxgym can't store everything" in lost

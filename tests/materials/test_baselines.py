@@ -1,17 +1,20 @@
 """What word frequency or length alone would score: by hand, over predictions of other shapes, and on the command line."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 from toy_runs import pairs
 
+import syntagm as sg
 from syntagm.cli import main
 from syntagm.formula import parse
 from syntagm.materials import baselines
 from syntagm.materials.baselines import Baseline, Frequencies
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "chance.md"
 # 100 words, 2 of them different: a word with a count of 7 has the probability 8 / 103.
 COUNTS = Frequencies({"the": 60, "dog": 7, "Rose": 3, "rose": 1}, 100, "a text")
 
@@ -124,6 +127,38 @@ def test_a_page_has_the_baselines_and_the_reasons(tmp_path: Path, capsys: pytest
     printed = capsys.readouterr().out
     assert "| items | chance |\n" in printed
     assert "--baselines" not in printed
+
+
+LISTED = re.compile(r"^\| (`[^|]*`) \| `(\w+)` \| ([\d. |]+) \|$", re.MULTILINE)
+
+
+def listed_leaks() -> dict[tuple[str, str, str], str]:
+    """What the page about chance lists: (suite, prediction, kind) -> value."""
+    section = PAGE.read_text(encoding="utf-8").partition("\n## Frequency and length\n")[2].partition("\n## ")[0]
+    return {
+        (suite, prediction, kind): value.strip()
+        for suites, prediction, values in LISTED.findall(section)
+        for suite in re.findall(r"`([\w-]+)`", suites)
+        for kind, value in zip(baselines.KINDS, values.split("|"), strict=True)
+        if value.strip()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collection", ["distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020"])
+def test_what_leaks_in_a_bundled_collection_is_declared_or_listed_on_the_page(collection: str) -> None:
+    found, names = {}, set()
+    for suite in sg.read_suites(collection):
+        names.add(suite.name)
+        for one in baselines.baselines(suite, baselines.books()):
+            if one.leaks and not one.declared:
+                found[suite.name, one.prediction, one.kind] = f"{one.value:.2f}"
+    assert found == {key: value for key, value in listed_leaks().items() if key[0] in names}
+
+
+def test_the_page_lists_leaks() -> None:
+    assert listed_leaks()["simple_npi_anim", "intrusive_ungrammatical", "characters"] == "0.75"
+    assert len(listed_leaks()) == 17
 
 
 def test_every_word_of_a_form_has_a_count() -> None:

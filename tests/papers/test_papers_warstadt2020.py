@@ -350,3 +350,26 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="assignment A twice"):
         warstadt2020.from_raw(tmp_path)
+
+
+def test_one_model_on_two_sets_of_materials(tmp_path: Path) -> None:
+    first = toy_run(tmp_path / "ours", agreement(PLAIN, "dog", "dog", "cat", "cat"), agreement(NOUN, "dog", "cat"))
+    second = toy_run(
+        tmp_path / "published", agreement(PLAIN, "dog", "dog", "dog", "cat"), agreement(NOUN, "dog", "cat")
+    )
+    made = warstadt2020.of_runs([first, second])["table_materials"]
+    [plain] = rows(made, paradigm=PLAIN)
+    # The same content in both runs is no comparison.
+    assert rows(made, paradigm=NOUN) == []
+    assert (plain["a"], plain["b"]) == ("toy:12-sentences (ours)", "toy:12-sentences (published)")
+    assert [plain[key] for key in ("accuracy_a", "accuracy_b", "b_minus_a", "n", "people")] == [
+        0.5,
+        0.75,
+        0.25,
+        8,
+        0.95,
+    ]
+    assert float(str(plain["low"])) < 0 < float(str(plain["high"]))
+    [overall] = rows(made, category="all")
+    assert (overall["paradigm"], overall["b_minus_a"]) == ("mean of 1", 0.25)
+    assert "table_materials" not in warstadt2020.of_runs([first])

@@ -31,6 +31,18 @@ FAMILY = Family(
             "eos", NO_YES, "no",
             "whether the end-of-text symbol's surprisal is listed. It belongs to no region and only counts in whole sentences",
         ),
+        Option(
+            "chat",
+            Choice((
+                Value("no", "none: texts are scored as they are, also by a model that was trained for chats"),
+                Value("user", "a user's message, as the model's chat template writes it", words="a user's message"),
+                Value("assistant", "the same for a reply of the assistant", words="an assistant's message"),
+            )),
+            "no",
+            "the message whose content a text is. The symbols of the template that precede the content, and nothing else, "
+            "precede the text; the template alone decides on bos.",
+            texts_only=True,
+        ),
         DTYPE,
         Option(
             "boundary",

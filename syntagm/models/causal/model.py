@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError, UsageError
+from syntagm.models.causal.chat import before_content, context_ids, encode_contents, refuse_with_chat
 from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.gaps import Filler
 from syntagm.models.causal.positions import NO_LIMIT
@@ -57,35 +58,57 @@ class Causal(LanguageModel):
     Attributes:
         tokenizer: the tokenizer.
         forward: the forward passes.
-        bos_id: token id of the start-of-text symbol before each text; None if there is none.
+        bos_id: token id of the start-of-text symbol before each text; None if there is none. With `chat`, the first
+            token of the template.
         eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
     can = frozenset({"score", "fill"})
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
-        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
+        model, tokenizer = loaded.model, loaded.tokenizer
         chosen, config = FAMILY.choose(options), model.config
-        self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
+        refuse_with_chat(options, chosen["chat"])
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
-        self.name = FAMILY.canonical(label, options)
-        refuse_nan(model, self.name)
-        self.bos, self.eos = self._symbol(tokenizer, self.bos_id), self._symbol(tokenizer, self.eos_id)
+        refuse_nan(model, FAMILY.canonical(loaded.label, options))
         self.tokenizer = tokenizer
+        self._chat, self.eos = "", self._symbol(tokenizer, self.eos_id)
+        if chosen["chat"] == "no":
+            self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
+            self._start = [] if self.bos_id is None else [self.bos_id]
+            self.bos = self._symbol(tokenizer, self.bos_id)
+        else:
+            self._chat = before_content(tokenizer, chosen["chat"], FAMILY.canonical(loaded.label, options))
+            self._start = context_ids(tokenizer, self._chat, loaded.label)
+            self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
+            self.can = frozenset({"score"})
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
         )
         self.numerical_error = self.forward.numerical_error
+        # With a chat, the template decides on bos. Without, signatures are as they were before this option.
         bos = "yes" if self.bos is not None else "no"
-        self.settings = FAMILY.scoring_settings(chosen, bos=bos, dtype=spelled(model.dtype))
+        chat = {"bos": bos, "chat": None} if chosen["chat"] == "no" else {"bos": None, "chat": chosen["chat"]}
+        self.settings = FAMILY.scoring_settings(chosen, **chat, dtype=spelled(model.dtype))
+        self._options = dict(options)
+        self.identify(loaded)
+
+    def identify(self, loaded: Loaded) -> None:
+        """Set the attributes that depend on the values of the weights: name, fingerprint and record.
+
+        Arguments:
+            loaded: the model that was given when this one was created. Its label and its weights may be new ones.
+        """
+        model, tokenizer, config = loaded.model, loaded.tokenizer, loaded.model.config
+        self.name = FAMILY.canonical(loaded.label, self._options)
         self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end-of-text symbol also ends words, even with `eos=no`.
         ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
         dependencies = [
             SCORER,
-            weights,
+            loaded.weights or loaded.training,
             code,
             self.bos_id,
             self.eos_id,
@@ -93,21 +116,24 @@ class Causal(LanguageModel):
             borders,
             ending,
             self.settings,
+            *([self._chat, self._start] if self._chat else []),
         ]
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": config.model_type,
-            "weights": weights,
+            "weights": loaded.weights,
             "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
-            "options": dict(options),
+            "options": self._options,
             "device": str(model.device),
             "prefixes": "shared (packed trees)" if self.forward.tree else "not shared (padded batches, by length)",
             "head": "needed rows" if self.forward.direct_head else "needed rows, inside the model's own pass",
             "positions": self.forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **({"training": loaded.training} if loaded.training else {}),
+            **({"chat": {"before each text": self._chat, "tokens": self._start}} if self._chat else {}),
         }
 
     @property
@@ -148,7 +174,7 @@ class Causal(LanguageModel):
         size, positions = self._window_size, self.forward.limit
         if positions >= NO_LIMIT:
             refuse_overlap(overlap, self.name, "this model has no limit of positions and reads a text at once")
-        overlap = overlap_of(overlap, size, positions, self.name, least=1 if self.bos_id is None else 0)
+        overlap = overlap_of(overlap, size, positions, self.name, least=0 if self._start else 1)
         # Under boundary=word, the end of the last word is scored like a further token.
         further = 0 if self._borders is None else 1
         return self._answers(texts, lambda tokens: before(tokens + further, size, overlap), done, len)
@@ -171,9 +197,9 @@ class Causal(LanguageModel):
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
         distinct = list(repeats)
-        encoded = dict(zip(distinct, encode(self.tokenizer, distinct, self.name), strict=True))
+        encoded = dict(zip(distinct, self._encode(distinct), strict=True))
         self._refuse_beyond(encoded)
-        start = [] if self.bos_id is None else [self.bos_id]
+        start = self._start
         end = [] if self.eos_id is None else [self.eos_id]
         sequences: list[list[int]] = []
         skipped: list[int] = []
@@ -210,7 +236,12 @@ class Causal(LanguageModel):
     @property
     def _window_size(self) -> int:
         """The largest number of tokens that can be scored at once."""
-        return self.forward.limit + (self._borders is None) - (self.bos_id is not None)
+        return max(0, self.forward.limit + (self._borders is None) - len(self._start))
+
+    def _encode(self, texts: Sequence[str]) -> Iterator[Encoded]:
+        if self._chat:
+            return encode_contents(self.tokenizer, self._chat, texts, self.name)
+        return encode(self.tokenizer, texts, self.name)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
@@ -219,6 +250,8 @@ class Causal(LanguageModel):
             ModelError: a candidate does not begin with a new token, or has white space around it.
             UsageError: `fill=word`, and the tokenizer does not mark where words begin or end.
         """
+        if self._chat:
+            raise ModelError(self.name, "a gap in a chat", "whole texts", "Use chat=no to fill gaps.")
         refuse_change(self.module, self._sample, self.name)
         yield from self._filler.fill(gaps, done)
 
@@ -237,7 +270,7 @@ class Causal(LanguageModel):
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse token ids that the model has no vocabulary entries for."""
         for text, text_tokens in encoded.items():
-            if (highest := max([*text_tokens.ids, self.bos_id or 0, self.eos_id or 0])) >= self.forward.symbols:
+            if (highest := max([*text_tokens.ids, *self._start, self.eos_id or 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
                     f"numbers below {self.forward.symbols}, the model's vocabulary size",

@@ -1,7 +1,7 @@
 """Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,20 @@ _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """A model in evaluation mode, with its tokenizer, its label, a hash of its weights, and the unused stored weights."""
+    """A model in evaluation mode, with its tokenizer and its label.
+
+    Arguments:
+        weights: a hash of its weights; empty for a model that is being trained.
+        unused: the stored weights that the model doesn't use.
+        training: for a model that is being trained, what identifies its weights, for its record; else empty.
+    """
 
     model: Any
     tokenizer: Any
     label: str
     weights: str
     unused: Sequence[str] = ()
+    training: Mapping[str, object] = field(default_factory=dict)
 
 
 def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> Loaded:

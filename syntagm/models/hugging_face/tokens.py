@@ -113,6 +113,27 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
         yield _read(text, encoding.ids, encoding.offsets, special, tokenizer.unk_token_id, model)
 
 
+def encode_after(tokenizer: Any, context: str, texts: Sequence[str], model: str) -> Iterator[tuple[list[int], Encoded]]:
+    """Tokenise each text together with a context before it, which may contain special symbols; for errors, see `encode`.
+
+    Yields:
+        The token ids of the context, and the tokens of the text. A token with parts of both is one of the text if its
+        part of the context is white space.
+    """
+    special, size = _special(tokenizer), len(context)
+    blank = size - len(context.rstrip())
+    for whole, encoding in _encodings(tokenizer, [context + text for text in texts], model, False):
+        text, first = whole[size:], sum(1 for _, end in encoding.offsets if end <= size)
+        if first < len(encoding.ids) and encoding.offsets[first][0] < size - blank:
+            token = tokenizer.convert_ids_to_tokens(encoding.ids[first])
+            raise ModelError(
+                model, f"the token {token!r}, which is part of {text!r} and of what precedes it, {context[-20:]!r}",
+                "a text that begins with a token of its own", "Score the text without a context.",
+            )  # fmt: skip
+        offsets = [(max(0, start - size), end - size) for start, end in encoding.offsets[first:]]
+        yield encoding.ids[:first], _read(text, encoding.ids[first:], offsets, special, tokenizer.unk_token_id, model)
+
+
 def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
     """Tokenise texts without truncation or padding, with the tokenizer's special symbols; for errors, see `encode`.
 

@@ -24,15 +24,18 @@ def hash_weights(model: Any, tokenizer: Any) -> str:
 
     The weights are hashed, not the files, so the hash does not depend on how the weights are split into files.
     """
-    digest = hashlib.sha256(json.dumps(_settings(model.config), sort_keys=True, default=str).encode())
+    digest = hashlib.sha256(_configuration(model))
     for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
         digest.update(memoryview(flat.view(torch.uint8).numpy()))
-    # A tokenizer remembers the last settings of truncation and padding, which are not used here.
-    settings = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
-    digest.update(json.dumps(settings, sort_keys=True).encode())
+    digest.update(_tokenization(tokenizer))
     return digest.hexdigest()
+
+
+def hash_settings(model: Any, tokenizer: Any) -> str:
+    """Return a hash of configuration and tokenizer, without the weights."""
+    return hashlib.sha256(_configuration(model) + _tokenization(tokenizer)).hexdigest()
 
 
 def hash_folder(folder: Path) -> str:
@@ -110,10 +113,19 @@ def hash_code(model: Any) -> str | None:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
 
 
-def _settings(config: Any) -> dict[str, Any]:
-    return {
-        key: value for key, value in config.to_dict().items() if key not in ("_name_or_path", "transformers_version")
+def _configuration(model: Any) -> bytes:
+    settings = {
+        key: value
+        for key, value in model.config.to_dict().items()
+        if key not in ("_name_or_path", "transformers_version")
     }
+    return json.dumps(settings, sort_keys=True, default=str).encode()
+
+
+def _tokenization(tokenizer: Any) -> bytes:
+    # A tokenizer remembers the last settings of truncation and padding, which are not used here.
+    settings = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
+    return json.dumps(settings, sort_keys=True).encode()
 
 
 def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:

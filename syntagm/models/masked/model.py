@@ -77,32 +77,42 @@ class Masked(LanguageModel):
     sees = FAMILY.sees
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
-        model, tokenizer, label, weights = loaded.model, loaded.tokenizer, loaded.label, loaded.weights
-        chosen = FAMILY.choose(options)
+        model, tokenizer = loaded.model, loaded.tokenizer
+        chosen, name = FAMILY.choose(options), FAMILY.canonical(loaded.label, options)
         self._masking = MASKINGS[chosen["masking"]]
-        self.name = FAMILY.canonical(label, options)
-        refuse_nan(model, self.name)
+        refuse_nan(model, name)
         if tokenizer.mask_token_id is None:
-            raise ModelError(self.name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
+            raise ModelError(name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
-        self.bos = _before(tokenizer, self.name)
+        self.bos = _before(tokenizer, name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
-        self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", self.name)
+        self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", name)
         self.numerical_error = self.forward.numerical_error
         self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype))
+        self._options = dict(options)
+        self.identify(loaded)
+
+    def identify(self, loaded: Loaded) -> None:
+        """Set the attributes that depend on the values of the weights: name, fingerprint and record.
+
+        Arguments:
+            loaded: the model that was given when this one was created. Its label and its weights may be new ones.
+        """
+        model, weights = loaded.model, loaded.weights or loaded.training
+        self.name = FAMILY.canonical(loaded.label, self._options)
         self._sample = sample(model)
         code = hash_code(model)
         # `regions` decides which predictions are computed, but changes no surprisal.
         settings = {**self.settings, "regions": "no"}
-        dependencies = [SCORER, weights, code, self.forward.mask, tokenizer.unk_token_id, settings]
+        dependencies = [SCORER, weights, code, self.forward.mask, self.tokenizer.unk_token_id, settings]
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
             "architecture": model.config.model_type,
-            "weights": weights,
+            "weights": loaded.weights,
             "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(model.config, "_commit_hash", None),
-            "options": dict(options),
+            "options": self._options,
             "device": str(model.device),
             "head": "asked places" if self.forward.direct_head else "all places",
             "first layer": "once a token and place" if self.forward.first is not None else "all rows",
@@ -110,6 +120,7 @@ class Masked(LanguageModel):
             "positions": self.forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **({"training": loaded.training} if loaded.training else {}),
         }
 
     @property

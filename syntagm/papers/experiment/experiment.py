@@ -7,7 +7,7 @@ from pathlib import Path
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
-from syntagm.papers.experiment.measured import is_damaged
+from syntagm.papers.experiment.measured import is_damaged, state
 from syntagm.progress import Progress
 from syntagm.training import families
 
@@ -51,7 +51,7 @@ def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
         RunError: another process has meanwhile started with other hyperparameters or subsets.
     """
     with ExitStack() as stack:
-        if not families.find(cell.family).seeded:
+        if not families.find(cell.family).seeded and state(design, cell) != "done":
             stack.enter_context(waiting(design.model(cell), progress))
         record.refuse_changed(design, cell)
         yield

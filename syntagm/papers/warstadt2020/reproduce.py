@@ -11,6 +11,7 @@ those that the runs have, and list them.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import isnan
 from pathlib import Path
 from statistics import mean
@@ -79,6 +80,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
         **_accuracy(means, humans),
         **_correlations(_by_content(tables.accuracies(samples), runs) | _published_people(known), notes[-2:-1]),
         **_contrasts(tables.contrasts(samples)),
+        **_materials(runs, samples, known),
     }
     return outputs | _shallow(runs) | _methods(runs, known) | _learning(means, runs, words, humans)
 
@@ -190,6 +192,23 @@ def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
     title, axis = "Effects of distance, attractors and irregular nouns", "difference of accuracies"
     figure = contrasts.draw(estimates, title, axis, subtitle)
     return {"table_contrasts": tables.contrast_table(estimates), "contrasts": figure}
+
+
+def _materials(runs: Sequence[Run], samples: tables.Samples, known: Known) -> Outputs:
+    """Compare the runs of the same model on suites with the same names but different content."""
+    rows: list[tables.Materials] = []
+    for (first, run), (second, other) in combinations(named(runs), 2):
+        if run.model == other.model:
+            hashes = {suite.name: suite.hash for suite in other.suites}
+            suites = [suite.name for suite in run.suites if hashes.get(suite.name, suite.hash) != suite.hash]
+            pairs = {
+                suite: (samples[first, suite], samples[second, suite])
+                for suite in suites
+                if (first, suite) in samples and (second, suite) in samples
+            }
+            if pairs:
+                rows.append(tables.Materials(run.model, first, second, pairs))
+    return {"table_materials": tables.materials_table(rows, known)} if rows else {}
 
 
 def _shallow(runs: Sequence[Run]) -> Outputs:

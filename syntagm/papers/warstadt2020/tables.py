@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isinf, isnan, nan
 
 import numpy as np
@@ -163,6 +163,66 @@ def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> 
         (),
         (explained, *missing, *methods(estimates), *notes),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """Two runs of the same model on suites with the same names but different content.
+
+    Arguments:
+        model: the model.
+        first, second: the names of the runs.
+        pairs: suite -> its samples in both runs.
+    """
+
+    model: str
+    first: str
+    second: str
+    pairs: Mapping[str, tuple[Sample, Sample]]
+
+
+def materials_table(compared: Sequence[Materials], known: Known) -> Table:
+    """Make the table of one model on two sets of materials: accuracies, their difference, and human agreement."""
+    rows: list[tuple[Cell, ...]] = []
+    estimates: list[Estimate] = []
+    for runs in compared:
+        by_category = sorted(runs.pairs, key=lambda suite: (known[suite].phenomenon, suite))
+        lines = [(known[suite].phenomenon, suite, [suite]) for suite in by_category]
+        for category, name, suites in [*lines, ("all", f"mean of {len(lines)}", by_category)]:
+            people_agree = float(np.mean([known[suite].human for suite in suites]))
+            estimates.append(_difference(runs, suites))
+            a, b = (float(np.mean([runs.pairs[suite][side].value for suite in suites])) for side in (0, 1))
+            found = estimates[-1]
+            numbers_found = (a, b, found.value, found.low, found.high, found.n)
+            rows.append((category, name, runs.model, runs.first, runs.second, *numbers_found, or_none(people_agree)))
+    columns = (
+        "category",
+        "paradigm",
+        "model",
+        "a",
+        "b",
+        "accuracy_a",
+        "accuracy_b",
+        "b_minus_a",
+        "low",
+        "high",
+        "n",
+        "people",
+    )
+    notes = (
+        "a, b: two runs of the model whose suites have the same names but other pairs. Pairs of a and b are unrelated, so the "
+        "difference is unpaired.",
+        "people: individual agreement on the first five published pairs of the paradigm, transcribed.",
+        *methods(estimates),
+    )
+    return Table("The same model on two sets of materials", columns, tuple(rows), ("people",), notes)
+
+
+def _difference(runs: Materials, suites: Sequence[str]) -> Estimate:
+    """Return the mean over suites of the second accuracy minus the first."""
+    # Samples are told apart by the names of their suites.
+    pairs = [(replace(b, suite=f"{suite} of b"), a) for suite in suites for a, b in [runs.pairs[suite]]]
+    return suite_means.contrast(pairs, Group(runs.model))
 
 
 def _pairs(estimate: Estimate) -> str:

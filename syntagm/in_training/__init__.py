@@ -1,0 +1,1 @@
+"""Evaluation of a model while it is trained, in the trainer of transformers or in any other loop."""

@@ -1,0 +1,82 @@
+"""A callback of transformers' trainer that evaluates the model during training."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from syntagm.errors import UsageError
+from syntagm.in_training.trajectory import Trajectory
+from syntagm.suite import Suite
+
+
+class EvaluationCallback(TrainerCallback):
+    """Evaluate the model on suites every few steps of a transformers `Trainer`, and at the end of training.
+
+    The accuracies are written to a trajectory, and logged by the trainer as `eval_syntagm_mean`, `eval_syntagm_SUITE`
+    and `eval_syntagm_seconds`, so they reach its log history, TensorBoard, Weights & Biases and so on. With several
+    processes, the first one evaluates. If training resumes from a checkpoint, so does the trajectory.
+
+        trainer.add_callback(sg.EvaluationCallback(trainer, suites, "runs/mine", every=500, precision=0.05))
+
+    Arguments:
+        trainer: the trainer, whose model, tokenizer (`processing_class`) and log are used.
+        suites: the suites, whose own predictions are evaluated.
+        folder: the folder of the trajectory.
+        every: the number of steps from one evaluation to the next.
+        options: further arguments of `Trajectory`: `name`, `precision`, `seed`, `masked`, and options of the model.
+
+    Raises:
+        UsageError: `every` is below 1, the trainer has no tokenizer, or it splits the model between processes.
+    """
+
+    def __init__(
+        self, trainer: Any, suites: Iterable[Suite], folder: str | Path, *, every: int, **options: Any
+    ) -> None:
+        if every < 1:
+            raise UsageError("EvaluationCallback", f"every={every}", "a number of steps, at least 1")
+        if trainer.processing_class is None:
+            cure = "Create it with Trainer(..., processing_class=tokenizer)."
+            raise UsageError("EvaluationCallback", "a trainer without a tokenizer", "a trainer with one", cure)
+        if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
+            found = "a trainer that may split the weights between processes (FSDP or DeepSpeed)"
+            cure = "Save checkpoints, and evaluate them with `syntagm run`."
+            raise UsageError("EvaluationCallback", found, "a model that is whole in each process", cure)
+        self._trainer, self._suites, self._folder, self._every = trainer, list(suites), folder, every
+        self._options = options
+        self._trajectory: Trajectory | None = None
+        self._last = 0
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Open the trajectory at the step from which training starts or resumes."""
+        if state.is_world_process_zero:
+            tokenizer, start = self._trainer.processing_class, state.global_step
+            self._trajectory = Trajectory(self._folder, self._suites, tokenizer, start=start, **self._options)
+            self._last = start
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Evaluate the model if it is time for it."""
+        if state.global_step % self._every == 0:
+            self._evaluate(state, control)
+
+    def on_train_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Evaluate the model after the last step, unless that has just been done."""
+        if state.global_step > self._last:
+            self._evaluate(state, control)
+
+    def _evaluate(self, state: TrainerState, control: TrainerControl) -> None:
+        if self._trajectory is None:
+            return
+        began, self._last = time.perf_counter(), state.global_step
+        accuracies = self._trajectory.evaluate(self._trainer.model, state.global_step)
+        accuracies["seconds"] = time.perf_counter() - began
+        # Logging cancels the trainer's own log of this step, with the loss, unless it is asked for again.
+        should_log = control.should_log
+        self._trainer.log({f"eval_syntagm_{name}": value for name, value in accuracies.items()})
+        control.should_log = should_log
