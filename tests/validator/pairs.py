@@ -120,9 +120,7 @@ def field_faults(record: Record, paradigm: Paradigm) -> Iterator[str]:
     expected = {"linguistics_term": paradigm.term, "field": paradigm.field, "simple_LM_method": True}
     expected |= {f"{method}_method": paradigm.prefix == method for method in ("one_prefix", "two_prefix")}
     yield from (f"field {key}: {record.get(key)}" for key, value in expected.items() if record.get(key) != value)
-    if any(
-        isinstance(value, str) and (re.search(r"[{}\[\]$]", value) or value == key) for key, value in record.items()
-    ):
+    if any(isinstance(value, str) and re.search(r"[{}\[\]$]", value) for value in record.values()):
         yield "field with the text of a template"
 
 
@@ -250,6 +248,9 @@ def faults(uid: str, records: Sequence[Record], cells: Mapping[str, int] | None 
         rules += good_faults(record["sentence_good"])
         text = f"{record['sentence_good']} // {record['sentence_bad']}"
         found += [Finding(rule, place, text) for rule in dict.fromkeys(rules)]
+    # A tag whose value is its own name: the name of a slot without its braces. (An adjective may be called *tough*, once.)
+    idle = [key for key in records[0] if all(record.get(key) == key for record in records)]
+    found += [Finding("field with its own name", "", key) for key in idle]
     named = {name: number for name, number in (cells or {}).items() if any(name in record for record in records)}
     counts = Counter(tuple(record.get(name) for name in named) for record in records)
     found += [Finding("balance", "", f"{dict(counts)}")] * (not balanced(counts, list(named.values())))

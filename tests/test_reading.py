@@ -1,0 +1,35 @@
+"""The page about the reading of `warstadt2020` is made from its table."""
+
+from collections import Counter
+from pathlib import Path
+
+import syntagm
+from tools import reading
+
+MATERIALS = Path(syntagm.__file__).parent / "materials" / "warstadt2020"
+
+
+def test_the_page_is_made_from_the_table() -> None:
+    assert reading.PAGE.read_text("utf-8") == reading.page(reading.rows()), "run `python -m tools.reading`"
+
+
+def test_twenty_pairs_of_every_paradigm_were_read_and_five_of_another_seed() -> None:
+    rows = reading.rows()
+    paradigms = {path.stem for path in MATERIALS.glob("*.toml")}
+    first, other = (
+        Counter(row["paradigm"] for row in rows if row["reading"] == kind) for kind in ("first", "another seed")
+    )
+    assert (len(paradigms), set(first), set(other)) == (67, paradigms, paradigms)
+    assert set(first.values()) == {20}
+    assert set(other.values()) == {5}
+    assert {row["verdict"] for row in rows} <= set(reading.VERDICTS)
+    assert all(row["reason"] and row["good"] != row["bad"] for row in rows)
+
+
+def test_every_paradigm_has_nineteen_right_pairs_in_its_last_reading() -> None:
+    right: dict[tuple[str, str], int] = {}
+    for row in reading.rows():
+        key = row["paradigm"], row["reading"]
+        right[key] = right.get(key, 0) + (row["verdict"] == "right")
+    for name in {paradigm for paradigm, _ in right}:
+        assert right.get((name, reading.AGAIN), right[name, reading.FIRST]) >= 19, name

@@ -1,0 +1,60 @@
+"""Write the page about the reading of `warstadt2020` from its table: `python -m tools.reading`."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections"
+TABLE, PAGE = FOLDER / "warstadt2020_reading.csv", FOLDER / "warstadt2020_reading.md"
+FIRST, AGAIN, OTHER = "first", "after mending", "another seed"
+VERDICTS = ("right", "doubtful", "wrong")
+
+_HEAD = """# Reading of warstadt2020
+
+For people who want to know how good the pairs are. [The table](warstadt2020_reading.csv) has a row for each pair that
+was read, with its verdict and the reason. `python -m tools.reading` writes this page from it.
+
+**How it was read.** When the paradigms had been written and edited, pairs 1 to 20 of each (seed 1) were read one by
+one, sentence by sentence, by readers who had neither written nor edited them. *Right* means: the good sentence is
+grammatical, plausible and ordinary; the bad one is bad under every reading, by the contrast of the paradigm and
+nothing else. *Doubtful* counts as not right: most doubtful sentences are grammatical, but say something odd.
+Paradigms with fewer than 19 right pairs were mended and read again, 20 pairs with seed 1. Then 5 pairs with seed 2
+were read by another reader. In a third of the paradigms, the reasons for right pairs (not the verdicts) were put
+together from the words that differ. The readings after the first led to further small mends. So the sentences of the
+table are those that were read; later versions of the templates may draw others.
+
+**What it is not.** The readers are no panel of native speakers, and their verdicts are no substitute for judgements
+of many people. In the validation of the published pairs by 20 people, five pairs per paradigm, the majority preferred
+the good sentence in 96.4% (Warstadt et al. 2020).
+"""
+
+
+def rows() -> list[dict[str, str]]:
+    """Read the table."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def page(found: list[dict[str, str]]) -> str:
+    """Make the page."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in found:
+        counts.setdefault((row["paradigm"], row["reading"]), Counter())[row["verdict"]] += 1
+    lines = [_HEAD, "| reading | pairs | right | doubtful | wrong |", "|---|---|---|---|---|"]
+    for reading in (FIRST, AGAIN, OTHER):
+        total = sum((count for (_, kind), count in counts.items() if kind == reading), Counter[str]())
+        numbers = " | ".join(f"{total[verdict]:,}" for verdict in VERDICTS)
+        lines.append(f"| {reading} | {total.total():,} | {numbers} |")
+    lines += ["", "Right pairs by paradigm:", ""]
+    lines += [f"| paradigm | {FIRST} | {AGAIN} | {OTHER} |", "|---|---|---|---|"]
+    for paradigm in sorted({name for name, _ in counts}):
+        cells = []
+        for reading in (FIRST, AGAIN, OTHER):
+            count = counts.get((paradigm, reading))
+            cells.append(f"{count['right']} of {count.total()}" if count else "")
+        lines.append(f"| {paradigm} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(rows()), "utf-8")
