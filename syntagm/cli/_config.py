@@ -35,7 +35,7 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     actions = {name: action for action in parser._actions for name in action.option_strings}
     if OPTION not in actions:
         return list(words)
-    rest, files = _without_config(words)
+    before, files, after = _around_config(words, actions)
     if not files:
         return list(words)
     if len(files) > 1:
@@ -45,17 +45,23 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
         table = toml.read(utf8.read(Path(file)), file)
     except OSError as error:
         raise UsageError(f"{OPTION} {file}", error.strerror or "can't be read", "a TOML file") from None
-    given = _given(parser, rest)
+    given = _given(parser, words)
     models, options, replaced = list[str](), list[str](), list[str]()
+    keys = dict[str, str]()
     for key, value in table.items():
         if key == "models":
             if "models" in given:
                 replaced.append(key)
             else:
                 models, names = _models(value, file)
-                options += [word for name in names for word in ("--name", name)]
+                if names and "name" in given:
+                    replaced.append("name")
+                else:
+                    options += _joined("--name", names)
             continue
         action = _action(key, actions, file)
+        if (first := keys.setdefault(action.dest, key)) != key:
+            raise UsageError(f"{file}, {key}", f"{first} and {key}", "one of the two", "They are the same option.")
         if action.dest in given:
             replaced.append(key)
         else:
@@ -63,19 +69,21 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     used = [key for key in table if key not in replaced]
     said = f"{file}: {', '.join(used) or 'nothing'}"
     print(said + (f"; replaced by the command line: {', '.join(replaced)}" if replaced else ""), file=sys.stderr)
-    return [*models, *rest, *options]
+    return [*models, *before, *options, *after]
 
 
-def _without_config(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    rest, files, waiting = list[str](), list[str](), iter(words)
+def _around_config(
+    words: Sequence[str], actions: Mapping[str, argparse.Action]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the words before the option, its files, and the words after it. Like argparse, accept `--conf`."""
+    before, files, after, waiting = list[str](), list[str](), list[str](), iter(words)
     for word in waiting:
-        if word == OPTION:
-            files += [following for following in [next(waiting, "")] if following]
-        elif word.startswith(OPTION + "="):
-            files.append(word.partition("=")[2])
+        name, joined, value = word.partition("=")
+        if len(name) > 2 and [action for action in actions if action.startswith(name)] == [OPTION]:
+            files += [value] if joined else [following for following in [next(waiting, "")] if following]
         else:
-            rest.append(word)
-    return rest, files
+            (after if files else before).append(word)
+    return before, files, after
 
 
 def _given(parser: argparse.ArgumentParser, words: Sequence[str]) -> set[str]:
@@ -136,15 +144,14 @@ def _words(action: argparse.Action, key: str, value: Any, file: str) -> list[str
             raise UsageError(place, toml.shown(value), "true or false")
         return [option] if value else []
     values = [_text(one, place) for one in (value if isinstance(value, list) else [value])]
-    if action.nargs in ("+", "*"):
-        return [option, *values]
-    if len(values) > 1 and not isinstance(action.default, list) and not type(action).__name__.startswith("_Append"):
-        raise UsageError(place, f"{len(values)} values", "one")
-    # A value that begins with a hyphen would be taken for an option.
+    several = action.nargs in ("+", "*") or isinstance(action.default, list) or "Append" in type(action).__name__
+    if len(values) != 1 and not (values and several):
+        raise UsageError(place, f"{len(values)} values", "at least one" if several else "one")
     return list(_joined(option, values))
 
 
 def _joined(option: str, values: Sequence[str]) -> Iterator[str]:
+    # Apart, a value that begins with a hyphen would be taken for an option, and a model after `--suite a` for a suite.
     for value in values:
         yield f"{option}={value}" if option.startswith("--") else f"{option}{value}"
 

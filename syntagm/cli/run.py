@@ -19,8 +19,8 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
 One model writes its run into DIR. Several are evaluated one after the other; each writes its
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
 compares them. A pattern of folders, a range in braces, and an option with several numbers, as
-above, stand for several models. If a model fails, the others are evaluated, and the exit code
-is 2. Other commands accept DIR in place of the run directories in it.
+above, stand for several models, even if only one matches. If a model fails, the others are
+evaluated, and the exit code is 2. Other commands accept DIR in place of the run directories in it.
 
 A --config file has the long names of options as keys, besides `models` and `output`:
 
@@ -83,14 +83,17 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.cli._screen import show_plan
     from syntagm.models import sweeps
 
-    arguments.models = [name for model in arguments.models for name in sweeps.several(model)]
+    written = arguments.models
+    arguments.models = [name for model in written for name in sweeps.several(model)]
+    # A pattern may match one folder today and two tomorrow: its runs always have folders of their own.
+    arguments.alone = len(arguments.models) == 1 and arguments.models == written
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:
         for model in arguments.models:
             show_plan(model, files, **sample)
         return 0
-    if len(arguments.models) > 1:
+    if not arguments.alone:
         return _run_several(arguments, files, folders)
     [model] = arguments.models
     finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
@@ -109,12 +112,15 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     if names and len(names) != len(models):
         count = f"{len(names)} for {len(models)} model" + ("" if len(models) == 1 else "s")
         raise UsageError("--name", count, "one for each model, in order, or none")
-    if len(models) == 1:
+    if arguments.alone:
         return [output]
     if (output / "run.json").exists():
         cure = "Choose another folder for several models: each gets a folder in it."
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
     labels = [folder_name(name) for name in names or models]
+    if len(set(labels)) < len(labels) and not names:
+        # The folders a/best and b/best are told apart by their whole paths.
+        labels = [folder_name(name.replace("/", "-")) for name in models]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
     return [output / label for label in labels]

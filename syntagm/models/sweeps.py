@@ -49,6 +49,8 @@ def _braces(text: str) -> list[str]:
     if count > MOST:
         raise UsageError(f"model {text}", f"{count:,} models", f"at most {MOST:,}")
     rest = _BRACES.split(text)[::2]
+    if choices and any(brace in part for part in rest for brace in "{}"):
+        raise UsageError(f"model {text}", "braces in braces, or one that is open", "{first..last} or {one,other}")
     return [
         "".join(part for pair in zip(rest, (*chosen, ""), strict=True) for part in pair) for chosen in product(*choices)
     ]
@@ -89,6 +91,8 @@ def _numbers(text: str) -> list[str]:
     options = families.find(name.family).options
     numeric = {option for option in name.options if option in options and isinstance(options[option].values, Whole)}
     values = [value.split(",") if option in numeric else [value] for option, value in name.options.items()]
+    if any(len(chosen) > 1 and "" in chosen for chosen in values):
+        raise UsageError(f"model {text}", "an empty value", "a number before and after each comma")
     address = text.partition("?")[0]
     return [
         f"{address}?{urlencode(list(zip(name.options, chosen, strict=True)), safe='/:,')}"

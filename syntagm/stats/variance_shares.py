@@ -89,7 +89,8 @@ def split(
     A response is the sum of independent random effects, one for each group, and of a residual. The variances are those of
     Henderson's method 3 (1953), from the sums of squares of each group after those before it. The intervals are
     generalized ones (Weerahandi 1993): each sum of squares is divided by a drawn chi-squared variable, and the variances
-    are computed again. The seed is that of `bootstrap.current()`.
+    are computed again. This supposes normal effects, and is approximate if the design is not balanced. Negative variances
+    become 0. The seed is that of `bootstrap.current()`.
 
     Arguments:
         values: the responses.

@@ -60,6 +60,9 @@ def test_the_command_line_replaces_what_it_names(
         ("trust-remote-code = true", "a permission"),
         ("allow-exec = true", "a permission"),
         ("limit = [3, 4]", "limit: 2 values; expected one"),
+        ("limit = []", "limit: 0 values; expected one"),
+        ("measure = []", "measure: 0 values; expected at least one"),
+        ("no-report = true\nno_report = false", "no_report: no-report and no_report; expected one of the two"),
         ("limit = {a = 1}", "expected text or a number"),
         ('no-cache = "yes"', "no-cache: 'yes'; expected true or false"),
         ('config = "other.toml"', "config: no option"),
@@ -77,6 +80,24 @@ def test_what_a_file_can_not_say(text: str, said: str, tmp_path: Path, capsys: p
     assert run(*models, "--config", path, "--suite", "hu2020/mvrr", "-o", tmp_path / "run") == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_name_of_the_command_line_replaces_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[[models]]\nmodel = "toy"\nname = "A"\n')
+    assert run("--config", path, "--name", "B", "--suite", "hu2020/mvrr", "--limit", "1", "-o", tmp_path / "run") == 0
+    assert "models; replaced by the command line: name\n" in capsys.readouterr().err
+    assert open_run(tmp_path / "run").name == "B"
+
+
+@pytest.mark.parametrize("option", ["--config", "--conf"])
+def test_the_option_may_stand_between_suites_and_models(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(f'limit = 1\noutput = "{tmp_path / "run"}"\nno-report = true\n')
+    assert run("--suite", "hu2020/mvrr", option, path, "toy") == 0
+    found = open_run(tmp_path / "run")
+    assert len(found.results("mvrr")["item"].unique()) == 1
+    assert main(shlex.split(found.record["command"])[1:]) == 0
 
 
 def test_one_file_that_exists(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

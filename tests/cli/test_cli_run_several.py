@@ -99,6 +99,18 @@ class TestSeveralModels:
         assert message in capsys.readouterr().err
         assert not (tmp_path / "out").exists()
 
+    def test_a_pattern_that_matches_one_folder_leaves_room_for_more(self, tmp_path: Path) -> None:
+        assert run("random?seed={3..3}", *SUITE, "-o", tmp_path, "--no-report") == 0
+        assert [path.name for path in tmp_path.iterdir()] == ["random-seed-3"]
+
+    def test_folders_of_the_same_name_are_told_apart_by_their_paths(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run("a/best", "b/best", *SUITE, "-o", tmp_path) == 2
+        found = capsys.readouterr().err
+        assert "syntagm: a-best: " in found
+        assert "syntagm: b-best: " in found
+
     def test_a_folder_with_the_run_of_one_model_is_refused(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

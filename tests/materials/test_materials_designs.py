@@ -62,6 +62,20 @@ def test_distances_are_balanced_and_count_the_phrases_between() -> None:
             assert sentence.text[between.start : between.end].split().count("the") == int(item.tags["distance"])
 
 
+def test_no_object_repeats_a_noun_between_filler_and_gap() -> None:
+    for item in suites("distance")["filler_gap"].items:
+        sentence = item.sentences["that_nogap"]
+        region = {region.name: sentence.text[region.start : region.end] for region in sentence.regions}
+        assert region["object"].split()[-1] not in region["between"].split(), sentence.text
+
+
+def test_verbs_need_an_object() -> None:
+    """A sentence without filler is ungrammatical with a gap, which "she cleaned last week" is not."""
+    designs = [*suites("islands").values(), suites("distance")["filler_gap"]]
+    verbs = {item.tags["verb"] for suite in designs for item in suite.items}
+    assert not verbs & {"clean", "copy", "decorate", "iron", "paint", "plant", "read", "steal", "sweep", "write"}
+
+
 def test_attractors_have_the_number_that_their_tag_says() -> None:
     for item in suites("distance")["agreement"].items:
         sentence = item.sentences["good"]

@@ -30,7 +30,22 @@ def test_ranges_end_at_the_last_number_that_fits_and_are_crossed() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["m{3..1}", "m{1..3..0}", "m{1..}", "m{}", "m{a}", "m{a,}", "m{0..99999}", "m{1..200}{1..200}", "m{1..9e9}"]
+    "text",
+    [
+        "m{3..1}",
+        "m{1..3..0}",
+        "m{1..}",
+        "m{}",
+        "m{a}",
+        "m{a,}",
+        "m{0..99999}",
+        "m{1..200}{1..200}",
+        "m{1..9e9}",
+        "m{{1..2},3}",
+        "m{1..2}}",
+        "random?seed=1,",
+        "random?seed=,1",
+    ],
 )
 def test_ranges_that_can_not_be_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
