@@ -27,6 +27,7 @@ DEFECTS = {
 }
 
 
+@pytest.mark.slow
 def test_the_counted_defects_of_the_published_files_are_found(shared: Path) -> None:
     folder = shared / "data" / "blimp"
     if not folder.is_dir():
