@@ -221,7 +221,7 @@ def test_what_is_done_is_not_made_again(
         (["--suite", "hu2020/mvrr"], "suites = ["),
         (["--set", "gpt2.reading=-1"], "gpt2.reading: -1; expected a number of words; 0: no limit"),
         # It would have been AdamW, and a cosine.
-        (["--set", "gpt2.optimiser=adam"], "gpt2.optimiser: 'adam'; expected one of sgd, adamw"),
+        (["--set", "gpt2.optimiser=adam"], "gpt2.optimiser: 'adam'; expected one of sgd, asgd, adamw"),
         (["--set", "gpt2.schedule=linear"], "gpt2.schedule: 'linear'; expected one of plateau, cosine, constant"),
         (
             ["--set", "ngram.classes=none at all"],
