@@ -35,7 +35,7 @@ def weights(settings: RnngSettings, words: int) -> tuple[float, float]:
 
     >>> inner, output = weights(RnngSettings(), 1_000_000)
     >>> round(inner), round(output)
-    (3702784, 6144000)
+    (4521984, 6144000)
     """
     size = settings.size
     layer = 4 * size.hidden * (size.embedding + size.hidden) + 8 * (size.layers - 1) * size.hidden**2
