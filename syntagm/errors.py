@@ -13,6 +13,9 @@
 Each message names the place, what was found there, what was expected, and the cure.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class SyntagmError(Exception):
     """The base class of this package's errors.
@@ -61,3 +64,14 @@ class RunError(SyntagmError):
 
 class Interrupted(Exception):
     """The user requested a stop. Finished work is on disk; running the same command again resumes it."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a cure that asks whether the known name nearest to `name` was meant, or "" if none is near.
+
+    >>> did_you_mean("ngramm", ["lstm", "ngram"])
+    'Did you mean ngram?'
+    """
+    # Longer names would take long.
+    near = get_close_matches(name[:100], [*known], 1)
+    return f"Did you mean {near[0]}?" if near else ""

@@ -6,13 +6,12 @@ through entry points: for example, those of the group `syntagm.models` declare m
 
 import importlib
 import pkgutil
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from syntagm.errors import UsageError
+from syntagm.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -53,13 +52,7 @@ def find(room: str, name: str) -> ModuleType:
         return module
     if not own:
         known = names(room)
-        close = get_close_matches(name, known, 1)
-        raise UsageError(
-            room,
-            f"no such name: {name!r}",
-            "one of " + ", ".join(known),
-            f"Did you mean {close[0]}?" if close else "",
-        )
+        raise UsageError(room, f"no such name: {name!r}", "one of " + ", ".join(known), did_you_mean(name, known))
     declaration = f".{DECLARED_IN[room]}" if room in DECLARED_IN else ""
     return importlib.import_module(f"syntagm.{room}.{name}{declaration}")
 

@@ -1,19 +1,11 @@
-"""`--config FILE`: the options of a command in a TOML file, whose keys are their long names."""
+"""`--config FILE`: its place on the command line."""
 
 import argparse
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from syntagm.errors import UsageError
-from syntagm.io import toml, utf8
 
 OPTION = "--config"
-# Permissions are given by the person at the keyboard, never by a file.
-_PERMISSIONS = ("allow-pickle", "allow-exec", "trust-remote-code")
-_LETTERS = {"output": "-o"}
 
 
 def argument(parser: argparse.ArgumentParser) -> None:
@@ -40,35 +32,10 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
         return list(words)
     if len(files) > 1:
         raise UsageError(OPTION, f"{len(files)} files", "one")
-    [file] = files
-    try:
-        table = toml.read(utf8.read(Path(file)), file)
-    except OSError as error:
-        raise UsageError(f"{OPTION} {file}", error.strerror or "can't be read", "a TOML file") from None
-    given = _given(parser, words)
-    models, options, replaced = list[str](), list[str](), list[str]()
-    keys = dict[str, str]()
-    for key, value in table.items():
-        if key == "models":
-            if "models" in given:
-                replaced.append(key)
-            else:
-                models, names = _models(value, file)
-                if names and "name" in given:
-                    replaced.append("name")
-                else:
-                    options += _joined("--name", names)
-            continue
-        action = _action(key, actions, file)
-        if (first := keys.setdefault(action.dest, key)) != key:
-            raise UsageError(f"{file}, {key}", f"{first} and {key}", "one of the two", "They are the same option.")
-        if action.dest in given:
-            replaced.append(key)
-        else:
-            options += _words(action, key, value, file)
-    used = [key for key in table if key not in replaced]
-    said = f"{file}: {', '.join(used) or 'nothing'}"
-    print(said + (f"; replaced by the command line: {', '.join(replaced)}" if replaced else ""), file=sys.stderr)
+    # Loaded on use, because every command comes here.
+    from syntagm.cli import _config_file
+
+    models, options = _config_file.words(parser, files[0], words)
     return [*models, *before, *options, *after]
 
 
@@ -84,79 +51,3 @@ def _around_config(
         else:
             (after if files else before).append(word)
     return before, files, after
-
-
-def _given(parser: argparse.ArgumentParser, words: Sequence[str]) -> set[str]:
-    """Return what the command line itself gives: the destinations of options, and `models`."""
-    before = [(action, action.required, action.nargs, action.default) for action in parser._actions]
-    try:
-        for action in parser._actions:
-            action.required, action.default = False, argparse.SUPPRESS
-            if not action.option_strings:
-                action.nargs = "*"
-        namespace, _ = parser.parse_known_intermixed_args(list(words))
-    finally:
-        for action, required, nargs, default in before:
-            action.required, action.nargs, action.default = required, nargs, default
-    return {name for name, value in vars(namespace).items() if value != []}
-
-
-def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
-    place, expected = f"{file}, models", 'a list: models = ["demo", ...], or [[models]] with model = and name ='
-    if not isinstance(value, list) or not value:
-        raise UsageError(place, toml.shown(value), expected)
-    if all(isinstance(one, str) for one in value):
-        return [str(one) for one in value], []
-    models, names = list[str](), list[str]()
-    for number, one in enumerate(value, 1):
-        if not isinstance(one, Mapping) or not isinstance(one.get("model"), str):
-            raise UsageError(f"{place}, {number}", toml.shown(one), expected)
-        toml.known(one, ("model", "name"), f"{place}, {number}")
-        models.append(one["model"])
-        names += [toml.text(one, "name", f"{place}, {number}")] if "name" in one else []
-    if names and len(names) < len(models):
-        raise UsageError(place, f"{len(names)} names for {len(models)} models", "a name for each, or for none")
-    return models, names
-
-
-def _action(key: str, actions: Mapping[str, argparse.Action], file: str) -> argparse.Action:
-    name = key.replace("_", "-")
-    if name in _PERMISSIONS:
-        cure = f"Give --{name} on the command line."
-        raise UsageError(f"{file}, {key}", "a permission", "options without permissions", cure)
-    option = _LETTERS.get(name) or (f"-{name}" if len(name) == 1 else f"--{name}")
-    if option in actions and option not in (OPTION, "--help", "-h"):
-        return actions[option]
-    left = ("--help", OPTION, *(f"--{name}" for name in _PERMISSIONS))
-    known = ["models", "output", *(name.lstrip("-") for name in actions if name.startswith("--") and name not in left)]
-    known += [name[1:] for name, action in actions.items() if len(name) == 2 and action.option_strings == [name]]
-    known = [one for one in dict.fromkeys(known) if one not in ("o",)]
-    near = get_close_matches(name[:100], known, 1)
-    raise UsageError(
-        f"{file}, {key}", "no option", "one of " + ", ".join(known), f"Did you mean {near[0]}?" if near else ""
-    )
-
-
-def _words(action: argparse.Action, key: str, value: Any, file: str) -> list[str]:
-    option, place = action.option_strings[-1], f"{file}, {key}"
-    if action.nargs == 0:
-        if not isinstance(value, bool):
-            raise UsageError(place, toml.shown(value), "true or false")
-        return [option] if value else []
-    values = [_text(one, place) for one in (value if isinstance(value, list) else [value])]
-    several = action.nargs in ("+", "*") or isinstance(action.default, list) or "Append" in type(action).__name__
-    if len(values) != 1 and not (values and several):
-        raise UsageError(place, f"{len(values)} values", "at least one" if several else "one")
-    return list(_joined(option, values))
-
-
-def _joined(option: str, values: Sequence[str]) -> Iterator[str]:
-    # Apart, a value that begins with a hyphen would be taken for an option, and a model after `--suite a` for a suite.
-    for value in values:
-        yield f"{option}={value}" if option.startswith("--") else f"{option}{value}"
-
-
-def _text(value: Any, place: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise UsageError(place, toml.shown(value), "text or a number")
-    return str(value)

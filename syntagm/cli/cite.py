@@ -42,12 +42,11 @@ def run(options: argparse.Namespace) -> int:
 
     from syntagm.errors import UsageError
     from syntagm.report import methods, references
-    from syntagm.runs.store import open_run, run_folders
 
     also = [key for key in options.also.split(",") if key]
     if missing := [key for key in also if key not in references.entries()]:
         raise UsageError("--also", repr(missing[0]), "one or more of " + ", ".join(references.entries()))
-    runs = [open_run(path) for folder in options.folders for path in run_folders(folder)]
+    runs = _views.open_runs(options.folders, [])
     paragraphs = methods.paragraphs(runs)
     if options.format == "latex":
         paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]

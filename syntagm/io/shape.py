@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, did_you_mean
 
 MAX_ITEMS = 1_000_000
 MAX_SENTENCE = 10_000
@@ -38,8 +37,7 @@ def field(value: dict[str, Any], key: str, kind: type[T], place: str) -> T:
     """Return the value of a key if it has the type `kind`; raise InputError if not, or if there is no such key."""
     if key in value:
         return need(value[key], kind, f"{place}, {key}")
-    near = get_close_matches(key, value, 1)
-    cure = f"Did you mean {near[0]!r}?" if near else f"Add {key!r}; it may be empty." if kind in (list, dict) else ""
+    cure = did_you_mean(key, value) or (f"Add {key!r}; it may be empty." if kind in (list, dict) else "")
     raise InputError(place, f"no {key!r}", f"the key {key!r}", cure)
 
 

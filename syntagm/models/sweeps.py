@@ -4,6 +4,7 @@ import glob
 import os
 import re
 from itertools import product
+from math import prod
 from urllib.parse import urlencode
 
 from syntagm.errors import UsageError
@@ -43,10 +44,7 @@ def several(text: str) -> list[str]:
 
 def _braces(text: str) -> list[str]:
     choices = [_choices(match[1], text) for match in _BRACES.finditer(text)]
-    count = 1
-    for values in choices:
-        count *= len(values)
-    if count > MOST:
+    if (count := prod(map(len, choices))) > MOST:
         raise UsageError(f"model {text}", f"{count:,} models", f"at most {MOST:,}")
     rest = _BRACES.split(text)[::2]
     if choices and any(brace in part for part in rest for brace in "{}"):

@@ -7,10 +7,9 @@ values, for instance `person/animal`. `-` stands for the empty set or a missing 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import NoReturn
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, did_you_mean
 from syntagm.io.toml import shown
 from syntagm.templates import cells, expression
 from syntagm.templates.cells import MISSING
@@ -202,9 +201,8 @@ def refuse_unknown(
 ) -> NoReturn:
     """Raise an error that says which names there are, and which of them is nearest."""
     known = list(dict.fromkeys(names))
-    near = get_close_matches(name[:100], known, 1)
-    cure = f"Did you mean {near[0]}?" if near else ""
-    raise InputError(place, f"no {kind} {name[:100]!r}{of}", f"{expected}: {shorten(known)}", cure)
+    found = f"no {kind} {name[:100]!r}{of}"
+    raise InputError(place, found, f"{expected}: {shorten(known)}", did_you_mean(name, known))
 
 
 def shorten(names: Iterable[str]) -> str:

@@ -158,7 +158,8 @@ def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with safe_open(path, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, `file` is no dict
+        # A copy, because the file's own tensors lie anywhere in memory, and sums are rounded by where their numbers lie.
+        tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118, `file` is no dict
         metadata = file.metadata() or {}
     if metadata.get("checksum") != _checksum(tensors, metadata):
         raise ValueError("the checksum does not match")

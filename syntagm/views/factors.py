@@ -52,7 +52,7 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
     )
     empty = [name for name in ("other", "chance") if all(row[name] in ("", None) for row in rows.iter_rows(named=True))]
     kept = rows.drop(empty)
-    cells: list[tuple[Cell, ...]] = [tuple(map(_cell, row)) for row in kept.iter_rows()]
+    cells: list[tuple[Cell, ...]] = [tuple(map(or_none, row)) for row in kept.iter_rows()]
     return Table(f"Accuracy by {_spoken(by)}", tuple(kept.columns), tuple(cells), notes=notes)
 
 
@@ -190,10 +190,6 @@ def _point(row: dict[str, object], columns: Sequence[str]) -> dict[str, object]:
 
 def _spoken(by: str) -> str:
     return " and ".join(by.split(","))
-
-
-def _cell(value: object) -> Cell:
-    return or_none(value) if isinstance(value, float) else value  # type: ignore[return-value]
 
 
 _LEVELS = ("level", "other")

@@ -256,7 +256,7 @@ class TestRefusals:
         whole = json.loads(LANTERNS.read_text())
         whole["prediction"] = whole.pop("predictions")
         (tmp_path / "typo.json").write_text(json.dumps(whole))
-        with pytest.raises(InputError, match="Did you mean 'prediction'"):
+        with pytest.raises(InputError, match="Did you mean prediction"):
             one(tmp_path / "typo.json")
 
 

@@ -5,7 +5,6 @@ first category. The reference level has no column if the formula has the same te
 level has one (the rule of Chambers & Hastie 1992, page 38, as implemented in R's `terms` and `model.matrix`).
 """
 
-import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError, UsageError, did_you_mean
 from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
 MAX_CELLS = 40_000_000
@@ -61,10 +60,8 @@ def used(
     names = [*dict.fromkeys([*(variable.column for variable in variables), *groups, *extra])]
     for name in names:
         if name not in table.columns:
-            near = difflib.get_close_matches(name, table.columns, 1)
-            cure = f"Did you mean {near[0]}?" if near else ""
             columns = ", ".join(table.columns[:12]) + (" ..." if len(table.columns) > 12 else "")
-            raise InputError(model.text, f"no column {name}", f"one of {columns}", cure)
+            raise InputError(model.text, f"no column {name}", f"one of {columns}", did_you_mean(name, table.columns))
     chosen = table.select(names)
     absent = chosen.select(
         pl.any_horizontal(
