@@ -53,7 +53,7 @@ class Checkpoint:
 def read_checkpoint(
     name: str,
     revision: str,
-    dtype: torch.dtype,
+    dtype: torch.dtype | None,
     pickle: bool,
     code: bool,
     kind: Kind,
@@ -66,7 +66,7 @@ def read_checkpoint(
     Arguments:
         name: folder, or name on the hub.
         revision: revision on the hub; empty for the default.
-        dtype: dtype of the weights, except quantised ones.
+        dtype: dtype of the weights, except quantised ones; None for float32, or that of a quantised checkpoint.
         pickle: whether pickled weights are allowed.
         code: whether code that comes with the model is allowed.
         kind: the kind of language model.
@@ -99,8 +99,9 @@ def read_checkpoint(
             if device is None or quantisation is not None:
                 # The weights of some packages can't be moved after loading.
                 weights["device_map"] = "auto" if device is None else {"": device}
+            default = torch.float32 if quantisation is None else "auto"
             model, loading = _LOADERS[kind].from_pretrained(
-                name, dtype=dtype, output_loading_info=True, **weights, **arguments
+                name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
             )
             own_tokenizer = (tokenizer_folder, {"trust_remote_code": code}) if tokenizer_folder else (name, arguments)
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
@@ -111,6 +112,11 @@ def read_checkpoint(
     refuse_incomplete(place, loading)
     if quantisation is not None:
         refuse_dequantised(place, quantisation, model)
+        if dtype not in (None, model.dtype):
+            raise ModelError(
+                place, f"quantised weights for a computation in {model.dtype}", f"{dtype}, as the option dtype says",
+                "Omit the option dtype.",
+            )  # fmt: skip
     if device is None:
         _refuse_offloaded(place, model)
     elif quantisation is None:

@@ -74,14 +74,14 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         refuse_missing_packages(place, {"accelerate": "accelerate"}, "device=spread")
     tokenizer_folder = adapter.tokenizer_folder(folder) if folder else None
     checkpoint = read_checkpoint(
-        name, revision, _TYPES[chosen["dtype"]], pickle, chosen["remote_code"] == "yes", kind,
+        name, revision, _TYPES.get(chosen.get("dtype", "")), pickle, chosen["remote_code"] == "yes", kind,
         None if spread else device(chosen["device"]), file, tokenizer_folder,
     )  # fmt: skip
     label = next((bundled_label for bundled_label, known in bundled.items() if known == name), None) or _label(
         name, revision, file
     )
     weights = _digest(checkpoint, name, file)
-    model, record = checkpoint.model, _record(checkpoint, types, file)
+    model, record = checkpoint.model, _record(checkpoint, types, file, spread)
     merging = None
     if folder:
         merging = chosen.get("adapter", "separate")
@@ -136,18 +136,19 @@ def _digest(checkpoint: Checkpoint, name: str, file: str) -> str:
         folder = Path(name)
     else:
         commit = getattr(checkpoint.model.config, "_commit_hash", None)
-        stored = transformers.utils.cached_file(name, file or "config.json", revision=commit, local_files_only=True)
+        stored = transformers.utils.hub.cached_file(name, file or "config.json", revision=commit, local_files_only=True)
         folder = Path(str(stored)).parent
     return hash_stored(folder, file, checkpoint.tokenizer)
 
 
-def _record(checkpoint: Checkpoint, types: str, file: str) -> dict[str, object]:
+def _record(checkpoint: Checkpoint, types: str, file: str, spread: bool) -> dict[str, object]:
     record: dict[str, object] = {}
     if checkpoint.quantisation is not None:
         record["quantisation"] = checkpoint.quantisation
     if file:
         record["quantisation"] = {"file": file, "types": types, "weights": "dequantised while loading, to the dtype of the run"}
-    if devices := getattr(checkpoint.model, "hf_device_map", None):
+    if spread:
+        devices = getattr(checkpoint.model, "hf_device_map", {"": checkpoint.model.device})
         record["devices"] = {part: str(place) for part, place in devices.items()}
     return record
 

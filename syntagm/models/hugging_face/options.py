@@ -11,10 +11,10 @@ DTYPE = Option(
         Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"),
         Value("f64", words="64-bit floats"),
     )),
-    "f32",
-    "dtype of the computation, regardless of the dtype of the stored weights. Quantised weights stay as they are stored. "
-    "Log-sum-exp is computed in float32 or wider",
-    loading=True,
+    "",
+    "dtype of the computation, regardless of the dtype of the stored weights. A checkpoint with quantised weights has a "
+    "dtype of its own, and another one is refused. Log-sum-exp is computed in float32 or wider",
+    depends="`f32`, or that of a quantised checkpoint", loading=True,
 )  # fmt: skip
 FILES = (
     Option(
