@@ -95,11 +95,13 @@ def test_the_numbers_are_those_of_peft(saved: Path, name: str) -> None:
         np.testing.assert_allclose(answer, expected(saved, text), rtol=0, atol=1e-4)
     alone = names.load(f"{saved}/base", device="cpu")
     assert abs(bits(alone)[0] - bits(model)[0]).max() > 0.1
-    assert "+adapter@" in model.name and "base@" in model.name
+    assert "+adapter@" in model.name
+    assert "base@" in model.name
     assert model.settings["adapter"] == ("merged" if "merged" in name else "separate")
     assert "adapter" not in alone.settings
     record = model.record["adapter"]
-    assert isinstance(record, dict) and record["base weights"] == alone.record["weights"]
+    assert isinstance(record, dict)
+    assert record["base weights"] == alone.record["weights"]
 
 
 def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:

@@ -110,7 +110,9 @@ def test_file_and_folder_name_the_same_model(saved: Path) -> None:
     assert one.fingerprint == other.fingerprint
     assert other.name == one.name + "?gguf=tiny-Q8_0.gguf"
     record = one.record["quantisation"]
-    assert isinstance(record, dict) and record["types"] == "gguf-F32+Q8_0" and "dequantised" in record["weights"]
+    assert isinstance(record, dict)
+    assert record["types"] == "gguf-F32+Q8_0"
+    assert "dequantised" in record["weights"]
 
 
 def test_a_byte_of_the_file_is_another_fingerprint(file: Path) -> None:
@@ -119,7 +121,8 @@ def test_a_byte_of_the_file_is_another_fingerprint(file: Path) -> None:
     content[-40] ^= 1
     file.write_bytes(content)
     other = names.load(str(file))
-    assert one.fingerprint != other.fingerprint and one.name != other.name
+    assert one.fingerprint != other.fingerprint
+    assert one.name != other.name
 
 
 @pytest.mark.parametrize(("kept", "message"), [(3, "no GGUF file"), (2_000, "damaged"), (60_000, "damaged")])
@@ -141,5 +144,5 @@ def test_names_that_are_refused(file: Path) -> None:
 
 def test_without_the_package(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("syntagm.models.hugging_face.quantised._installed", lambda module: module != "gguf")
-    with pytest.raises(ModelError, match="a GGUF file, but no package gguf; .*pip install gguf"):
+    with pytest.raises(ModelError, match=r"a GGUF file, but no package gguf; .*pip install gguf"):
         names.load(str(file))

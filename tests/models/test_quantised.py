@@ -50,7 +50,9 @@ def quantised(plain: Path, kind: str) -> Path:
         config = transformers.BitsAndBytesConfig(load_in_8bit=True)
     folder = plain.with_name(kind)
     if not folder.exists():
-        model = transformers.AutoModelForCausalLM.from_pretrained(plain, quantization_config=config, dtype=torch.float32)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            plain, quantization_config=config, dtype=torch.float32
+        )
         model.save_pretrained(folder)
         sentencepiece_like().save_pretrained(folder)
     return folder
@@ -140,15 +142,16 @@ def test_what_transformers_would_dequantise_is_refused(folder: Path, settings: d
 
 def test_a_model_spread_over_devices(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = names.load(f"causal:{plain}", device="cpu"), names.load(f"causal:{plain}", device="spread")
-    assert one.fingerprint == other.fingerprint and one.name == other.name
+    assert one.fingerprint == other.fingerprint
+    assert one.name == other.name
     for first, second in zip(one.score(TEXTS), other.score(TEXTS), strict=True):
         np.testing.assert_allclose(first.bits, second.bits, rtol=0, atol=1e-5)
     assert "cpu" in str(other.record["devices"]) or "cuda" in str(other.record["devices"])
     # Where memory is short, accelerate puts layers on the disk.
     monkeypatch.setattr("accelerate.utils.modeling.get_max_memory", lambda *_: {"cpu": 60_000})
     monkeypatch.setattr("transformers.integrations.accelerate.get_max_memory", lambda *_: {"cpu": 60_000})
-    with pytest.raises(ModelError, match="parts of the model, which don't fit into the memory|causal:"):
+    with pytest.raises(ModelError, match=r"parts of the model, which don't fit into the memory|causal:"):
         names.load(f"causal:{plain}", device="spread")
     monkeypatch.setattr("syntagm.models.hugging_face.quantised._installed", lambda module: False)
-    with pytest.raises(ModelError, match="device=spread, but no package accelerate; .*pip install accelerate"):
+    with pytest.raises(ModelError, match=r"device=spread, but no package accelerate; .*pip install accelerate"):
         names.load(f"causal:{plain}", device="spread")

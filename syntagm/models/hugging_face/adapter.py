@@ -39,7 +39,9 @@ def parts(kind: str, path: str) -> tuple[str, Path | None]:
                 "Give the folder of the adapter, or its name on the hub.",
             )  # fmt: skip
     if folder and (Path(base) / CONFIG).is_file():
-        raise ModelError(place, f"an adapter as the base model: {base!r}", "a model without an adapter", "Merge it first.")
+        raise ModelError(
+            place, f"an adapter as the base model: {base!r}", "a model without an adapter", "Merge it first."
+        )
     return base, folder
 
 
@@ -51,7 +53,10 @@ def _folder(name: str) -> Path | None:
         return None
     repository, _, revision = name.partition("@")
     try:
-        arguments: dict[str, Any] = {"revision": revision or None, "local_files_only": not hub.is_reachable()}
+        arguments: dict[str, Any] = {
+            "revision": revision or None,
+            "local_files_only": not hub.is_reachable(huggingface_hub.constants),
+        }
         huggingface_hub.hf_hub_download(repository, CONFIG, **arguments)
         wanted = [CONFIG, *_WEIGHTS, "tokenizer*", "special_tokens_map.json", "chat_template.jinja"]
         return Path(huggingface_hub.snapshot_download(repository, allow_patterns=wanted, **arguments))
@@ -160,7 +165,10 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
         )  # fmt: skip
     if settings.get("task_type") not in _TASKS:
         raise ModelError(
-            place, f"an adapter for {settings['task_type']}", "one for a language model", "It was trained with another head."
+            place,
+            f"an adapter for {settings['task_type']}",
+            "one for a language model",
+            "It was trained with another head.",
         )
     if not (folder / _WEIGHTS[0]).is_file():
         if not (folder / _WEIGHTS[1]).is_file():

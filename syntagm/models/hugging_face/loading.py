@@ -61,7 +61,9 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     """
     base, folder = adapter.parts(kind, path)
     if "adapter" in chosen and folder is None:
-        raise UsageError("model option adapter", f"no adapter in {path!r}", f"a folder with {adapter.CONFIG}, or BASE+ADAPTER")
+        raise UsageError(
+            "model option adapter", f"no adapter in {path!r}", f"a folder with {adapter.CONFIG}, or BASE+ADAPTER"
+        )
     place, pickle = f"{kind}:{path}", chosen["allow_pickle"] == "yes"
     name, revision, file = _located(kind, base, chosen.get("gguf", ""))
     if Path(name).is_dir():
@@ -146,7 +148,11 @@ def _record(checkpoint: Checkpoint, types: str, file: str, spread: bool) -> dict
     if checkpoint.quantisation is not None:
         record["quantisation"] = checkpoint.quantisation
     if file:
-        record["quantisation"] = {"file": file, "types": types, "weights": "dequantised while loading, to the dtype of the run"}
+        record["quantisation"] = {
+            "file": file,
+            "types": types,
+            "weights": "dequantised while loading, to the dtype of the run",
+        }
     if spread:
         devices = getattr(checkpoint.model, "hf_device_map", {"": checkpoint.model.device})
         record["devices"] = {part: str(place) for part, place in devices.items()}

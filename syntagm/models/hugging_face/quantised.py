@@ -108,7 +108,9 @@ def gguf_types(file: Path) -> str:
     try:
         types = {tensor.tensor_type.name for tensor in GGUFReader(str(file)).tensors}
     except Exception as error:  # the reader raises exceptions of many types
-        found = f"a damaged or incomplete GGUF file ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+        found = (
+            f"a damaged or incomplete GGUF file ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+        )
         raise ModelError(place, found, "a complete GGUF file", "Download or convert it again.") from error
     return "gguf-" + "+".join(sorted(types))
 
