@@ -74,6 +74,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
+    add(
+        "--order",
+        choices=["given", "coarse"],
+        default="given",
+        help="evaluate several models in the given order (default), or the first, the last, the middle, the quarters "
+        "and so on (coarse), so that a curve takes shape early; numbers don't depend on it",
+    )
     add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
 
@@ -139,20 +146,26 @@ def folder_name(model: str) -> str:
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
     """Evaluate the models one by one; a model that fails is reported, and the others are still evaluated."""
-    finished: list[Run] = []
+    from syntagm.models import sweeps
+
+    finished: dict[int, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
-    for model, label, folder in zip(arguments.models, labels, folders, strict=True):
+    order = range(len(folders)) if arguments.order == "given" else sweeps.coarse(len(folders))
+    for place in order:
+        model, label, folder = arguments.models[place], labels[place], folders[place]
         print(f"{label}: {model}", file=sys.stderr)
         try:
-            finished.append(_evaluated(arguments, files, model, [label], folder))
+            finished[place] = _evaluated(arguments, files, model, [label], folder)
         except (SyntagmError, OSError) as error:
             print(f"syntagm: {label}: {shown_lines(str(error))}", file=sys.stderr)
-    if finished:
-        _show(finished, arguments)
-    if failed := len(folders) - len(finished):
+    # Tables and the report have the models in the given order.
+    runs = [finished[place] for place in sorted(finished)]
+    if runs:
+        _show(runs, arguments)
+    if failed := len(folders) - len(runs):
         print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
         return 2
-    return 1 if _mostly_undefined(finished) else 0
+    return 1 if _mostly_undefined(runs) else 0
 
 
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
