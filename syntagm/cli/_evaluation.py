@@ -65,7 +65,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     from syntagm.materials.suite_files import SuiteFiles
 
     chosen = {key: value for key in _TEMPLATE_OPTIONS if (value := getattr(options, key, None)) is not None}
-    if options.limit is not None and options.n is None:
+    if (options.limit is not None or stop_at(options) is not None) and options.n is None:
         # Then the seed is that of the sample. Files that are not templates have no seed.
         chosen.pop("seed", None)
     return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
@@ -91,8 +91,8 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
         cache = None if options.no_cache else AnswerCache(path, screen.warned)
         model = _load(options, folder)
         return run_suites(
-            model, files, folder, measures=calls, **sample, align=options.align, cache=cache, progress=screen,
-            command=_command(options),
+            model, files, folder, measures=calls, **sample, stop_at=stop_at(options), align=options.align, cache=cache,
+            progress=screen, command=_command(options),
         )  # fmt: skip
 
 
@@ -139,8 +139,14 @@ def limits(options: argparse.Namespace) -> dict[str, Any]:
 
     if options.limit is not None and options.limit < 1:
         raise UsageError("--limit", str(options.limit), "at least 1")
-    sampling = options.limit is not None and options.seed is not None
+    sampling = (options.limit is not None or stop_at(options) is not None) and options.seed is not None
     return {"limit": options.limit, "seed": whole("--seed", options.seed, least=0) if sampling else 1}
+
+
+def stop_at(options: argparse.Namespace) -> float | None:
+    """Return the half-width of --stop-at; None if it isn't given, or no option of the command."""
+    value: float | None = getattr(options, "stop_at", None)
+    return value
 
 
 def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":

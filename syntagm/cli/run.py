@@ -71,6 +71,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="compute NAME(option=value, ...) for each item instead of the suites' predictions; may be repeated",
     )
+    add(
+        "--stop-at",
+        metavar="H",
+        type=float,
+        help="evaluate as many items of each suite, drawn at random, as give the 95%% interval of its accuracy a half-width "
+        "of at most H; a pilot of 50 items chooses how many, and the run records it",
+    )
     add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
@@ -96,6 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
+    if arguments.stop_at is not None and (arguments.dry_run or not arguments.alone):
+        other = "--dry-run" if arguments.dry_run else "several models"
+        cure = "Models would be evaluated on different items. Find the sizes with one, and give all of them --limit."
+        raise UsageError("--stop-at", f"{other} beside it", "one of them", "" if arguments.dry_run else cure)
     if arguments.dry_run:
         for model in arguments.models:
             show_plan(model, files, **sample)

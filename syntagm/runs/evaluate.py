@@ -1,12 +1,17 @@
 """Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import polars as pl
+
+from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
+from syntagm.stats import precision
 from syntagm.suite import Suite, sampled
 from syntagm.tasks.align import Rule
 from syntagm.tasks.gaps.nucleus import Eligible
@@ -15,6 +20,7 @@ from syntagm.tasks.measure import Measure
 from syntagm.tasks.measured import Measures
 from syntagm.tasks.measures import parse
 from syntagm.tasks.predictions.task import Predictions
+from syntagm.tasks.task import Task
 from syntagm.word_list import WordList, read
 
 
@@ -24,6 +30,7 @@ def evaluate(
     *,
     measures: Sequence[Measure | str] | None = None,
     limit: int | None = None,
+    stop_at: float | None = None,
     seed: int = 1,
     align: Rule = "strict",
     cache: Cache | None = None,
@@ -37,13 +44,16 @@ def evaluate(
         measures: measures that replace the predictions of the suites, as objects or as text:
             `surprisal(condition=good, region=verb)`.
         limit: the maximum number of items per suite, drawn at random; the run records it.
+        stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
+            instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
         cache: a cache of answers; see `syntagm.runs.cache`.
         progress: receives progress and warnings.
 
     Raises:
-        UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
+        UsageError: two suites have the same name, there are no suites, no prediction suits the model, or `stop_at` is not
+            between 0 and 0.5, or is given beside a limit or measures.
         InputError: a suite is malformed; see `syntagm.check`.
         Interrupted: `progress` requested a stop.
 
@@ -54,8 +64,9 @@ def evaluate(
     (5, '5 of 28 items, seed 1')
     """
     return run_suites(
-        model, suites, None, measures=measures, limit=limit, seed=seed, align=align, cache=cache, progress=progress
-    )
+        model, suites, None, measures=measures, limit=limit, stop_at=stop_at, seed=seed, align=align, cache=cache,
+        progress=progress,
+    )  # fmt: skip
 
 
 def run_suites(
@@ -65,6 +76,7 @@ def run_suites(
     *,
     measures: Sequence[Measure | str] | None = None,
     limit: int | None = None,
+    stop_at: float | None = None,
     seed: int = 1,
     align: Rule = "strict",
     cache: Cache | None = None,
@@ -80,6 +92,8 @@ def run_suites(
         folder: the run directory; None for a run in memory, as in `evaluate`.
         measures: measures that replace the predictions of the suites, as objects or as text.
         limit: the maximum number of items per suite, drawn at random; the run records it.
+        stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
+            instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
         cache: a cache of answers; see `syntagm.runs.cache`.
@@ -88,15 +102,53 @@ def run_suites(
 
     Raises:
         InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
-        UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
+        UsageError: as in `evaluate`.
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     refuse_no_model(model)
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
     task = Measures(tuple(parsed), align) if parsed else Predictions(align)
-    sampled_suites = _Sampled(suites, limit, seed)
+    if stop_at is None:
+        sampled_suites = _Sampled(suites, limit, seed)
+    else:
+        if limit is not None or parsed:
+            other = "a limit" if limit is not None else "measures"
+            raise UsageError("--stop-at", f"{other} beside it", "one of them", "It chooses the items by predictions.")
+        sampled_suites = _after_pilot(task, model, suites, stop_at, seed, cache, progress or Progress())
     return execute(task, model, sampled_suites, folder, cache=cache, progress=progress, command=command)
+
+
+def _after_pilot(
+    task: Task[Any],
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    reach: float,
+    seed: int,
+    cache: Cache | None,
+    progress: Progress,
+) -> "_Sampled":
+    """Return samples of the suites of the sizes that a pilot on some of their items gives.
+
+    The pilot is computed again when a run is resumed, with the same result.
+    """
+    if not 0 < reach < 0.5:
+        raise UsageError("--stop-at", f"{reach:g}", "a half-width between 0 and 0.5, for example 0.05")
+    kept = list(suites) if isinstance(suites, Iterator) else suites
+    pilot = execute(task, model, _Sampled(kept, precision.PILOT, seed, reach), None, cache=cache, progress=progress)
+    sizes = {}
+    for suite in kept:
+        first = next(iter(pilot.suite(suite.name).predictions_for("first")), None)
+        values = pilot.results(suite.name).filter(pl.col("measure") == first)["value"]
+        defined = int(values.is_not_nan().sum())
+        # A suite without a defined item has no accuracy: all its items are evaluated.
+        size = len(suite.items)
+        if first and defined:
+            size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), reach)
+        if size > len(suite.items):
+            progress.warned(f"{suite.name}: {len(suite.items)} items are too few for a half-width of {reach:g}")
+        sizes[suite.name] = size
+    return _Sampled(kept, sizes, seed, reach)
 
 
 def fill(
@@ -146,11 +198,15 @@ def fill(
 
 
 class _Sampled:
-    """Suites with at most `limit` items each, which are the same in each pass."""
+    """Suites with at most `limit` items each, which are the same in each pass; each may have a limit of its own."""
 
-    def __init__(self, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
+    def __init__(
+        self, suites: Iterable[Suite], limit: int | Mapping[str, int] | None, seed: int, reach: float | None = None
+    ) -> None:
         self.suites = list(suites) if isinstance(suites, Iterator) else suites
-        self.limit, self.seed = limit, seed
+        self.limit, self.seed, self.reach = limit, seed, reach
 
     def __iter__(self) -> Iterator[Suite]:
-        return (sampled(suite, self.limit, self.seed) for suite in self.suites)
+        for suite in self.suites:
+            limit = self.limit[suite.name] if isinstance(self.limit, Mapping) else self.limit
+            yield sampled(suite, limit, self.seed, self.reach)

@@ -57,7 +57,7 @@ def different_content(runs: Sequence[Run]) -> str:
     for run in runs:
         for suite in run.suites:
             sample = sample_of(suite.tags)
-            content = f"{sample.items} of {sample.of} items, seed {sample.seed}" if sample else suite.hash[:8]
+            content = suite.tags["sample"] if sample else suite.hash[:8]
             by_name.setdefault(suite.name, {}).setdefault(suite.hash, f"{content} in {run.place}")
     conflicting = [name for name, contents in by_name.items() if len(contents) > 1]
     if not conflicting:
