@@ -47,6 +47,7 @@ def test_every_entry_is_whole(key: str) -> None:
     assert found["year"] in key.split("-")
 
 
+@pytest.mark.slow
 def test_every_bundled_suite_names_sources_that_are_known() -> None:
     for collection in ("distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020"):
         for path in expand([f"{collection}?n=1"] if collection != "hu2020" else [collection]):
@@ -101,6 +102,7 @@ def test_whole_sentences_have_no_rule_for_regions(tmp_path: Path) -> None:
     assert "A token belongs to the region" in measure
 
 
+@pytest.mark.slow
 def test_the_paragraph_and_the_report_say_that_items_were_sampled(tmp_path: Path) -> None:
     few, whole = sampled(agreement(), 2, 5), agreement("whole")
     one, both = toy_run(tmp_path / "one", few), toy_run(tmp_path / "both", few, whole)

@@ -49,6 +49,7 @@ def test_unknown_formats_are_refused_before_anything_is_drawn(
     assert not (tmp_path / "figures").exists()
 
 
+@pytest.mark.slow
 def test_hostile_suite_names_stay_in_the_folder(tmp_path: Path) -> None:
     hostile(tmp_path / "run")
     figures = tmp_path / "figures"

@@ -4,7 +4,9 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,7 +167,14 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "said"), STARTS, ids=lambda text: text[-30:])
+def mostly_slow(cases: Sequence[tuple[str, str]]) -> list[Any]:
+    """Leave one case in eight to the fast tests, because each starts a program."""
+    return [
+        case if number % 8 == 0 else pytest.param(*case, marks=pytest.mark.slow) for number, case in enumerate(cases)
+    ]
+
+
+@pytest.mark.parametrize(("change", "said"), mostly_slow(STARTS), ids=lambda text: text[-30:])
 def test_a_program_that_does_not_introduce_itself(
     change: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +184,7 @@ def test_a_program_that_does_not_introduce_itself(
     refused(error.value, said)
 
 
-@pytest.mark.parametrize(("change", "said"), ANSWERS, ids=lambda text: text[-30:])
+@pytest.mark.parametrize(("change", "said"), mostly_slow(ANSWERS), ids=lambda text: text[-30:])
 def test_an_answer_that_can_not_be_used(
     change: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,6 +439,7 @@ def test_a_class_in_a_python_file(tmp_path: Path, capfd: pytest.CaptureFixture[s
         (CLASS.replace('"1"', "object()"), "TypeError: a object; expected lists, numbers and texts"),
     ],
 )
+@pytest.mark.slow
 def test_a_python_file_without_a_model(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=said):
         python(tmp_path, text)

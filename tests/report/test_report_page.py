@@ -268,6 +268,7 @@ def test_hostile_texts_stand_as_text(tmp_path: Path) -> None:
     assert [item["id"] for item in data[-1]["items"]] == list(ATTACKS)
 
 
+@pytest.mark.slow
 def test_hostile_texts_stand_as_text_in_a_run_over_gaps(tmp_path: Path) -> None:
     page = written(tmp_path, hostile_fill(tmp_path))
     tags = [tag for tag, _ in page.elements]

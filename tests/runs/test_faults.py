@@ -102,6 +102,7 @@ def test_many_kills(tmp_path: Path, undisturbed: dict[str, str], seed: int) -> N
     assert content(tmp_path) == undisturbed
 
 
+@pytest.mark.slow
 def test_every_write_may_fail_once(
     tmp_path: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ class Hearing(Progress):
         self.heard.append(message)
 
 
+@pytest.mark.slow
 def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> None:
     suites = paradigms(2)
     hearing = Hearing()
@@ -60,6 +61,7 @@ def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> 
     assert hearing.heard == [heard, heard]
 
 
+@pytest.mark.slow
 def test_a_report_shows_what_is_absent_beside_a_model_that_has_it(tmp_path: Path) -> None:
     suites = [suite for suite in paradigms(2) if suite.name == "only_npi_scope"]
     both = [
@@ -74,6 +76,7 @@ def test_a_report_shows_what_is_absent_beside_a_model_that_has_it(tmp_path: Path
     assert "two_prefix" in page.split("suite-by-suite", 2)[2]
 
 
+@pytest.mark.slow
 def test_a_suite_whose_first_prediction_is_not_computed_has_a_circuit_all_the_same(tmp_path: Path) -> None:
     [mixed] = [suite for suite in paradigms(2) if suite.name == "only_npi_scope"]
     other = replace(mixed, name="other", tags={"circuit": "Licensing"})
@@ -150,6 +153,7 @@ class Counting:
         self.answers |= {(model.fingerprint, answer.text): answer for answer in answers}
 
 
+@pytest.mark.slow
 def test_predictions_about_parts_need_no_new_scores(tmp_path: Path) -> None:
     suites = [suite for suite in paradigms(2) if suite.name == "only_npi_scope"]
     cache = Counting()
@@ -167,6 +171,7 @@ def test_predictions_about_parts_need_no_new_scores(tmp_path: Path) -> None:
         run(masked("distilbert", regions="yes"), suites, tmp_path / "no", cache=cache)
 
 
+@pytest.mark.slow
 def test_a_model_that_knows_the_length_alone_skips_nothing(tmp_path: Path) -> None:
     class Length(type(sg.load_model("toy"))):  # type: ignore[misc]
         sees = "left and length"

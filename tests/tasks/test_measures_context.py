@@ -256,6 +256,7 @@ def test_one_known_word_says_nothing_where_the_list_never_knows_both() -> None:
     assert (found.label, found.capital) == ("licensed", True)
 
 
+@pytest.mark.slow
 def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
     """The suites of which a list makes contexts, of all; each of them is about what the list is about."""
     paradigms = ("adjunct_island", "causative", "distractor_agreement_relative_clause", "ellipsis_n_bar_1")

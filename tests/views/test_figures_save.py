@@ -79,6 +79,7 @@ def test_other_formats_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_same_figure_is_the_same_pdf() -> None:
     """The converter writes fonts and resources in an order of its own each time."""
     figure = hostile_regions()
