@@ -24,7 +24,7 @@ number of items (`syntagm run --stop-at`), the pilot included. Enumerated for {w
 *Reached* is the probability that the interval has the wished-for half-width. *Fixed* is the number of items that an
 accuracy of 1/2 needs, and the coverage with that many.
 
-| half-width | coverage, mean | least | reached, mean | least | items, mean | items at .95 | fixed: items | mean | least |
+| half-width | coverage, mean | least | reached, mean | least | items, mean | at .95 | fixed: items | mean | least |
 |---|---|---|---|---|---|---|---|---|---|
 """
 _AT_WILL = """

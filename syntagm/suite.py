@@ -171,7 +171,10 @@ def sample_of(tags: Mapping[str, str]) -> Sample | None:
     (Sample(items=8, of=10, seed=1, reach=None), None)
     """
     match = _SAMPLE.fullmatch(tags.get("sample", ""))
-    return Sample(*map(int, match.groups()[:3]), float(match[4]) if match[4] else None) if match else None
+    if not match:
+        return None
+    items, of, seed = map(int, match.groups()[:3])
+    return Sample(items, of, seed, float(match[4]) if match[4] else None)
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:

@@ -70,7 +70,7 @@ def items_after(right: int, defined: int, asked: int, reach: float) -> int:
         reach: the largest half-width of Wilson's interval.
 
     >>> items_after(25, 50, 50, 0.05), items_after(48, 50, 50, 0.05), items_after(50, 50, 50, 0.05)
-    (381, 185, 99)
+    (381, 180, 108)
     """
     if not defined:
         raise UsageError("precision", f"none of {asked:,} items is defined", "a pilot with defined items")
