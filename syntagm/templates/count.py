@@ -181,8 +181,29 @@ class Counter:
         for case in self._cases(slots, joint, "")[0]:
             if (key := ("names", id(case))) not in self._memory:
                 # The case is kept, because its identity is the key.
-                self._memory[key] = _used(case), case
+                self._memory[key] = self._used(case), case
             yield from self._memory[key][0].items()
+
+    def _used(self, case: _Case) -> dict[str, frozenset[str]]:
+        """Return the entries of each slot that are in at least one combination."""
+        found: dict[str, frozenset[str]] = {}
+        waiting = [(root, root.whole.chosen) for root in case.roots if case.total]
+        while waiting:
+            node, chosen = waiting.pop()
+            used = bytes([bool(one and weight) for one, weight in zip(chosen, node.weights, strict=True)])
+            if (key := ("used", id(node.groups), used)) not in self._memory:
+                words = chain.from_iterable(compress(node.groups.words, used))
+                self._memory[key] = frozenset([word.entry for word in words]), node.groups
+            found[node.slot] = self._memory[key][0]
+            for edge in node.edges:
+                every = int.from_bytes(bytes(map(bool, edge.child.weights)), "little")
+                mask = 0
+                for branch in compress(edge.branches, used):
+                    mask |= int.from_bytes(branch.chosen, "little")
+                    if mask & every == every:
+                        break
+                waiting.append((edge.child, mask.to_bytes(len(edge.child.weights), "little")))
+        return found
 
     def _cases(
         self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], root: str
@@ -383,20 +404,3 @@ def _entries(cases: Sequence[_Case]) -> tuple[Entry, ...]:
                     entry.words.append((case, word, group))
                     entry.cumulative.append(each + (entry.cumulative[-1] if entry.cumulative else 0))
     return tuple(entries.values())
-
-
-def _used(case: _Case) -> dict[str, frozenset[str]]:
-    """Return the entries of each slot that are in at least one combination."""
-    found: dict[str, frozenset[str]] = {}
-    waiting = [(root, root.whole.chosen) for root in case.roots if case.total]
-    while waiting:
-        node, chosen = waiting.pop()
-        used = [bool(one and weight) for one, weight in zip(chosen, node.weights, strict=True)]
-        found[node.slot] = frozenset(word.entry for words in compress(node.groups.words, used) for word in words)
-        for edge in node.edges:
-            branches = {id(branch): branch.chosen for branch in compress(edge.branches, used)}
-            mask = 0
-            for bits in branches.values():
-                mask |= int.from_bytes(bits, "little")
-            waiting.append((edge.child, mask.to_bytes(len(edge.child.weights), "little")))
-    return found

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from syntagm.models.family import Family
-from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
-from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value, choice
+from syntagm.models.hugging_face.options import ARCHITECTURES, DEVICES, DTYPE, FILES, PERMISSIONS, PROGRAMS, batch
+from syntagm.models.option import NO_YES, Choice, Option, Value, choice
 
 # Default number of tokens in a batch on a CPU.
 BATCH = 1_536
@@ -44,6 +44,7 @@ FAMILY = Family(
             texts_only=True,
         ),
         DTYPE,
+        *FILES,
         Option(
             "boundary",
             Choice((
@@ -64,7 +65,7 @@ FAMILY = Family(
             "for gaps: the probability of a candidate.",
             gaps_only=True,
         ),
-        DEVICE,
+        DEVICES,
         batch(BATCH),
         Option(
             "sharing", choice(["auto", "no"]), "auto",

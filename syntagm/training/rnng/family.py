@@ -17,7 +17,15 @@ _PAPER = {
     "dtype": "f32", "beam": 100, "word_beam": 10, "fast_track": 5,
 }  # fmt: skip
 # The vocabulary is that of the other families of this scale.
-_SMALL = {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied": True, "threshold": 5, "reading": 1_000_000, "patience": 2}
+_SMALL = {
+    "embedding": 128,
+    "hidden": 128,
+    "dropout": 0.2,
+    "tied": True,
+    "threshold": 5,
+    "reading": 1_000_000,
+    "patience": 2,
+}
 # Actions per word of the Penn Treebank; words per tree; extended derivations per word, as a multiple of the beam.
 ACTIONS, TREE, EXTENDED = 2.6, 20, 2.0
 
@@ -58,7 +66,9 @@ def _check_texts(settings: RnngSettings, corpus: Sequence[str], valid: Sequence[
 
     if lines := [path for path in (*corpus, *valid) if not corpora.is_treebank(path)]:
         cure = "Name files of trees (.trees, .ptb, .mrg, .parse), or leave rnng out."
-        raise UsageError("families", f"rnng, and {lines[0]} has no trees", "a corpus and a held-out text of trees", cure)
+        raise UsageError(
+            "families", f"rnng, and {lines[0]} has no trees", "a corpus and a held-out text of trees", cure
+        )
 
 
 RNNG = Trainable(
