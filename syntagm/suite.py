@@ -5,7 +5,7 @@ and tokens are aligned with regions by comparing positions.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from random import Random
@@ -152,6 +152,26 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None 
     chosen = "" if reach is None else f", for a half-width of {reach:g}"
     tags = {**suite.tags, "sample": f"{limit} of {len(suite.items)} items, seed {seed}{chosen}"}
     return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
+
+
+class Sampled:
+    """Suites with at most `limit` items each, which are the same in each pass; see `sampled`.
+
+    Arguments:
+        limit: the largest number of items; a mapping has one for each suite.
+        seed, reach: as for `sampled`.
+    """
+
+    def __init__(
+        self, suites: Iterable[Suite], limit: int | Mapping[str, int] | None, seed: int, reach: float | None = None
+    ) -> None:
+        self.suites = list(suites) if isinstance(suites, Iterator) else suites
+        self.limit, self.seed, self.reach = limit, seed, reach
+
+    def __iter__(self) -> Iterator[Suite]:
+        for suite in self.suites:
+            limit = self.limit[suite.name] if isinstance(self.limit, Mapping) else self.limit
+            yield sampled(suite, limit, self.seed, self.reach)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run 'models/rnng?beam=20,50,100,200' --suite hu2020 -o runs/beams
     syntagm run 'ckpt/step*' --suite hu2020 -o runs/sweep
     syntagm run 'org/name@step{1000..9000..1000}' --suite hu2020 -o runs/sweep
+    syntagm run 'ckpt/step*' --suite hu2020 --executor local:4 -o runs/sweep
     syntagm run --config experiment.toml
     syntagm run demo --suite blimp/*.jsonl --limit 100 -o runs/sample
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
@@ -21,6 +22,9 @@ run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/r
 compares them. A pattern of folders, a range in braces, and an option with several numbers, as
 above, stand for several models, even if only one matches. If a model fails, the others are
 evaluated, and the exit code is 2. Other commands accept DIR in place of the run directories in it.
+
+With --executor, other processes compute, and the numbers are the same. Any of them may be
+killed: its work is given to another.
 
 A --config file has the long names of options as keys, besides `models` and `output`:
 
@@ -40,7 +44,7 @@ Exit code 1: more than half of the results of a run are undefined; the reasons a
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,10 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
-    if arguments.stop_at is not None and (arguments.dry_run or not arguments.alone):
-        other = "--dry-run" if arguments.dry_run else "several models"
-        cure = "Models would be evaluated on different items. Find the sizes with one, and give all of them --limit."
-        raise UsageError("--stop-at", f"{other} beside it", "one of them", "" if arguments.dry_run else cure)
+    _refuse_beside_stop_at(arguments)
     if arguments.dry_run:
         for model in arguments.models:
             show_plan(model, files, **sample)
@@ -117,6 +118,21 @@ def run(arguments: argparse.Namespace) -> int:
     finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
     _show([finished], arguments)
     return 1 if _mostly_undefined([finished]) else 0
+
+
+def _refuse_beside_stop_at(arguments: argparse.Namespace) -> None:
+    """Refuse --stop-at beside options with which the number of items can't be chosen by a pilot."""
+    others = {
+        "--dry-run": (arguments.dry_run, "The number of items is known after the pilot."),
+        "--executor": (arguments.executor, "The pilot is computed in this process."),
+        "several models": (
+            not arguments.alone,
+            "Models would be evaluated on different items. Find the sizes with one, and give all of them --limit.",
+        ),
+    }
+    for other, (given, cure) in others.items():
+        if arguments.stop_at is not None and given:
+            raise UsageError("--stop-at", f"{other} beside it", "one of them", cure)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -156,27 +172,54 @@ def folder_name(model: str) -> str:
 
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
-    """Evaluate the models one by one; a model that fails is reported, and the others are still evaluated."""
+    """Evaluate the models; a model that fails is reported, and the others are still evaluated."""
     from syntagm.models import sweeps
 
-    finished: dict[int, Run] = {}
+    runs: dict[str, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
-    order = range(len(folders)) if arguments.order == "given" else sweeps.coarse(len(folders))
-    for place in order:
-        model, label, folder = arguments.models[place], labels[place], folders[place]
-        print(f"{label}: {model}", file=sys.stderr)
-        try:
-            finished[place] = _evaluated(arguments, files, model, [label], folder)
-        except (SyntagmError, OSError) as error:
-            print(f"syntagm: {label}: {shown_lines(str(error))}", file=sys.stderr)
+    named = list(zip(arguments.models, labels, folders, strict=True))
+    if arguments.order == "coarse":
+        named = [named[place] for place in sweeps.coarse(len(named))]
+    for label, result in (
+        _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
+    ):
+        if isinstance(result, Exception):
+            print(f"syntagm: {label}: {shown_lines(str(result))}", file=sys.stderr)
+        else:
+            runs[label] = result
     # Tables and the report have the models in the given order.
-    runs = [finished[place] for place in sorted(finished)]
-    if runs:
-        _show(runs, arguments)
-    if failed := len(folders) - len(runs):
+    finished = [runs[label] for label in labels if label in runs]
+    if finished:
+        _show(finished, arguments)
+    if failed := len(folders) - len(finished):
         print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
         return 2
-    return 1 if _mostly_undefined(runs) else 0
+    return 1 if _mostly_undefined(finished) else 0
+
+
+def _here(
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+) -> "Iterator[tuple[str, Run | Exception]]":
+    """Evaluate models, given with labels and folders, one by one in this process."""
+    for model, label, folder in named:
+        if not arguments.quiet:
+            print(f"{label}: {model}", file=sys.stderr)
+        try:
+            yield label, _evaluated(arguments, files, model, [label], folder)
+        except (SyntagmError, OSError) as error:
+            yield label, error
+
+
+def _with_workers(
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+) -> "Iterator[tuple[str, Run | Exception]]":
+    """Evaluate models, given with labels and folders, with the workers of --executor."""
+    from syntagm.runs.driver import Job
+
+    jobs = [Job(*model) for model in named]
+    task, output = _evaluation.predictions(arguments), arguments.output
+    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output):
+        yield job.label, result
 
 
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:

@@ -1,6 +1,6 @@
 """Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
 from syntagm.stats import precision
-from syntagm.suite import Suite, sampled
+from syntagm.suite import Sampled, Suite
 from syntagm.tasks.align import Rule
 from syntagm.tasks.gaps.nucleus import Eligible
 from syntagm.tasks.gaps.task import Gaps
@@ -107,35 +107,48 @@ def run_suites(
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     refuse_no_model(model)
-    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
-    task = Measures(tuple(parsed), align) if parsed else Predictions(align)
-    if stop_at is None:
-        sampled_suites = _Sampled(suites, limit, seed)
-    else:
-        if limit is not None or parsed:
-            other = "a limit" if limit is not None else "measures"
-            raise UsageError("--stop-at", f"{other} beside it", "one of them", "It chooses the items by predictions.")
-        sampled_suites = _after_pilot(task, model, suites, stop_at, seed, cache, progress or Progress())
-    return execute(task, model, sampled_suites, folder, cache=cache, progress=progress, command=command)
+    task = task_of(measures or (), align)
+    sampled = sample_of(task, model, suites, limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress)
+    return execute(task, model, sampled, folder, cache=cache, progress=progress, command=command)
 
 
-def _after_pilot(
+def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
+    """Return the task that computes measures, or the suites' own predictions if there are none.
+
+    Raises:
+        UsageError: a measure does not exist.
+    """
+    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+    return Measures(tuple(parsed), align) if parsed else Predictions(align)
+
+
+def sample_of(
     task: Task[Any],
     model: LanguageModel,
     suites: Iterable[Suite],
-    reach: float,
+    *,
+    limit: int | None,
     seed: int,
+    stop_at: float | None,
     cache: Cache | None,
-    progress: Progress,
-) -> "_Sampled":
-    """Return samples of the suites of the sizes that a pilot on some of their items gives.
+    progress: Progress | None,
+) -> Sampled:
+    """Return the items of the suites that a run evaluates: all, a limited number, or as many as a pilot chooses.
 
     The pilot is computed again when a run is resumed, with the same result.
+
+    Raises:
+        UsageError: `stop_at` is not between 0 and 0.5, or is given beside a limit or measures.
     """
-    if not 0 < reach < 0.5:
-        raise UsageError("--stop-at", f"{reach:g}", "a half-width between 0 and 0.5, for example 0.05")
+    if stop_at is None:
+        return Sampled(suites, limit, seed)
+    if limit is not None or not isinstance(task, Predictions):
+        other = "a limit" if limit is not None else "measures"
+        raise UsageError("--stop-at", f"{other} beside it", "one of them", "It chooses the items by predictions.")
+    if not 0 < stop_at < 0.5:
+        raise UsageError("--stop-at", f"{stop_at:g}", "a half-width between 0 and 0.5, for example 0.05")
     kept = list(suites) if isinstance(suites, Iterator) else suites
-    pilot = execute(task, model, _Sampled(kept, precision.PILOT, seed, reach), None, cache=cache, progress=progress)
+    pilot = execute(task, model, Sampled(kept, precision.PILOT, seed, stop_at), None, cache=cache, progress=progress)
     sizes = {}
     for suite in kept:
         first = next(iter(pilot.suite(suite.name).predictions_for("first")), None)
@@ -144,11 +157,13 @@ def _after_pilot(
         # A suite without a defined item has no accuracy: all its items are evaluated.
         size = len(suite.items)
         if first and defined:
-            size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), reach)
+            size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), stop_at)
         if size > len(suite.items):
-            progress.warned(f"{suite.name}: {len(suite.items)} items are too few for a half-width of {reach:g}")
+            (progress or Progress()).warned(
+                f"{suite.name}: {len(suite.items)} items are too few for a half-width of {stop_at:g}"
+            )
         sizes[suite.name] = size
-    return _Sampled(kept, sizes, seed, reach)
+    return Sampled(kept, sizes, seed, stop_at)
 
 
 def fill(
@@ -194,19 +209,4 @@ def fill(
     refuse_no_model(model)
     word_list = read(words) if isinstance(words, str) else words
     task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared)
-    return execute(task, model, _Sampled(suites, limit, seed), folder, progress=progress, command=command)
-
-
-class _Sampled:
-    """Suites with at most `limit` items each, which are the same in each pass; each may have a limit of its own."""
-
-    def __init__(
-        self, suites: Iterable[Suite], limit: int | Mapping[str, int] | None, seed: int, reach: float | None = None
-    ) -> None:
-        self.suites = list(suites) if isinstance(suites, Iterator) else suites
-        self.limit, self.seed, self.reach = limit, seed, reach
-
-    def __iter__(self) -> Iterator[Suite]:
-        for suite in self.suites:
-            limit = self.limit[suite.name] if isinstance(self.limit, Mapping) else self.limit
-            yield sampled(suite, limit, self.seed, self.reach)
+    return execute(task, model, Sampled(suites, limit, seed), folder, progress=progress, command=command)
