@@ -190,19 +190,10 @@ class Counter:
         waiting = [(root, root.whole.chosen) for root in case.roots if case.total]
         while waiting:
             node, chosen = waiting.pop()
-            used = bytes([bool(one and weight) for one, weight in zip(chosen, node.weights, strict=True)])
-            if (key := ("used", id(node.groups), used)) not in self._memory:
-                words = chain.from_iterable(compress(node.groups.words, used))
-                self._memory[key] = frozenset([word.entry for word in words]), node.groups
-            found[node.slot] = self._memory[key][0]
-            for edge in node.edges:
-                every = int.from_bytes(bytes(map(bool, edge.child.weights)), "little")
-                mask = 0
-                for branch in compress(edge.branches, used):
-                    mask |= int.from_bytes(branch.chosen, "little")
-                    if mask & every == every:
-                        break
-                waiting.append((edge.child, mask.to_bytes(len(edge.child.weights), "little")))
+            if (key := ("used", id(node), chosen)) not in self._memory:
+                self._memory[key] = _reached(node, chosen), node
+            found[node.slot], children = self._memory[key][0]
+            waiting += children
         return found
 
     def _cases(
@@ -404,3 +395,17 @@ def _entries(cases: Sequence[_Case]) -> tuple[Entry, ...]:
                     entry.words.append((case, word, group))
                     entry.cumulative.append(each + (entry.cumulative[-1] if entry.cumulative else 0))
     return tuple(entries.values())
+
+
+def _reached(node: _Node, chosen: bytes) -> tuple[frozenset[str], list[tuple[_Node, bytes]]]:
+    """Return the entries in some groups of a node, and each child with the groups that go with them."""
+    used = [bool(one and weight) for one, weight in zip(chosen, node.weights, strict=True)]
+    children = []
+    for edge in node.edges:
+        mask = 0
+        # Most groups have a branch in common.
+        for branch in {id(branch): branch for branch in compress(edge.branches, used)}.values():
+            mask |= int.from_bytes(branch.chosen, "little")
+        children.append((edge.child, mask.to_bytes(len(edge.child.weights), "little")))
+    words = chain.from_iterable(compress(node.groups.words, used))
+    return frozenset([word.entry for word in words]), children
