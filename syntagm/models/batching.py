@@ -1,4 +1,4 @@
-"""Deduplication and batching of gap queries."""
+"""Deduplication and batching of queries."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -8,13 +8,14 @@ from typing import TypeVar
 from syntagm.answers import Fill
 
 Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer")
 
 
 def once(
     keys: Sequence[Key],
-    answer: Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]],
+    answer: Callable[[Iterator[Key]], tuple[list[Key], list[Answer]]],
     done: Callable[[int], None] | None,
-) -> Iterator[Fill]:
+) -> Iterator[Answer]:
     """Yield the answer to each key in order, computing equal keys once. An answer is discarded after its last use.
 
     Arguments:
@@ -25,7 +26,7 @@ def once(
     """
     repeats, remaining = Counter(keys), Counter(keys)
     distinct = iter(list(repeats))
-    answers: dict[Key, Fill] = {}
+    answers: dict[Key, Answer] = {}
     for key in keys:
         while key not in answers:
             batch, fills = answer(distinct)
