@@ -16,6 +16,7 @@ import ssl
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +98,7 @@ class Client:
         self._lock = threading.Lock()
         self._idle: list[http.client.HTTPConnection] = []
         self._live: dict[socket.socket, threading.Event] = {}
+        weakref.finalize(self, _close, self._idle)
 
     def get(self, path: str) -> dict[str, Any]:
         """Return the answer to a GET request; for errors, see `post`."""
@@ -174,7 +176,7 @@ class Client:
             raise self.refused(f"its certificate is not valid ({error.verify_message})", "a valid one") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise _Again(f"no connection ({reason})", answered=False) from None
+            raise _Again(f"no connection, or a broken one ({reason})", answered=False) from None
         if 300 <= status < 400:
             found = f"a redirect to {headers.get('Location', 'nowhere')!r:.200}"
             raise self.refused(
@@ -242,6 +244,8 @@ class Client:
             content += chunk
             if len(content) > MAX_ANSWER:
                 raise self.refused(f"an answer of more than {MAX_ANSWER:,} bytes", "a shorter one")
+        if response.length:  # http.client does not complain if an answer is read in parts
+            raise http.client.IncompleteRead(bytes(content), response.length)
         return bytes(content)
 
     @contextlib.contextmanager
@@ -345,3 +349,8 @@ def _shut(sock: socket.socket) -> None:
     """End a connection that another thread may be reading from."""
     with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
+
+
+def _close(connections: list[http.client.HTTPConnection]) -> None:
+    for connection in connections:
+        connection.close()

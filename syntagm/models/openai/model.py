@@ -89,6 +89,7 @@ class Served(LanguageModel):
         self.record = {
             "server": dict(about),
             "identified by": "what the server says, and its answers to a few texts; the weights are not known",
+            **({"first token": "not scored, though a start symbol precedes it"} if self._lost(first) else {}),
             "probe": [total for _, total in probe],
             "noise": noise,
             "rounding": rounding,
@@ -162,6 +163,10 @@ class Served(LanguageModel):
             self.bos = "a start symbol that the server does not list"
         return listed
 
+    def _lost(self, echoes: Sequence[Completion]) -> bool:
+        """Return whether a start symbol is read, but not listed, and the first token is not scored."""
+        return self.bos is None and all(len(echo.pieces) - echo.generated < echo.prompt for echo in echoes)
+
     def _answer(self, text: str, echo: Completion) -> Surprisals:
         """Check the tokens of a text, and return their surprisals."""
         place = f"answer to the text {text[:60]!r}"
@@ -193,7 +198,9 @@ class Served(LanguageModel):
             for answer in alone:
                 for other in (together[answer.text], together[begun[answer.text]]):
                     size = len(other.starts)
-                    if other.starts.tolist() == answer.starts[:size].tolist():  # else the beginning is split in another way
+                    if (
+                        other.starts.tolist() == answer.starts[:size].tolist()
+                    ):  # else the beginning is split in another way
                         difference = float(np.nansum(answer.bits[:size]) - np.nansum(other.bits))
                         largest = max(largest, abs(difference))
         return largest
