@@ -5,8 +5,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from syntagm.answers import Fill
-
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
 
@@ -40,11 +38,11 @@ def once(
 
 
 def in_batches(
-    size: int, answer: Callable[[list[Key]], list[Fill]]
-) -> Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]]:
+    size: int, answer: Callable[[list[Key]], list[Answer]]
+) -> Callable[[Iterator[Key]], tuple[list[Key], list[Answer]]]:
     """Wrap a function that answers up to `size` keys at a time, so that `once` can call it."""
 
-    def next_batch(keys: Iterator[Key]) -> tuple[list[Key], list[Fill]]:
+    def next_batch(keys: Iterator[Key]) -> tuple[list[Key], list[Answer]]:
         batch = list(islice(keys, size))
         return batch, answer(batch)
 

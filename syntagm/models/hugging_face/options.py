@@ -3,12 +3,33 @@
 from syntagm.models.family import Program
 from syntagm.models.option import NO_YES, Choice, Option, Value, Whole
 
+BOS = Option(
+    "bos",
+    Choice(
+        (
+            Value(
+                "auto", "the tokenizer's bos, or its eos if the model uses one symbol for both (GPT-2, Pythia), or none"
+            ),
+            Value("yes", "the same, but a model that has none is refused"),
+            Value(
+                "no",
+                "none, so the first token has no surprisal (`nan`) and counts as 0 in sums, as for Hugging Face "
+                "models in SyntaxGym",
+            ),
+        )
+    ),
+    "auto",
+    "the start-of-text symbol before a text.",
+)
+EOS = Option(
+    "eos",
+    NO_YES,
+    "no",
+    "whether the end-of-text symbol's surprisal is listed. It belongs to no region and only counts in whole sentences",
+)
+FLOATS = (Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"))
 DTYPE = Option(
-    "dtype",
-    Choice((
-        Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"),
-        Value("f64", words="64-bit floats"),
-    )),
+    "dtype", Choice((*FLOATS, Value("f64", words="64-bit floats"))),
     "f32",
     "dtype of the computation, regardless of the dtype of the stored weights. Log-sum-exp is computed in float32 or wider",
     loading=True,
