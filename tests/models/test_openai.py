@@ -6,9 +6,11 @@ import math
 import threading
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import llama_cpp_for_tests
 import pytest
 from served_for_tests import Fault, Server, network, send, serving
 
@@ -16,7 +18,7 @@ from syntagm.cli import main
 from syntagm.errors import InputError, ModelError, SyntagmError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.conformance import TEXTS
+from syntagm.models.conformance import CHECKS, TEXTS, failures
 from syntagm.models.openai import client as client_module
 from syntagm.models.openai.answers import completion, offsets
 from syntagm.models.openai.client import Client
@@ -382,6 +384,19 @@ def test_a_server_that_dies_in_the_middle(
 def test_conform_checks_a_served_model(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", f"openai:{server.url}"]) == 0
     assert "ok    determinism" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("xllamacpp") or not find_spec("gguf"), reason="no llama.cpp here")
+def test_numbers_of_llama_cpp(tmp_path: Path) -> None:
+    llama_cpp_for_tests.write(tmp_path / "tiny.gguf", *network("llama", "bytes"))
+    with llama_cpp_for_tests.serving(tmp_path / "tiny.gguf") as address:
+        model = names.load(f"openai:{address}/v1?parallel=2")
+        reference = from_transformers(*network("llama", "bytes"), "same", bos="yes")
+        assert (model.bos, model.settings) == (reference.bos, {"bos": "yes", "eos": "no"})
+        for own, other in zip(model.score(TEXTS), reference.score(TEXTS), strict=True):
+            assert own.bits == pytest.approx(other.bits, abs=1e-4)
+        assert [f for check in CHECKS if not check.exempt(model) for f in failures(check, model, TEXTS)] == []
 
 
 def test_errors_are_of_this_package(faulty: Server) -> None:
