@@ -5,7 +5,7 @@ and tokens are aligned with regions by comparing positions.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from random import Random
@@ -147,6 +147,17 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
     places = sorted(Random(f"{seed} {suite.name}").sample(range(len(suite.items)), limit))
     tags = {**suite.tags, "sample": f"{limit} of {len(suite.items)} items, seed {seed}"}
     return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
+
+
+class Sampled:
+    """Suites with at most `limit` items each, which are the same in each pass; see `sampled`."""
+
+    def __init__(self, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
+        self.suites = list(suites) if isinstance(suites, Iterator) else suites
+        self.limit, self.seed = limit, seed
+
+    def __iter__(self) -> Iterator[Suite]:
+        return (sampled(suite, self.limit, self.seed) for suite in self.suites)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,19 @@
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
+from syntagm.errors import SyntagmError, UsageError
 
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.models.contract import LanguageModel
+    from syntagm.runs.driver import Job
     from syntagm.runs.store import Run
+    from syntagm.tasks.task import Task
 
 _TEMPLATE_OPTIONS = ("n", "seed", "style")
 
@@ -49,6 +52,17 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         choices=["natural", "published"],
         help="natural: with an initial capital and a full stop; published: without them (natural)",
     )
+    executor(parser)
+
+
+def executor(parser: argparse.ArgumentParser) -> None:
+    """Add --executor and --quiet."""
+    parser.add_argument(
+        "--executor",
+        metavar="EXECUTOR",
+        help="compute in other processes: local:N (N of this machine), slurm:N (N jobs), ray[:ADDRESS]",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress, only warnings and results")
 
 
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
@@ -80,20 +94,29 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
         Interrupted: the user requested a stop.
     """
     from syntagm.cli._screen import Screen
-    from syntagm.runs.cache import AnswerCache, default_path
-    from syntagm.runs.evaluate import run_suites
-    from syntagm.tasks import measures
+    from syntagm.runs.cache import AnswerCache
+    from syntagm.runs.engine import execute
+    from syntagm.suite import Sampled
 
-    sample = limits(options)
-    calls = [measures.parse(call) for call in options.measure or []]
-    with Screen() as screen:
-        path = options.cache or default_path()
-        cache = None if options.no_cache else AnswerCache(path, screen.warned)
-        model = _load(options, folder)
-        return run_suites(
-            model, files, folder, measures=calls, **sample, align=options.align, cache=cache, progress=screen,
-            command=_command(options),
-        )  # fmt: skip
+    task = predictions(options)
+    if options.executor:
+        return _one(options, files, task, folder)
+    with Screen(quiet=options.quiet) as screen:
+        path = _cache(options)
+        cache = AnswerCache(path, screen.warned) if path else None
+        model, sample = _load(options, folder), Sampled(files, **limits(options))
+        return execute(task, model, sample, folder, cache=cache, progress=screen, command=_command(options))
+
+
+def predictions(options: argparse.Namespace) -> "Task[Any]":
+    """Return the task of `syntagm run`: the predictions of the suites, or measures.
+
+    Raises:
+        UsageError: a measure does not exist.
+    """
+    from syntagm.runs.evaluate import task_of
+
+    return task_of(options.measure or (), options.align)
 
 
 def fill(
@@ -117,15 +140,69 @@ def fill(
     """
     from syntagm import word_list
     from syntagm.cli._screen import Screen
-    from syntagm.runs.evaluate import fill
+    from syntagm.runs.engine import execute
+    from syntagm.suite import Sampled
+    from syntagm.tasks.gaps.task import Gaps
 
-    sample, listed = limits(options), word_list.read(words)
-    with Screen("context") as screen:
-        model = _load(options, folder)
-        return fill(
-            model, files, listed, folder, **sample, eligible=options.eligible, top=tuple(top), bottom=tuple(bottom),
-            shared=options.blank == "shared", progress=screen, command=_command(options),
-        )  # fmt: skip
+    task = Gaps(word_list.read(words), options.eligible, tuple(top), tuple(bottom), options.blank == "shared")
+    if options.executor:
+        return _one(options, files, task, folder)
+    with Screen("context", options.quiet) as screen:
+        model, sample = _load(options, folder), Sampled(files, **limits(options))
+        return execute(task, model, sample, folder, progress=screen, command=_command(options))
+
+
+def _one(options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", folder: Path) -> "Run":
+    """Evaluate one model with the workers of --executor."""
+    from syntagm.runs.driver import Job
+
+    _refuse_several_names(options)
+    label = next(iter(options.name), "")
+    [(_, result)] = with_workers(options, files, task, [Job(options.model, label, folder)], folder)
+    if isinstance(result, SyntagmError):
+        raise result
+    return result
+
+
+def with_workers(
+    options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", jobs: "Sequence[Job]", folder: Path
+) -> "Iterator[tuple[Job, Run | SyntagmError]]":
+    """Evaluate models with the workers of --executor. Yield each model when it is finished or has failed.
+
+    Arguments:
+        folder: the folder in which workers and this process exchange files.
+
+    Raises:
+        UsageError: there is no such executor.
+        RunError: the workers can't be started, or have other versions.
+        Interrupted: the user requested a stop.
+    """
+    from syntagm.cli._screen import WorkersScreen
+    from syntagm.io import atomic
+    from syntagm.runs.driver import Work, drive
+    from syntagm.runs.executors import find
+
+    executor, sample = find(options.executor), limits(options)
+    cache = _cache(options) if task.needs == "score" else None
+    if cache and not executor.one_machine:
+        if options.cache:
+            cure = "Omit --cache: finished units are not computed again in any case."
+            raise UsageError("--cache", f"given with --executor {options.executor}", "workers on one machine", cure)
+        # SQLite's log works between processes of one machine only.
+        cache = None
+    granted = _model.granted_permissions(options)
+    work = Work(task, files.files, sample["limit"], sample["seed"], granted, cache, _command(options))
+    atomic.make_folder(folder)
+    noun = "context" if task.needs == "fill" else "sentence"
+    with WorkersScreen(len(jobs), noun, options.quiet) as screen:
+        yield from drive(jobs, work, folder, executor, screen)
+
+
+def _cache(options: argparse.Namespace) -> Path | None:
+    """Return the file that caches answers; None for none."""
+    from syntagm.runs.cache import default_path
+
+    return None if options.no_cache else options.cache or default_path()
 
 
 def limits(options: argparse.Namespace) -> dict[str, Any]:
@@ -134,7 +211,6 @@ def limits(options: argparse.Namespace) -> dict[str, Any]:
     Raises:
         UsageError: one of them is not an integer, or the limit is below 1.
     """
-    from syntagm.errors import UsageError
     from syntagm.io.number import whole
 
     if options.limit is not None and options.limit < 1:
@@ -145,16 +221,19 @@ def limits(options: argparse.Namespace) -> dict[str, Any]:
 
 def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":
     """Load the model, after checking that the run directory can be locked and written."""
-    from syntagm.errors import UsageError
     from syntagm.runs.ledger import locked
 
-    if len(options.name) > 1:
-        raise UsageError("--name", f"{len(options.name)} names", "one for the model")
+    _refuse_several_names(options)
     with locked(folder):
         pass
     model = _model.load(options)
     model.label = next(iter(options.name), "")
     return model
+
+
+def _refuse_several_names(options: argparse.Namespace) -> None:
+    if len(options.name) > 1:
+        raise UsageError("--name", f"{len(options.name)} names", "one for the model")
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -40,7 +40,7 @@ def _families() -> str:
     """Return the help text for --families: the default families, then the others.
 
     >>> _families()
-    'ngram,lstm,gpt2 (default of hu2020), onlstm, multitask, gpt2-words'
+    'ngram,lstm,gpt2 (default of hu2020), onlstm, multitask, gpt2-words, rnng'
     """
     names, default = [family.name for family in hyperparameters.taking_part()], hyperparameters.default()
     return ", ".join([f"{','.join(default)} (default of hu2020)", *(name for name in names if name not in default)])

@@ -43,12 +43,17 @@ def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
         UsageError: the family or an option does not exist, or a permission is given twice.
         ModelError: the model can't be loaded.
     """
-    from syntagm.models import families, names
+    from syntagm.models import names
 
-    family = families.find(names.parse(arguments.model).family)
-    # For another family these permissions are not an error: they may be meant for a suite, or for another model.
-    pickle = arguments.allow_pickle and "allow_pickle" in family.permissions
-    start = arguments.allow_exec and "allow_exec" in family.permissions
-    permissions = {"allow_pickle": pickle, "allow_exec": start, "remote_code": arguments.trust_remote_code}
-    granted = {name: "yes" for name, allowed in permissions.items() if allowed}
+    granted = names.permitted(arguments.model, granted_permissions(arguments))
     return names.load(arguments.model, **granted, **further)
+
+
+def granted_permissions(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of models that the command line permits."""
+    granted = {
+        "allow_pickle": arguments.allow_pickle,
+        "allow_exec": arguments.allow_exec,
+        "remote_code": arguments.trust_remote_code,
+    }
+    return [name for name, allowed in granted.items() if allowed]

@@ -38,14 +38,17 @@ class Screen(Progress):
 
     Arguments:
         unit: the noun for the things counted.
+        quiet: whether to print warnings only.
     """
 
-    def __init__(self, unit: str = "sentence") -> None:
-        self._unit = unit
+    def __init__(self, unit: str = "sentence", quiet: bool = False) -> None:
+        self._unit, self._quiet = unit, quiet
         self._stopping = False
         self._console = Console(stderr=True, highlight=False)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s, left:"))
-        self._bar = Bar(*columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal)
+        self._bar = Bar(
+            *columns, TimeRemainingColumn(), console=self._console, disable=quiet or not self._console.is_terminal
+        )
         self._task = self._bar.add_task("", total=None)
         self._total = self._done = self._start_count = 0
         self._start_time = self._printed_at = time.monotonic()
@@ -69,8 +72,14 @@ class Screen(Progress):
         self._total, self._done, self._start_count = total, done, done
         self._start_time = self._printed_at = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)
-        earlier = f", {done:,} of them already finished" if done else ""
-        self._console.print(f"{counted(suites, noun)}, {counted(total, self._unit)}{earlier}")
+        self._say(f"{counted(suites, noun)}, {self._size(total, done)}")
+
+    def _size(self, total: int, done: int) -> str:
+        return counted(total, self._unit) + (f", {done:,} of them already finished" if done else "")
+
+    def _say(self, line: str) -> None:
+        if not self._quiet:
+            self._console.print(plain(line))
 
     def answered(self, suite: str, questions: int) -> None:
         """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
@@ -79,13 +88,48 @@ class Screen(Progress):
         if not self._console.is_terminal and time.monotonic() - self._printed_at > _INTERVAL:
             self._printed_at = time.monotonic()
             speed = pace(self._done - self._start_count, self._total - self._done, self._printed_at - self._start_time)
-            self._console.print(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
+            self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:
             raise Interrupted
 
     def warned(self, message: str) -> None:
         """Print a warning."""
         self._console.print(plain(f"warning: {message}"))
+
+
+class WorkersScreen(Screen):
+    """The progress of several models at once.
+
+    Arguments:
+        models: the number of models.
+        unit, quiet: as for `Screen`.
+    """
+
+    def __init__(self, models: int, unit: str, quiet: bool) -> None:
+        super().__init__(unit, quiet)
+        self._models, self._opened, self._sizes, self._label = models, 0, 0, ""
+        self._say("waiting for workers")
+
+    def began(self, line: str) -> None:
+        """Remember the model whose run is opened next."""
+        self._label = line
+
+    def answered(self, suite: str, questions: int) -> None:
+        """Advance the bar once a run is open; raise `Interrupted` if Ctrl-C was pressed."""
+        if self._opened or self._stopping:
+            super().answered(suite, questions)
+
+    def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
+        """Print the size of a model's run. Models that nobody has opened count as those that were."""
+        if not self._opened:
+            self._start_time = self._printed_at = time.monotonic()
+        self._opened += 1
+        self._sizes += total
+        self._done += done
+        self._start_count += done
+        self._total = round(self._sizes / self._opened * self._models)
+        self._bar.update(self._task, total=self._total, completed=self._done)
+        self._say(f"{self._label}: {counted(suites, noun)}, {self._size(total, done)}")
 
 
 def pace(done: int, left: int, seconds: float) -> str:

@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm import registry
-from syntagm.cli import _experiment, _files, _model
+from syntagm.cli import _evaluation, _experiment, _files, _model
 from syntagm.cli._saving import write
 from syntagm.errors import UsageError
 from syntagm.papers import paper as papers
@@ -86,6 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="natural: with an initial capital and a full stop; published: without them",
     )
     _model.permissions(parser)
+    _evaluation.executor(parser)
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add(
         "--set",

@@ -12,6 +12,7 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run 'models/rnng?beam=20,50,100,200' --suite hu2020 -o runs/beams
     syntagm run 'ckpt/step*' --suite hu2020 -o runs/sweep
     syntagm run 'org/name@step{1000..9000..1000}' --suite hu2020 -o runs/sweep
+    syntagm run 'ckpt/step*' --suite hu2020 --executor local:4 -o runs/sweep
     syntagm run --config experiment.toml
     syntagm run demo --suite blimp/*.jsonl --limit 100 -o runs/sample
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
@@ -21,6 +22,9 @@ run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/r
 compares them. A pattern of folders, a range in braces, and an option with several numbers, as
 above, stand for several models, even if only one matches. If a model fails, the others are
 evaluated, and the exit code is 2. Other commands accept DIR in place of the run directories in it.
+
+With --executor, other processes compute, and the numbers are the same. Any of them may be
+killed: its work is given to another.
 
 A --config file has the long names of options as keys, besides `models` and `output`:
 
@@ -40,7 +44,7 @@ Exit code 1: more than half of the results of a run are undefined; the reasons a
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,21 +142,49 @@ def folder_name(model: str) -> str:
 
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
-    """Evaluate the models one by one; a model that fails is reported, and the others are still evaluated."""
-    finished: list[Run] = []
+    """Evaluate the models; a model that fails is reported, and the others are still evaluated."""
+    runs: dict[str, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
-    for model, label, folder in zip(arguments.models, labels, folders, strict=True):
-        print(f"{label}: {model}", file=sys.stderr)
-        try:
-            finished.append(_evaluated(arguments, files, model, [label], folder))
-        except (SyntagmError, OSError) as error:
-            print(f"syntagm: {label}: {shown_lines(str(error))}", file=sys.stderr)
+    named = list(zip(arguments.models, labels, folders, strict=True))
+    for label, result in (
+        _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
+    ):
+        if isinstance(result, Exception):
+            print(f"syntagm: {label}: {shown_lines(str(result))}", file=sys.stderr)
+        else:
+            runs[label] = result
+    finished = [runs[label] for label in labels if label in runs]
     if finished:
         _show(finished, arguments)
     if failed := len(folders) - len(finished):
         print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
         return 2
     return 1 if _mostly_undefined(finished) else 0
+
+
+def _here(
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+) -> "Iterator[tuple[str, Run | Exception]]":
+    """Evaluate models, given with labels and folders, one by one in this process."""
+    for model, label, folder in named:
+        if not arguments.quiet:
+            print(f"{label}: {model}", file=sys.stderr)
+        try:
+            yield label, _evaluated(arguments, files, model, [label], folder)
+        except (SyntagmError, OSError) as error:
+            yield label, error
+
+
+def _with_workers(
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+) -> "Iterator[tuple[str, Run | Exception]]":
+    """Evaluate models, given with labels and folders, with the workers of --executor."""
+    from syntagm.runs.driver import Job
+
+    jobs = [Job(*model) for model in named]
+    task, output = _evaluation.predictions(arguments), arguments.output
+    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output):
+        yield job.label, result
 
 
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:

@@ -1,6 +1,6 @@
 """Parsing of model names, `family:path?option=value&option=value`, and loading of models by name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,23 @@ def head(path: Path) -> dict[str, Any]:
     if "family" not in record:
         raise ModelError(str(file), "no family", '{"family": ...}')
     return record
+
+
+def permitted(text: str, permissions: Iterable[str]) -> dict[str, str]:
+    """Return the permissions that a model can use, as options for `load`.
+
+    For another family, permissions for pickles and programs are not an error: they may be meant for a suite, or for
+    another model.
+
+    Arguments:
+        text: name of the model.
+        permissions: the options that the user has permitted: `allow_pickle`, `allow_exec`, `remote_code`.
+
+    >>> permitted("toy", ["allow_pickle"]), permitted("lstm:folder", ["allow_pickle"])
+    ({}, {})
+    """
+    family = families.find(parse(text).family)
+    return {name: "yes" for name in permissions if name == "remote_code" or name in family.permissions}
 
 
 def load(text: str, **options: str) -> LanguageModel:

@@ -8,15 +8,15 @@ from typing import Any
 
 from syntagm.io import toml, utf8
 
-_FOLDER = Path(__file__).resolve().parent.parent / "materials" / "cited"
+_FOLDER = Path(__file__).resolve().parent
 
 
 @cache
 def cited(name: str) -> Mapping[str, Any]:
-    """Return the transcribed numbers of a paper and their source, from `materials/cited/NAME.toml`.
+    """Return the transcribed numbers of a paper and their source, from `papers/NAME/cited.toml`.
 
     >>> cited("marvin2018")["transcribed"]
     True
     """
-    path = _FOLDER / f"{name}.toml"
+    path = _FOLDER / name / "cited.toml"
     return MappingProxyType(toml.read(utf8.read(path), str(path)))

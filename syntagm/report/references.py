@@ -1,6 +1,6 @@
 """The bibliography: BibTeX entries for the sources of suites, models and methods.
 
-The entries are in `materials/cited/references.bib`. A key consists of surnames, the year and a word, such as
+The entries are in `references.bib`. A key consists of surnames, the year and a word, such as
 `levy-2008-expectation`.
 """
 
@@ -14,7 +14,7 @@ from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
-_FILE = Path(__file__).resolve().parent.parent / "materials" / "cited" / "references.bib"
+_FILE = Path(__file__).resolve().parent / "references.bib"
 _KEY = re.compile(r"@\w+\{([^,]+),")
 _MENTION = re.compile(
     r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"

@@ -15,12 +15,12 @@ from syntagm.check import check
 from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.ledger import Ledger, locked
+from syntagm.runs.ledger import Ledger, locked, opening, tolerance
 from syntagm.runs.memory import MemoryLedger
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.tasks.slices import suite_hash
-from syntagm.tasks.task import Judged, Plan, Task, Unit
+from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
 class Cache(Protocol):
@@ -62,22 +62,39 @@ def execute(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    if task.needs not in model.can:
-        raise ModelError(model.name, "this model can't fill gaps", "a model that can")
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder) as ledger:
-        options = task.options(model, ledger.tolerance(model), ledger.options)
-        plan = task.plan(well_formed(suites), model, options)
+        options, plan = planned(task, model, suites, ledger.options)
         for warning in plan.warnings:
             progress.warned(warning)
-        missing = ledger.open(task, model, options, plan, command, progress)
+        missing = ledger.open(opening(task, model, options, plan, command), progress)
         with ledger.finishing():
             for suite, units in missing_units(suites, missing, plan):
                 for unit, content in task.contents(suite, units, plan, model, options):
                     judged, cached = compute(task, model, unit, content, cache, progress)
                     ledger.commit(unit, judged, cached)
     return ledger.run()
+
+
+def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], recorded: Options) -> tuple[Options, Plan]:
+    """Plan a run.
+
+    Arguments:
+        recorded: the options of the run that the folder already contains; empty for a new run. The tolerance for ties
+            depends on a measurement, so a resumed run keeps its first tolerance.
+
+    Returns:
+        The options that the numbers depend on, and the plan.
+
+    Raises:
+        ModelError: the model lacks the method that the task needs.
+        InputError, UsageError: as for `execute`.
+    """
+    if task.needs not in model.can:
+        raise ModelError(model.name, "this model can't fill gaps", "a model that can")
+    options = task.options(model, float(recorded["tolerance"]) if recorded else tolerance(model), recorded)
+    return options, task.plan(well_formed(suites), model, options)
 
 
 @contextlib.contextmanager

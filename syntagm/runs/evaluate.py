@@ -1,13 +1,14 @@
 """Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
-from syntagm.suite import Suite, sampled
+from syntagm.suite import Sampled, Suite
 from syntagm.tasks.align import Rule
 from syntagm.tasks.gaps.nucleus import Eligible
 from syntagm.tasks.gaps.task import Gaps
@@ -15,6 +16,7 @@ from syntagm.tasks.measure import Measure
 from syntagm.tasks.measured import Measures
 from syntagm.tasks.measures import parse
 from syntagm.tasks.predictions.task import Predictions
+from syntagm.tasks.task import Task
 from syntagm.word_list import WordList, read
 
 
@@ -93,10 +95,18 @@ def run_suites(
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     refuse_no_model(model)
-    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures or ()]
-    task = Measures(tuple(parsed), align) if parsed else Predictions(align)
-    sampled_suites = _Sampled(suites, limit, seed)
-    return execute(task, model, sampled_suites, folder, cache=cache, progress=progress, command=command)
+    task, sampled = task_of(measures or (), align), Sampled(suites, limit, seed)
+    return execute(task, model, sampled, folder, cache=cache, progress=progress, command=command)
+
+
+def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
+    """Return the task that computes measures, or the suites' own predictions if there are none.
+
+    Raises:
+        UsageError: a measure does not exist.
+    """
+    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+    return Measures(tuple(parsed), align) if parsed else Predictions(align)
 
 
 def fill(
@@ -142,15 +152,4 @@ def fill(
     refuse_no_model(model)
     word_list = read(words) if isinstance(words, str) else words
     task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared)
-    return execute(task, model, _Sampled(suites, limit, seed), folder, progress=progress, command=command)
-
-
-class _Sampled:
-    """Suites with at most `limit` items each, which are the same in each pass."""
-
-    def __init__(self, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
-        self.suites = list(suites) if isinstance(suites, Iterator) else suites
-        self.limit, self.seed = limit, seed
-
-    def __iter__(self) -> Iterator[Suite]:
-        return (sampled(suite, self.limit, self.seed) for suite in self.suites)
+    return execute(task, model, Sampled(suites, limit, seed), folder, progress=progress, command=command)

@@ -10,7 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from io import BytesIO
@@ -35,6 +35,31 @@ _RESULTS = ("results.csv", "results.parquet")
 def tolerance(model: LanguageModel) -> float:
     """Return the tolerance for ties in bits: 1e-4, or the model's measured numerical error if larger."""
     return max(1e-4, model.numerical_error)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A planned run, as the ledger needs it. No model and no suite belong to it, so that a worker can plan a run.
+
+    Arguments:
+        record: the record of the run.
+        units: the units of all suites, in order.
+        tables: the suffixes of the tables that each unit saves.
+        files: further files to save next to the record: name -> content.
+        warnings: sentences to show to the user before the run.
+    """
+
+    record: dict[str, Any]
+    units: tuple[Unit, ...]
+    tables: tuple[str, ...]
+    files: Mapping[str, bytes]
+    warnings: tuple[str, ...]
+
+
+def opening(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> Opening:
+    """Return what the ledger has to know of a plan."""
+    record = new_record(task, model, options, plan, command)
+    return Opening(record, plan.units, tuple(task.tables(options)), plan.files, plan.warnings)
 
 
 @contextlib.contextmanager
@@ -67,33 +92,24 @@ class Ledger:
         options: Options = self._recorded["options"] if self._recorded else {}
         return options
 
-    def tolerance(self, model: LanguageModel) -> float:
-        """Return the tolerance for ties in bits.
-
-        The tolerance depends on a measurement, so a resumed run keeps its first tolerance.
-        """
-        return float(self.options["tolerance"]) if self._recorded else tolerance(model)
-
-    def open(
-        self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
-    ) -> list[Unit]:
+    def open(self, opening: Opening, progress: Progress) -> list[Unit]:
         """Record the plan of a new run, or check it against the run in the folder; return the missing units.
 
         Raises:
             RunError: the folder contains another run.
         """
-        new = new_record(task, model, options, plan, command)
+        new, units = opening.record, opening.units
         recorded = self._recorded
         if recorded is not None:
             _refuse_another(self._folder, recorded, new)
             # Tags that are not refused change no number. The latest tags, and counts that depend on them, are recorded.
             new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
-            label = {"label": model.label} if model.label else {}
-            new["model"] = new["model"] | label
-        names = [unit.name for unit in plan.units]
+            if label := opening.record["model"].get("label"):
+                new["model"] = new["model"] | {"label": label}
+        names = [unit.name for unit in units]
         entries, repaired = self._entries(names, progress)
-        finished = _verified(self._folder, names, task.tables(options), entries, progress)
-        missing = [unit for unit in plan.units if unit.name not in finished]
+        finished = _verified(self._folder, names, opening.tables, entries, progress)
+        missing = [unit for unit in units if unit.name not in finished]
         self._complete = (
             recorded is not None
             and recorded["status"] == "done"
@@ -108,10 +124,10 @@ class Ledger:
             RECORD.write(self._folder / "run.json", self._record)
         if repaired is not None:
             atomic.write(self._folder / LEDGER, repaired)
-        for name, content in plan.files.items():
+        for name, content in opening.files.items():
             atomic.write(self._folder / name, content)
-        total = sum(unit.size for unit in plan.units)
-        progress.planned(total, total - sum(unit.size for unit in missing), len(plan.suites))
+        total = sum(unit.size for unit in units)
+        progress.planned(total, total - sum(unit.size for unit in missing), len(new["suites"]))
         return missing
 
     def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
@@ -140,13 +156,12 @@ class Ledger:
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
         """Write the tables of a unit, and then its line in the ledger."""
-        files = {ending: _parquet(table) for ending, table in judged.tables.items()}
+        self.store(*encoded(unit, judged, cached))
+
+    def store(self, line: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
+        """Write the tables of a unit that are already encoded, and then its line; see `encoded`."""
         for ending, content in files.items():
-            atomic.write(self._folder / "shards" / f"{unit.name}.{ending}", content)
-        digests = {ending: hashlib.sha256(content).hexdigest() for ending, content in files.items()}
-        line: dict[str, Any] = {"shard": unit.name, "suite": unit.suite, "files": digests}
-        line |= {"suites": judged.suites} if judged.suites else {}
-        line |= {"undefined": dict(judged.undefined), "cached": cached}
+            atomic.write(self._folder / "shards" / f"{line['shard']}.{ending}", content)
         atomic.append(self._folder / LEDGER, record.sealed(line))
 
     def run(self) -> Run:
@@ -166,6 +181,15 @@ class Ledger:
             raise
         finished = datetime.now(UTC).isoformat(timespec="seconds")
         _write_results(self._folder, self._record | {"status": "done", "finished": finished})
+
+
+def encoded(unit: Unit, judged: Judged, cached: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the line of a finished unit in the ledger, and the content of its tables: suffix -> bytes."""
+    files = {ending: _parquet(table) for ending, table in judged.tables.items()}
+    digests = {ending: hashlib.sha256(content).hexdigest() for ending, content in files.items()}
+    line: dict[str, Any] = {"shard": unit.name, "suite": unit.suite, "files": digests}
+    line |= {"suites": judged.suites} if judged.suites else {}
+    return line | {"undefined": dict(judged.undefined), "cached": cached}, files
 
 
 def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.ledger import new_record, tolerance
+from syntagm.runs.ledger import Opening
 from syntagm.runs.store import Run
-from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
+from syntagm.tasks.task import Judged, Options, Unit
 
 
 class MemoryLedger:
@@ -24,17 +23,11 @@ class MemoryLedger:
         self._entries: dict[str, dict[str, Any]] = {}
         self._tables: dict[tuple[str, str], pl.DataFrame] = {}
 
-    def tolerance(self, model: LanguageModel) -> float:
-        """Return the tolerance for ties in bits."""
-        return tolerance(model)
-
-    def open(
-        self, task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str, progress: Progress
-    ) -> list[Unit]:
+    def open(self, opening: Opening, progress: Progress) -> list[Unit]:
         """Record the plan and return its units, all of which are missing."""
-        self._record, self._files = new_record(task, model, options, plan, command), plan.files
-        progress.planned(sum(unit.size for unit in plan.units), 0, len(plan.suites))
-        return list(plan.units)
+        self._record, self._files = opening.record, opening.files
+        progress.planned(sum(unit.size for unit in opening.units), 0, len(self._record["suites"]))
+        return list(opening.units)
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
         """Store the tables of a unit."""

@@ -87,27 +87,27 @@ class Perplexity:
 
 
 def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
-    """Choose the tokenization of the texts in `paths` for a model whose option `tokens` is `auto`.
+    """Choose the tokenization of the texts in `paths` for a word-level model.
 
-    The choice is made for the texts as a whole, as in training, and not line by line. So in a text whose punctuation is
-    split off, a heading without punctuation counts as split, and in ordinary prose a dash between spaces does not make
-    its line count as split.
+    It is chosen as in training. If the model's option `tokens` is `auto`, the choice is made for the texts as a whole, and
+    not line by line. So in a text whose punctuation is split off, a heading without punctuation counts as split, and in
+    ordinary prose a dash between spaces does not make its line count as split. The words of trees are not split again.
 
     Arguments:
         model: the name of the model.
 
     Returns:
-        The option `tokens` to load the model with; empty if the name sets the option, or the model's value is not
-        `auto`.
+        The option `tokens` to load the model with; empty if the name sets the option, or it is that of the model.
 
     Raises:
         UsageError, ModelError: there is no such model.
         InputError: a text can't be read.
     """
     name = names.parse(model)
-    if "tokens" in name.options or names.head(Path(name.path)).get("tokens") != "auto":
+    saved = names.head(Path(name.path)).get("tokens")
+    if "tokens" in name.options or saved is None or (chosen := kind(paths, saved)) == saved:
         return {}
-    return {"tokens": kind(paths, "auto")}
+    return {"tokens": chosen}
 
 
 def perplexity(

@@ -11,7 +11,7 @@ three slots or asks for another entry, it is left to the caller, who draws again
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, compress
 from typing import Any
@@ -174,17 +174,26 @@ class Counter:
         total = cumulative[-1] if cumulative else 0
         return Counted(total, tuple(checks), tuple(cases), cumulative, empty, self._entries(cases) if spread else ())
 
-    def entries(self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], slot: str) -> set[str]:
-        """Return the entries of a slot that are in at least one combination. Arguments as for `count`."""
-        found = set[str]()
-        for case in self._cases(slots, joint, slot)[0]:
-            key = ("names", id(case))
-            if key not in self._memory:
-                first = case.roots[0]
-                groups = compress(first.groups.words, first.weights) if case.total else ()
+    def entries(
+        self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression]
+    ) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield the entries of each slot that are in a combination, case by case. Arguments as for `count`."""
+        for case in self._cases(slots, joint, "")[0]:
+            if (key := ("names", id(case))) not in self._memory:
                 # The case is kept, because its identity is the key.
-                self._memory[key] = frozenset(word.entry for words in groups for word in words), case
-            found |= self._memory[key][0]
+                self._memory[key] = self._used(case), case
+            yield from self._memory[key][0].items()
+
+    def _used(self, case: _Case) -> dict[str, frozenset[str]]:
+        """Return the entries of each slot that are in at least one combination."""
+        found: dict[str, frozenset[str]] = {}
+        waiting = [(root, root.whole.chosen) for root in case.roots if case.total]
+        while waiting:
+            node, chosen = waiting.pop()
+            if (key := ("used", id(node), chosen)) not in self._memory:
+                self._memory[key] = _reached(node, chosen), node
+            found[node.slot], children = self._memory[key][0]
+            waiting += children
         return found
 
     def _cases(
@@ -386,3 +395,17 @@ def _entries(cases: Sequence[_Case]) -> tuple[Entry, ...]:
                     entry.words.append((case, word, group))
                     entry.cumulative.append(each + (entry.cumulative[-1] if entry.cumulative else 0))
     return tuple(entries.values())
+
+
+def _reached(node: _Node, chosen: bytes) -> tuple[frozenset[str], list[tuple[_Node, bytes]]]:
+    """Return the entries in some groups of a node, and each child with the groups that go with them."""
+    used = [bool(one and weight) for one, weight in zip(chosen, node.weights, strict=True)]
+    children = []
+    for edge in node.edges:
+        mask = 0
+        # Most groups have a branch in common.
+        for branch in {id(branch): branch for branch in compress(edge.branches, used)}.values():
+            mask |= int.from_bytes(branch.chosen, "little")
+        children.append((edge.child, mask.to_bytes(len(edge.child.weights), "little")))
+    words = chain.from_iterable(compress(node.groups.words, used))
+    return frozenset([word.entry for word in words]), children

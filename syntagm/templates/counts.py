@@ -54,7 +54,8 @@ def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
     """
     draws = Draws(template, random.Random(0))
     found: list[CellCount] = []
-    entries: dict[str, set[str]] = {}
+    # Most configurations have portions in common, which are united only once.
+    portions: dict[str, set[frozenset[str]]] = {}
     visited = 0
     for cell in draws.cells():
         configurations, combinations, exact = 0, 0, True
@@ -67,10 +68,11 @@ def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
             combinations += counted.total
             exact = exact and not counted.checks
             words = {slot.name: slot.words for slot in plan.slots}
-            for name in words if counted.total else ():
-                entries.setdefault(name, set()).update(draws.counter.entries(words, plan.joint, name))
+            for name, names in draws.counter.entries(words, plan.joint) if counted.total else ():
+                portions.setdefault(name, set()).add(names)
         found.append(CellCount(cell.values, configurations, combinations, exact))
-    every = set().union(*entries.values())
+    entries = {name: set[str]().union(*sets) for name, sets in portions.items()}
+    every = set[str]().union(*entries.values())
     own = {name for section, name in template.places if section == "classes" and name in template.lexicon.classes}
     unused = {
         name: tuple(word.forms[""] for word in template.lexicon.classes[name].words if word.entry not in every)

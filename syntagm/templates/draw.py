@@ -18,7 +18,7 @@ from syntagm.templates.plan import Plan
 
 MAX_ITEMS = 1_000_000
 MAX_BOUND = 10**15
-LISTED = 1_000_000
+LISTED, DRAWS = 1_000_000, 250_000
 TRIES = 1_000
 
 
@@ -141,7 +141,7 @@ def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int
         if not plan.joint:
             allowed.append(range(plan.size))
         elif (listed := listed + plan.size) <= LISTED:
-            allowed.append([rank for rank in range(plan.size) if unrank(plan, rank) is not None])
+            allowed.append(list(_allowed(plan)))
         else:
             allowed.append(None)
     sizes = [plan.size if ranks is None else len(ranks) for plan, ranks in zip(plans, allowed, strict=True)]
@@ -151,6 +151,36 @@ def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int
         )
         for plan, ranks, quota in zip(plans, allowed, quotas(n, sizes), strict=True)
     ]
+
+
+def _allowed(plan: Plan) -> Iterator[int]:
+    """Yield the ranks of a plan with slots that no condition excludes, in order.
+
+    Slots get words from the first to the last. A condition is checked as soon as its slots have words, so that what it
+    excludes is never listed.
+    """
+    names = [slot.name for slot in plan.slots]
+    due: list[list[Expression]] = [[] for _ in names]
+    for condition in plan.joint:
+        due[max(map(names.index, expression.slots(condition)))].append(condition)
+    cells: dict[str, Mapping[str, str]] = {}
+    entries: dict[str, str] = {}
+    place, indices, ranks = 0, [-1] * len(names), [0] * len(names)
+    while place >= 0:
+        words = plan.slots[place].words
+        index = indices[place] = indices[place] + 1
+        if index == len(words):
+            indices[place] = -1
+            place -= 1
+            continue
+        cells[names[place]], entries[names[place]] = words[index].forms, words[index].entry
+        if all(expression.holds(condition, cells, entries) for condition in due[place]):
+            rank = ranks[place] * len(words) + index
+            if place + 1 == len(names):
+                yield rank
+            else:
+                place += 1
+                ranks[place] = rank
 
 
 def quotas(n: int, sizes: Sequence[int]) -> list[int]:
@@ -172,13 +202,14 @@ def quotas(n: int, sizes: Sequence[int]) -> list[int]:
 def _draw_unlisted(plan: Plan, quota: int, generator: random.Random, place: str) -> set[int]:
     """Draw `quota` allowed ranks, uniformly, from a plan that is too big to list."""
     ranks: set[int] = set()
-    for _ in range(LISTED + 20 * quota):
+    size, draws = plan.size, DRAWS + 20 * quota
+    for _ in range(draws):
         if len(ranks) == quota:
             return ranks
-        rank = int(generator.random() * plan.size)
+        rank = int(generator.random() * size)
         if rank not in ranks and unrank(plan, rank) is not None:
             ranks.add(rank)
-    found = f"{len(ranks):,} of {quota:,} items in {LISTED + 20 * quota:,} draws{where(plan)}"
+    found = f"{len(ranks):,} of {quota:,} items in {draws:,} draws{where(plan)}"
     raise InputError(place, found, "more words that meet the conditions", 'Ask for fewer (-n N), or fill = "sample".')
 
 

@@ -6,7 +6,8 @@ also has a fixed cost. The vocabulary size is guessed from the size of the text.
 it is an upper limit for models that are trained by gradient descent.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 REACHED = 0.3
 STEP_SECONDS = {"cpu": 0.005, "cuda": 0.02}
@@ -26,6 +27,7 @@ class Work:
         test: words of the test text, which is scored in addition to the suites.
         speed: floating-point operations per second.
         device: the device for training and scoring: `cpu`, `cuda` ...
+        evaluation: the options with which the model is evaluated; see `Controlled.evaluation`.
     """
 
     words: int
@@ -33,6 +35,7 @@ class Work:
     test: int
     speed: float
     device: str
+    evaluation: Mapping[str, str] = field(default_factory=dict)
 
 
 def seen_twice(words: int) -> float:

@@ -27,12 +27,17 @@ class Controlled(Generic[S]):
         duration: a function that gives upper estimates of the seconds of training and of scoring.
         default: whether the family takes part in an experiment that names no families.
         pace: the basis for estimates of duration, if it is not the number of weights.
+        evaluation: the names in `scales` that are options of the trained model, not of training.
+        check_texts: a function that refuses, with a UsageError, a corpus or a held-out text without the trees that the
+            family needs; None if it needs none.
     """
 
     scales: Mapping[str, Mapping[str, Any]]
     duration: Callable[[S, Work], tuple[float, float]]
     default: bool = False
     pace: str = ""
+    evaluation: tuple[str, ...] = ()
+    check_texts: Callable[[S, Sequence[str], Sequence[str]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

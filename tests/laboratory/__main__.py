@@ -1,6 +1,6 @@
 """Try thousands of faults and of damaged files, and print the wrong outcomes.
 
-`python -m tests.laboratory [NUMBER [SEED [NAME ...]]]`: the names choose lines and artefacts, so that two processes can
+`python -m tests.laboratory [NUMBER [SEED [NAME ...]]]`: the names choose lines, artefacts and `kills`, so that two processes can
 share a night; each gets the faults that it gets in the whole.
 """
 
@@ -11,14 +11,15 @@ from pathlib import Path
 
 from .damage import ARTEFACTS, Damages
 from .disk import Disk
+from .kills import Kills
 from .lines import LINES, prepare
 from .trials import KINDS, Laboratory, faults
 
 
 def main(number: int = 5000, seed: int = 1, *names: str) -> int:
-    """Try faults of all command lines, and damaged files of all artefacts; return 1 if an outcome was wrong."""
-    if unknown := set(names) - {*LINES, *ARTEFACTS}:
-        print(f"no line and no artefact has the name {', '.join(sorted(unknown))}; there are {[*LINES, *ARTEFACTS]}")
+    """Try faults of all command lines, damaged files of all artefacts and kills; return 1 if an outcome was wrong."""
+    if unknown := set(names) - (known := {*LINES, *ARTEFACTS, "kills"}):
+        print(f"nothing to try has the name {', '.join(sorted(unknown))}; there are {sorted(known)}")
         return 2
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="laboratory-") as folder:
@@ -52,6 +53,14 @@ def main(number: int = 5000, seed: int = 1, *names: str) -> int:
             wrong += problems
             print(f"damaged files of {name}: {share} tried, {problems} problems", flush=True)
         disk.close()
+        if not names or "kills" in names:
+            (kills := Path(folder, "kills")).mkdir()
+            problems, share = 0, number // 25
+            for problem in Kills(kills, "local:2").trials(share, random.Random(f"{seed} kills")):
+                problems += 1
+                print(f"kills: {problem}", flush=True)
+            wrong += problems
+            print(f"kills of workers and drivers: {share} tried, {problems} problems", flush=True)
     return 1 if wrong else 0
 
 

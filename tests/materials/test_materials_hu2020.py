@@ -10,6 +10,7 @@ import pytest
 from hu2020_for_tests import DESIGNS, compared, items, joined, numbered, rows, suite, suites
 
 import syntagm
+from syntagm.materials.finding import collections
 
 every_suite = pytest.mark.parametrize("name", sorted(DESIGNS))
 
@@ -238,3 +239,13 @@ def test_the_page_on_coverage_names_every_suite_beside_its_topic() -> None:
     lines = re.findall(r"^\| ([^|`]+) \| ((?:`[^`|]+`(?:, )?)+) \|", page, re.MULTILINE)
     shown = {(topic, name) for topic, names in lines for name in re.findall("`([^`]+)`", names)}
     assert shown == {(suite(name).tags["textbook"], name) for name in DESIGNS}
+
+
+def test_the_table_of_all_collections_counts_every_suite() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (.+) \|$", page.partition("\n## All collections by topic\n")[2], re.MULTILINE)
+    header, *rows = [[cell.strip() for cell in line.split("|")] for line in table]
+    assert sorted(name.strip("`") for name in header[1:]) == collections()
+    for column, name in enumerate(header[1:], 1):
+        counts = [int(match[0]) for row in rows if (match := re.match(r"\d+", row[column]))]
+        assert (name, sum(counts)) == (name, len(syntagm.read_suites(f"{name.strip('`')}?n=1")))

@@ -102,8 +102,8 @@ def test_signatures_have_the_scoring_settings_in_the_order_of_the_declaration(na
     family = families.of_model(model.name)
     assert family is not None
     scoring = [one.name for one in family.settings if isinstance(one, Fixed) or one.effect == "scoring"]
-    # `chat` is part of a signature only where a template is used.
-    assert list(model.settings) == [setting for setting in scoring if setting != "chat"]
+    # `chat` is part of a signature only where a template is used, `adapter` only where there is one.
+    assert list(model.settings) == [setting for setting in scoring if setting not in ("chat", "adapter")]
     assert (model.sees, model.exact) == (family.sees, family.exact)
 
 

@@ -6,6 +6,7 @@ import torch
 from models_for_tests import rnng
 
 from benchmarks.plain_rnng import PlainDecoder
+from syntagm.errors import UsageError
 from syntagm.models.rnng.grammar import NetworkGrammar
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network
@@ -104,3 +105,42 @@ def test_a_word_that_the_beam_does_not_reach_has_no_surprisal() -> None:
         model.network.action.weight[REDUCE] = 0.0
     [answer] = Rnng(model.network, model.vocabulary, model.labels, "blanks", "greedy", sizes).score(["The boat was"])
     assert np.isnan(answer.bits).tolist() == [False, True, True]
+
+
+def test_the_end_symbol_closes_the_tree() -> None:
+    sizes = {"beam": "20", "word_beam": "8", "fast_track": "2"}
+    [words, nothing], [whole, empty] = (
+        [*rnng("stack", **sizes, **end).score(["The boat was new .", ""])] for end in ({}, {"eos": "yes"})
+    )
+    np.testing.assert_array_equal(whole.bits[:-1], words.bits)
+    assert (whole.starts[-1], whole.in_vocabulary[-1]) == (len(whole.text), True)
+    [reading] = search(
+        NetworkGrammar((model := rnng("stack", **sizes)).network),
+        [model.vocabulary.ids(whole.text.split())],
+        model.sizes,
+        ends=True,
+    )
+    assert whole.bits.sum() == pytest.approx(-reading.closed / np.log(2))
+    # The probability of no words at all is 0: a tree has a word.
+    assert len(nothing.bits) == 0
+    assert np.isnan(empty.bits).tolist() == [True]
+    with pytest.raises(UsageError, match="eos=yes with root=mask"):
+        rnng(eos="yes", root="mask")
+
+
+def dynet(inputs: int, hidden: int) -> int:
+    """Return by how many parameters a layer of DyNet's LSTM, with peepholes and coupled gates, differs from PyTorch's."""
+    return (3 * inputs + 5 * hidden + 3) * hidden - 4 * hidden * (inputs + hidden + 2)
+
+
+@pytest.mark.parametrize(("words", "millions"), [(24_000 + 68, 22.9), (170_000 + 74, 135.2)])
+def test_parameter_counts_are_those_of_hu_et_al(words: int, millions: float) -> None:
+    with torch.device("meta"):
+        network = Network(words, 27, 256, 256, 2)
+    count = sum(parameter.numel() for parameter in network.parameters())
+    assert count == 2 * words * 256 + words + 4_315_133
+    # The published counts include a table of pretrained embeddings, as large as that of the words, which has no use in the
+    # generative model. They are those of DyNet's cells: the first layer over the actions has inputs of width 16, and the
+    # other layers of stack, actions, words and both directions of the composition have inputs of width 256.
+    unused, cells = words * 256, dynet(16, 256) + 7 * dynet(256, 256)
+    assert round((count + unused + cells) / 1e6, 1) == millions

@@ -166,3 +166,42 @@ def test_sums_do_not_underflow() -> None:
     [reading] = search(Counting([0, 0, 0], [0, 0, 0], [1e-30, 1.0]), [[0] * 100], Sizes(3, 2, 1))
     assert np.isfinite(reading.masses).all()
     assert reading.masses[-1] < -6_900
+
+
+@pytest.mark.parametrize("sentence", [[0], [1, 0]])
+def test_the_mass_of_closed_trees_is_that_of_all_trees_of_the_sentence(sentence: list[int]) -> None:
+    deep = Counting([0.013, -0.017, -40, -40], [0.7, 0.3, 100, 99.5], [0.5, 0.3, 0.2])
+    everything = Sizes(10_000, 10_000, 0)
+    [reading] = search(deep, [sentence], everything, ends=True)
+    [again, _] = search(deep, [sentence, [2, 2, 2]], everything, trees=True)
+    assert reading.closed == again.closed == pytest.approx(_closed_trees(deep, sentence))
+    assert reading.best is None
+    assert np.isnan(search(deep, [sentence], everything)[0].closed)
+
+
+def _closed_trees(grammar: Counting, sentence: Sequence[int]) -> float:
+    """Return the log-probability of a sentence, over all trees with at most `DEEPEST` open constituents."""
+
+    def total(opened: int, read: int, last: int, logs: float) -> float:
+        valid = [SHIFT] * (opened > 0) + [REDUCE] * (opened > 0 and last < OPEN) + [OPEN, OPEN + 1]
+        logits = grammar.logits + grammar.slopes * opened
+        after = logs + logits - np.log(np.exp(logits[valid]).sum())
+        found = 0.0
+        if SHIFT in valid and read < len(sentence):
+            found += total(opened, read + 1, SHIFT, after[SHIFT] + grammar.log_words[sentence[read]])
+        if REDUCE in valid and opened > 1:
+            found += total(opened - 1, read, REDUCE, after[REDUCE])
+        elif REDUCE in valid and read == len(sentence):
+            found += float(np.exp(after[REDUCE]))
+        if opened < DEEPEST:
+            found += sum(total(opened + 1, read, action, after[action]) for action in (OPEN, OPEN + 1))
+        return found
+
+    return float(np.log(total(0, 0, OPEN, 0.0)))
+
+
+def test_a_sentence_that_is_not_reached_has_no_end() -> None:
+    greedy = Counting([0, 0, 0], [0, 5, -5], [0.5, 0.5])
+    [reading, short] = search(greedy, [[0, 1, 0], [0]], Sizes(1, 1, 0), ends=True)
+    assert reading.closed == -np.inf
+    assert np.isfinite(short.closed)

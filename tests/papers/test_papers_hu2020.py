@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from training_for_tests import bracketed
 
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
 from syntagm.errors import Interrupted, UsageError
 from syntagm.models.names import load
-from syntagm.papers.experiment import duration, hyperparameters, model
+from syntagm.papers.experiment import duration, hyperparameters, model, record
+from syntagm.papers.experiment._written import EXPERIMENT
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs.store import open_run
@@ -208,7 +210,7 @@ def test_what_is_done_is_not_made_again(
             ["--sizes", "big=2000"],
             "big of 2,000 words; expected at most the 1,600 words of the training text. These fit: --sizes big=1600",
         ),
-        (["--families", "gpt3"], "'gpt3'; expected one of ngram, lstm, onlstm, multitask, gpt2, gpt2-words"),
+        (["--families", "gpt3"], "'gpt3'; expected one of ngram, lstm, onlstm, multitask, gpt2, gpt2-words, rnng"),
         (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a value like 128"),
         (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),
         (["--set", "gpt2.width"], "'gpt2.width'; expected NAME=VALUE"),
@@ -280,7 +282,8 @@ def test_every_scale_is_one_that_training_takes() -> None:
     for scale in hyperparameters.scales():
         for family in hyperparameters.taking_part():
             chosen = hyperparameters.options(scale, [family.name])[family.name]
-            assert chosen.keys() - {"reading"} <= {option.field for option in family.options}
+            evaluated = set(hyperparameters.evaluation(family.name, chosen))
+            assert chosen.keys() - {"reading"} - evaluated <= {option.field for option in family.options}
             hyperparameters.settings(family.name, chosen, 1_000_000)
 
 
@@ -314,3 +317,95 @@ def test_families_and_sizes_can_be_added(texts: Path, tmp_path: Path) -> None:
     table = hu2020.experiment(designed(texts, tmp_path, {"xs": 480}, small, "lstm"))
     assert [row[:3] for row in table.rows] == [("lstm", "xs", 1), ("ngram", "sm", 0)]
     assert table.csv() == (tmp_path / "results.csv").read_text()
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trees")
+    for seed, (name, number) in enumerate({"train": 100, "valid": 10, "test": 10}.items()):
+        text = sentences(seed, number).replace("it.", "it?!")
+        (folder / f"{name}.trees").write_text(bracketed(text))
+    return folder
+
+
+SMALL = {"hidden": "8", "embedding": "8", "layers": "1", "epochs": "1"}
+
+
+def grown(trees: Path, folder: Path, changes: dict[str, str], *families: str, kind: str = "trees") -> Design:
+    files = [[str(trees / f"{name}.{kind if name == 'train' else 'trees'}")] for name in ("train", "valid", "test")]
+    sizes = {"xs": 160, "sm": 400}
+    return Design(folder, *files, sizes, [1], hyperparameters.options("small", families, changes), SUITES[:1])
+
+
+@pytest.mark.slow
+def test_all_families_see_the_same_words_of_trees(trees: Path, tmp_path: Path) -> None:
+    changes = {f"{family}.{name}": value for family in ("lstm", "multitask", "rnng") for name, value in SMALL.items()}
+    changes |= {
+        "onlstm.hidden": "10",
+        "onlstm.embedding": "10",
+        "onlstm.epochs": "1",
+        "rnng.beam": "5",
+        "rnng.word_beam": "2",
+    }
+    changes |= dict(f"gpt2.{change}".split("=") for change in TINY)
+    families = ("ngram", "lstm", "onlstm", "multitask", "rnng", "gpt2")
+    table = hu2020.experiment(grown(trees, tmp_path, changes, *families))
+    assert [row[0] for row in table.rows] == [*families, *families]
+    columns = [{row[table.columns.index(name)] for row in table.rows} for name in ("test_words", "undefined_words")]
+    # "it?!" is a word of the trees, although the Treebank's rules split it: 8 words and an end.
+    assert columns == [{10 * 9}, {0}]
+    unknown = table.columns.index("unknown_words")
+    assert len({row[unknown] for row in table.rows if row[0] != "gpt2" and row[1] == "sm"}) == 1
+    vocabularies = [
+        (tmp_path / "models" / f"{family}-sm-1" / "vocabulary.txt").read_text().split()
+        for family in ("lstm", "onlstm", "multitask", "rnng")
+    ]
+    assert all(set(words) == set(vocabularies[0]) for words in vocabularies)
+    assert "it?!" in vocabularies[0]
+    assert [note for note in table.notes if "rnng are upper bounds" in note]
+    settings = open_run(tmp_path / "runs" / "rnng-sm-1").record["model"]["policies"]
+    assert (settings["beam"], settings["word_beam"], settings["eos"]) == ("5", "2", "no")
+    part = tmp_path / "corpora" / "xs.trees"
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-1])
+    assert [*EXPERIMENT.check(tmp_path)] == [part]
+    part.write_bytes(whole)
+    assert not EXPERIMENT.check(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        ("rnng", r"rnng, and .*xs\.txt has no trees; expected a corpus and a held-out text of trees"),
+        ("multitask", r"tags: none given, and .*xs\.txt has no trees"),
+    ],
+)
+def test_a_family_that_needs_trees_is_refused_before_anything_is_trained(
+    texts: Path, trees: Path, tmp_path: Path, family: str, message: str
+) -> None:
+    (trees / "train.txt").write_text(sentences(0, 100))
+    for design in (
+        designed(texts, tmp_path, {"xs": 480}, {}, "ngram", family),
+        grown(trees, tmp_path, {}, "ngram", family, kind="txt"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            record.check(design)
+    assert not [*tmp_path.iterdir()]
+    record.check(grown(trees, tmp_path, {}, "ngram", family))
+
+
+def test_the_options_of_a_search_are_checked(trees: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="beam"):
+        record.check(grown(trees, tmp_path, {"rnng.beam": "0"}, "rnng"))
+    smaller, larger = (
+        duration.seconds(
+            "rnng",
+            hyperparameters.options("small", ["rnng"], {"rnng.beam": beam})["rnng"],
+            1000,
+            {"valid": 9, "test": 9},
+            1e10,
+        )
+        for beam in ("10", "100")
+    )
+    assert smaller[0] == larger[0]
+    assert smaller[1] < larger[1] / 5

@@ -233,6 +233,14 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert main(["train", "ngram", "--corpus", str(text), "--discount-fallback", "-o", str(place)]) == 0
     assert division(str(place), [held]) == {"tokens": "treebank"}
     assert division(f"{place}?tokens=auto", [held]) == division("toy", [held]) == {}
+    # The words of trees are not split again.
+    fixed, trees = tmp_path / "fixed", tmp_path / "held.trees"
+    trees.write_text("(S (NNP AT&T) (VBZ barks))\n")
+    main(["train", "ngram", "--corpus", str(text), "--discount-fallback", "--tokens", "treebank", "-o", str(fixed)])
+    assert (division(str(fixed), [trees]), division(str(fixed), [held])) == ({"tokens": "blanks"}, {})
+    assert perplexity(load(str(fixed), eos="yes", tokens="blanks"), ["AT&T barks"]).words == 3
+    with pytest.raises(UsageError, match="'moses'; expected one of treebank, blanks"):
+        load(str(fixed), tokens="moses")
     loaded = []
     load_once = ngram.load
     monkeypatch.setattr(ngram, "load", lambda path, **options: loaded.append(options) or load_once(path, **options))

@@ -88,8 +88,17 @@ def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int |
         next(draw.cross([plan(*(slot(f"s{index}", 1000) for index in range(number)))], "here", n, 1))
 
 
+@given(st.lists(st.integers(0, 5), min_size=4, max_size=4), st.sets(st.sampled_from(["ab", "ac", "bd", "cd", "ad"])))
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_listing_is_trying_every_rank(sizes: list[int], pairs: set[str]) -> None:
+    joint = tuple(expression.Share(Ref(first, "third"), Ref(second, "third")) for first, second in sorted(pairs))
+    whole = plan(*map(slot, "abcd", sizes), joint=joint)
+    assert list(draw._allowed(whole)) == [rank for rank in range(whole.size) if draw.unrank(whole, rank)]
+
+
 def test_conditions_that_nothing_meets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draw, "LISTED", 1000)
+    monkeypatch.setattr(draw, "DRAWS", 1000)
     first = Slot("a", tuple(Word("here", {"third": "-"}) for _ in range(2000)))
     # Too many combinations to list now, so that 1,000 + 20 × 3 are tried.
     with pytest.raises(InputError, match=r"0 of 3 items in 1,060 draws"):

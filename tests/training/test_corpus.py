@@ -147,3 +147,17 @@ def test_the_bundled_excerpt() -> None:
     assert len(found) == 7309
     assert found[0].startswith("The Nellie, a cruising yawl")
     assert corpus.record(["excerpt"])[0]["name"] == "excerpt.txt"
+
+
+def test_the_words_of_trees_are_not_split_again(tmp_path: Path) -> None:
+    (tmp_path / "a.trees").write_text("(S (NP (NNP D.C.) (NNP AT&T)) (VP (VBZ '') (NNS Gotta)))\n")
+    (tmp_path / "a.txt").write_text("AT&T's\n")
+    (trees, text), words = (tmp_path / "a.trees", tmp_path / "a.txt"), ["D.C.", "AT&T", "''", "Gotta"]
+    assert [*corpus.sentences([trees], "treebank")] == [words]
+    assert [*corpus.sentences([trees], "treebank-lower")] == [[word.lower() for word in words]]
+    assert [*corpus.sentences([trees, text], "treebank")] == [words, ["AT", "&", "T", "'s"]]
+    assert [corpus.kind([trees], tokens) for tokens in ("auto", "moses", "moses-lower")] == [
+        *["blanks"] * 2,
+        "blanks-lower",
+    ]
+    assert corpus.kind([trees, text], "treebank") == "treebank"

@@ -104,3 +104,25 @@ def test_names(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"a\.txt belongs to the corpus and would be overwritten"):
         nested.write([tmp_path / "a.txt"], {"a": 1}, tmp_path, seed=1)
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "one two\n"
+
+
+def test_a_subset_of_trees_consists_of_trees(tmp_path: Path) -> None:
+    trees = [
+        "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))",
+        "(S (NP (-NONE- *)))",
+        "( (S\n (NP (NNS dogs))\n (VP (VBP bark))))",
+    ]
+    (tmp_path / "a.trees").write_text("\n".join(trees * 5))
+    written = nested.write([tmp_path / "a.trees"], {"xs": 5, "sm": 25}, tmp_path / "parts", seed=1)
+    assert [path.name for path in written.values()] == ["xs.trees", "sm.trees"]
+    lines = written["sm"].read_text().splitlines()
+    # Trees without words are no sentences.
+    assert lines == [trees[0], "( (S (NP (NNS dogs)) (VP (VBP bark))))"] * 5
+    place = iter(lines)
+    assert all(line in place for line in written["xs"].read_text().splitlines())
+    assert sum(len(text.split()) for text in corpus.texts([written["sm"]])) == 25
+    # Of a corpus that has text as well, only the text is known.
+    (tmp_path / "b.txt").write_text("It barks .\n")
+    mixed = nested.write([tmp_path / "a.trees", tmp_path / "b.txt"], {"all": 28}, tmp_path / "mixed", seed=1)
+    assert mixed["all"].name == "all.txt"
+    assert mixed["all"].read_text().splitlines()[-2:] == ["dogs bark", "It barks ."]

@@ -72,7 +72,8 @@ def test_defaults_are_settings_that_training_takes(family: Any) -> None:
 def test_an_experiment_sets_what_there_is(family: Any) -> None:
     scales = family.controlled.scales.values() if family.controlled else []
     for scale in scales:
-        assert scale.keys() - {"reading"} <= {one.field for one in family.options}
+        assert set(family.controlled.evaluation) < scale.keys()
+        assert scale.keys() - {"reading", *family.controlled.evaluation} <= {one.field for one in family.options}
 
 
 def test_the_command_offers_the_families_and_an_experiment_their_variants(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,18 @@
 from pathlib import Path
 
 from syntagm.models.family import Family
-from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, PERMISSIONS, PROGRAMS, batch
-from syntagm.models.option import DEVICE, Choice, Option, Value, choice
+from syntagm.models.hugging_face.options import (
+    ARCHITECTURES,
+    BOS,
+    DEVICES,
+    DTYPE,
+    EOS,
+    FILES,
+    PERMISSIONS,
+    PROGRAMS,
+    batch,
+)
+from syntagm.models.option import Choice, Option, Value, choice
 
 # Default number of tokens in a batch on a CPU.
 BATCH = 1_536
@@ -30,6 +40,7 @@ FAMILY = Family(
             texts_only=True,
         ),
         DTYPE,
+        *FILES,
         Option(
             "boundary",
             Choice((
@@ -50,7 +61,7 @@ FAMILY = Family(
             "for gaps: the probability of a candidate.",
             gaps_only=True,
         ),
-        DEVICE,
+        DEVICES,
         batch(BATCH),
         Option(
             "sharing", choice(["auto", "no"]), "auto",

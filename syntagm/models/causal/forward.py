@@ -47,7 +47,8 @@ class Forward:
     def __init__(self, model: Any, budget: int) -> None:
         self.model, self.budget = model, Budget(budget)
         self.device, self.dtype = model.device, model.dtype
-        self.head = Head(model.get_output_embeddings(), self.device, self.dtype)
+        # A model may be spread over several devices. `device` is that of its inputs.
+        self.head = Head(model.get_output_embeddings(), self.dtype)
         self.symbols = min(self.head.vocabulary, int(model.get_input_embeddings().weight.shape[0]))
         self.limit = limit(model.config)
         self.window = window(model.config)
@@ -262,10 +263,11 @@ class Forward:
 
     def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:
         """Yield the logits of the needed rows in portions, each with the index of its first row."""
-        rows, step = torch.from_numpy(needed).to(self.device), self._portion
+        rows, step = torch.from_numpy(needed), self._portion
         if self.direct_head:
             hidden = self.model.base_model(**inputs)[0]
             hidden = hidden.reshape(-1, hidden.shape[-1])
+            rows = rows.to(hidden.device)
             for first in range(0, len(needed), step):
                 yield first, self.head.logits(hidden[rows[first : first + step]])
             return
@@ -274,11 +276,11 @@ class Forward:
 
             def cut(_: Any, arguments: tuple[torch.Tensor, ...], chosen: torch.Tensor = chosen) -> tuple[torch.Tensor]:
                 hidden = arguments[0]
-                return (hidden.reshape(-1, hidden.shape[-1])[chosen][None],)
+                return (hidden.reshape(-1, hidden.shape[-1])[chosen.to(hidden.device)][None],)
 
             hook = self.head.layer.register_forward_pre_hook(cut)
             try:
-                logits = self.model(**inputs).logits[0]
+                logits = self.model(**inputs).logits[0].to(self.head.device)
             finally:
                 hook.remove()
             yield first, logits

@@ -81,7 +81,7 @@ class Filler:
         if ends is not None and ends.ends is not None:
             first = ends.ends if ends.first is None else ends.first
             self._sets = np.stack([ends.ends, first], axis=1).astype(np.float64)
-            self._watched = torch.tensor(self._sets[:, :1], device=forward.device, dtype=forward.head.wide)
+            self._watched = torch.tensor(self._sets[:, :1], device=forward.head.device, dtype=forward.head.wide)
         self._trees: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
 
 # Number of logits in memory at a time (128 MiB of float32), and of those exponentiated at a time.
@@ -31,15 +32,21 @@ class Head:
         borders: shape (vocabulary, 2): the two sets of `Borders`, as set by `watch`; None until then.
     """
 
-    def __init__(self, layer: Any, device: torch.device, dtype: torch.dtype) -> None:
-        self.layer, self.device = layer, device
-        self.vocabulary = int(layer.weight.shape[0])
+    def __init__(self, layer: Any, dtype: torch.dtype) -> None:
+        self.layer, self.device = layer, layer.weight.device
+        # The matrix of a quantised layer may have another shape.
+        self.vocabulary = int(getattr(layer, "out_features", layer.weight.shape[0]))
         self.rows = max(1, _HELD // self.vocabulary)
         self.borders: torch.Tensor | None = None
         self.wide = torch.float64 if dtype == torch.float64 else torch.float32
         # Small blocks fit into a CPU's cache; on a GPU, few large blocks are faster.
-        self._block = max(1, _BLOCK // self.vocabulary) if device.type == "cpu" else self.rows
-        self._plain = device.type == "cpu" and type(layer) is torch.nn.Linear and layer.weight.dtype == dtype
+        self._block = max(1, _BLOCK // self.vocabulary) if self.device.type == "cpu" else self.rows
+        self._plain = (
+            self.device.type == "cpu"
+            and type(layer) is torch.nn.Linear
+            and layer.weight.dtype == dtype
+            and plain(layer.weight)
+        )
         self._buffer: torch.Tensor | None = None
 
     def watch(self, borders: Borders) -> None:

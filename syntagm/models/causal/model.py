@@ -90,7 +90,9 @@ class Causal(LanguageModel):
         # With a chat, the template decides on bos. Without, signatures are as they were before this option.
         bos = "yes" if self.bos is not None else "no"
         chat = {"bos": bos, "chat": None} if chosen["chat"] == "no" else {"bos": None, "chat": chosen["chat"]}
-        self.settings = FAMILY.scoring_settings(chosen, **chat, dtype=spelled(model.dtype))
+        self.settings = FAMILY.scoring_settings(chosen, **chat, dtype=spelled(model.dtype), adapter=loaded.adapter)
+        if loaded.quantised:
+            self.settings["weights"] = loaded.quantised
         self._options = dict(options)
         self.identify(loaded)
 
@@ -132,6 +134,7 @@ class Causal(LanguageModel):
             "positions": self.forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **loaded.record,
             **({"training": loaded.training} if loaded.training else {}),
             **({"chat": {"before each text": self._chat, "tokens": self._start}} if self._chat else {}),
         }

@@ -2,19 +2,19 @@
 
 import contextlib
 import re
-import socket
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import huggingface_hub
 import torch
 import transformers
 
 from syntagm.errors import ModelError
+from syntagm.io import hub
+from syntagm.models.hugging_face.quantised import PACKAGES, refuse_dequantised, refuse_missing_packages, settings_of
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -36,41 +36,109 @@ _HIGHEST = 10_000_000
 _LAYER = re.compile(r"\.(\d+)\.")
 
 
-def read_checkpoint(
-    name: str, revision: str, dtype: torch.dtype, pickle: bool, code: bool, kind: Kind
-) -> tuple[Any, Any, list[str]]:
-    """Load a model and its tokenizer from a folder, the hub's cache, or the hub if it can be reached.
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """A model and its tokenizer, as loaded.
 
-    The third value names the stored weights that the model doesn't use, as `unused_weights` does.
+    Arguments:
+        unused: the stored weights that the model doesn't use, as from `unused_weights`.
+        quantisation: the quantisation that its configuration describes; None if the weights are not quantised.
+    """
+
+    model: Any
+    tokenizer: Any
+    unused: list[str]
+    quantisation: dict[str, Any] | None
+
+
+def read_checkpoint(
+    name: str,
+    revision: str,
+    dtype: torch.dtype | None,
+    pickle: bool,
+    code: bool,
+    kind: Kind,
+    device: torch.device | None,
+    gguf: str = "",
+    tokenizer_folder: Path | None = None,
+) -> Checkpoint:
+    """Load a model and its tokenizer from a folder, the hub's cache, or the hub if it can be reached.
 
     Arguments:
         name: folder, or name on the hub.
         revision: revision on the hub; empty for the default.
-        dtype: dtype of the weights.
+        dtype: dtype of the weights, except quantised ones; None for float32, or that of a quantised checkpoint.
         pickle: whether pickled weights are allowed.
         code: whether code that comes with the model is allowed.
         kind: the kind of language model.
+        device: the device; None to spread the model over all devices.
+        gguf: a GGUF file in the folder, whose weights are dequantised; empty for safetensors.
+        tokenizer_folder: the folder of the tokenizer, if it is another one.
 
     Raises:
         ModelError: the files can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
     """
+    place = f"{kind}:{name}"
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
-    if remote and not _hub_is_reachable():
+    if remote and not hub.is_reachable(huggingface_hub.constants):
         arguments["local_files_only"] = True
+    quantisation = None
     with warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore")
         try:
+            weights: dict[str, Any] = {}
+            if gguf:
+                arguments["gguf_file"] = gguf
+                weights["quantization_config"] = transformers.GgufConfig(gguf_file=gguf, dequantize=True)
+            else:
+                weights["use_safetensors"] = None if pickle else True
+                quantisation = settings_of(transformers.AutoConfig.from_pretrained(name, **arguments))
+            if quantisation is not None:
+                method = str(quantisation.get("quant_method"))
+                refuse_missing_packages(place, PACKAGES.get(method, {}), f"weights quantised as {method}")
+            if device is None or quantisation is not None:
+                # The weights of some packages can't be moved after loading.
+                weights["device_map"] = "auto" if device is None else {"": device}
+            default = torch.float32 if quantisation is None else "auto"
             model, loading = _LOADERS[kind].from_pretrained(
-                name, dtype=dtype, use_safetensors=None if pickle else True, output_loading_info=True, **arguments
+                name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
+            own_tokenizer = (tokenizer_folder, {"trust_remote_code": code}) if tokenizer_folder else (name, arguments)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
+        except ModelError:
+            raise
         except Exception as error:  # transformers raises exceptions of many types
             raise _not_found(name, kind, error, remote and "local_files_only" in arguments) from error
-    place = f"{kind}:{name}"
     refuse_incomplete(place, loading)
+    if quantisation is not None:
+        refuse_dequantised(place, quantisation, model)
+        if dtype not in (None, model.dtype):
+            raise ModelError(
+                place, f"quantised weights for a computation in {model.dtype}", f"{dtype}, as the option dtype says",
+                "Omit the option dtype.",
+            )  # fmt: skip
+    if device is None:
+        _refuse_offloaded(place, model)
+    elif quantisation is None:
+        model = model.to(device)
     _refuse_another_kind(place, kind, model, tokenizer)
-    return model, tokenizer, unused_weights(place, model.config, loading)
+    return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
+
+
+def _refuse_offloaded(place: str, model: Any) -> None:
+    """Refuse a model that is spread over devices too small for it.
+
+    Raises:
+        ModelError: parts of the model are on the disk, or in the memory of the CPU beside that of GPUs.
+    """
+    places = [str(device) for device in getattr(model, "hf_device_map", {}).values()]
+    elsewhere = [device for device in places if device == "disk" or (device == "cpu" and set(places) != {"cpu"})]
+    if elsewhere:
+        raise ModelError(
+            place, f"{len(elsewhere)} of {len(places)} parts of the model, which don't fit into the memory of the devices",
+            "devices with enough memory for all weights", "Use more GPUs, dtype=bf16, or a quantised checkpoint.",
+        )  # fmt: skip
 
 
 def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
@@ -93,18 +161,6 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
         place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
     )  # fmt: skip
-
-
-def _hub_is_reachable() -> bool:
-    """Return whether the hub can be reached. This check avoids a minute of retries without a network."""
-    if huggingface_hub.constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
-        return not huggingface_hub.constants.HF_HUB_OFFLINE
-    hub = urlsplit(huggingface_hub.constants.ENDPOINT)
-    try:
-        socket.create_connection((hub.hostname or "", hub.port or 443), timeout=3).close()
-    except OSError:
-        return False
-    return True
 
 
 def refuse_incomplete(place: str, loading: Any) -> None:

@@ -1,7 +1,9 @@
 """Declarations shared by the families of Hugging Face transformers: options, architectures, programs."""
 
+from dataclasses import replace
+
 from syntagm.models.family import Program
-from syntagm.models.option import NO_YES, Choice, Option, Value, Whole
+from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Text, Value, Whole
 
 BOS = Option(
     "bos",
@@ -29,10 +31,32 @@ EOS = Option(
 )
 FLOATS = (Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"))
 DTYPE = Option(
-    "dtype", Choice((*FLOATS, Value("f64", words="64-bit floats"))),
-    "f32",
-    "dtype of the computation, regardless of the dtype of the stored weights. Log-sum-exp is computed in float32 or wider",
-    loading=True,
+    "dtype",
+    Choice((*FLOATS, Value("f64", words="64-bit floats"))),
+    "",
+    "dtype of the computation, regardless of the dtype of the stored weights. A checkpoint with quantised weights has a "
+    "dtype of its own, and another one is refused. Log-sum-exp is computed in float32 or wider",
+    depends="`f32`, or that of a quantised checkpoint", loading=True,
+)  # fmt: skip
+FILES = (
+    Option(
+        "gguf", Text(("a file in the folder",)), "",
+        "the GGUF file to read. Its weights are dequantised while loading, to `dtype`. A path that ends in `.gguf` needs no "
+        "option",
+        effect="source", depends="none", loading=True,
+    ),
+    Option(
+        "adapter",
+        Choice((
+            Value("separate", "its layers are computed beside those of the base model"),
+            Value("merged", "its weights are added to those of the base model first, which rounds differently"),
+        )),
+        "", "how an adapter of PEFT is computed.", depends="`separate`", loading=True,
+    ),
+)  # fmt: skip
+DEVICES = replace(
+    DEVICE, values=Text(("`auto`", "`cpu`", "`cuda`", "`cuda:1`", "`spread`", "...")),
+    help=f"{DEVICE.help}; `spread`: all GPUs, with some layers on each",
 )  # fmt: skip
 PERMISSIONS = (
     Option(

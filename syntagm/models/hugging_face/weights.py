@@ -13,6 +13,7 @@ import torch
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing
 from syntagm.io.json import record
+from syntagm.models.hugging_face.quantised import plain
 
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
 _MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
@@ -47,10 +48,22 @@ def hash_folder(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def hash_stored(folder: Path, file: str, tokenizer: Any) -> str:
+    """Return a hash of the stored files of quantised weights, and of the tokenizer.
+
+    Arguments:
+        folder: the folder.
+        file: the GGUF file in it; empty for other checkpoints.
+        tokenizer: the tokenizer.
+    """
+    files = hashing.of_file(folder / file) if file else hash_folder(folder)
+    return hashlib.sha256(files.encode() + _tokenization(tokenizer)).hexdigest()
+
+
 def sample(model: Any) -> str:
     """Return a hash of a few numbers of each weight, which changes with every training step."""
     digest = hashlib.sha256()
-    for tensor in model.parameters():
+    for tensor in filter(plain, model.parameters()):
         flat = tensor.detach().reshape(-1)
         values = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
         digest.update(memoryview(values.view(torch.uint8).numpy()))
@@ -86,6 +99,8 @@ def refuse_nan(model: Any, name: str) -> None:
         ModelError: a weight is NaN, or a weight matrix contains an infinite number.
     """
     for weights, tensor in model.named_parameters():
+        if not plain(tensor):
+            continue
         # A vector may hold -inf: the bias of symbols that the model never predicts.
         broken = tensor.isnan() if tensor.dim() < 2 else ~tensor.isfinite()
         if count := int(broken.sum()):

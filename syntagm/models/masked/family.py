@@ -1,9 +1,9 @@
 """The declaration of the family `masked`."""
 
 from syntagm.models.family import Family, Scoring
-from syntagm.models.hugging_face.options import ARCHITECTURES, DTYPE, PERMISSIONS, PROGRAMS, batch
+from syntagm.models.hugging_face.options import ARCHITECTURES, DEVICES, DTYPE, FILES, PERMISSIONS, PROGRAMS, batch
 from syntagm.models.masked.masking import KINDS
-from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value
+from syntagm.models.option import NO_YES, Choice, Fixed, Option, Value
 
 # Default number of tokens in a batch on a CPU.
 BATCH = 4_096
@@ -43,7 +43,8 @@ FAMILY = Family(
         Fixed("bos", Value("yes")),
         Fixed("eos", Value("no")),
         DTYPE,
-        DEVICE,
+        *FILES,
+        DEVICES,
         batch(BATCH),
         *PERMISSIONS,
     ),

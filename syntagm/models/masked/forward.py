@@ -136,7 +136,8 @@ class MaskedForward:
 
         def cut(_: Any, __: Any, output: Any) -> Any:
             # If the last layer was computed only at the scored positions, there are no others.
-            rows, at = torch.arange(len(places), device=self.device), places if self.last is None else 0
+            device = output[0].device
+            rows, at = torch.arange(len(places), device=device), places.to(device) if self.last is None else 0
             hidden = output[0][rows, at][None]
             if isinstance(output, tuple):
                 return (hidden, *output[1:])

@@ -88,7 +88,9 @@ class Masked(LanguageModel):
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
         self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", name)
         self.numerical_error = self.forward.numerical_error
-        self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype))
+        self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype), adapter=loaded.adapter)
+        if loaded.quantised:
+            self.settings["weights"] = loaded.quantised
         self._options = dict(options)
         self.identify(loaded)
 
@@ -120,6 +122,7 @@ class Masked(LanguageModel):
             "positions": self.forward.limit,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **loaded.record,
             **({"training": loaded.training} if loaded.training else {}),
         }
 

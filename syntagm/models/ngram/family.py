@@ -17,7 +17,8 @@ FAMILY = Family(
         Option(
             "tokens", choice(KINDS), "",
             "how a text is split into words. `blanks`: at white space; `treebank`: by NLTK's Penn Treebank tokenizer. A folder "
-            "only accepts the value used in training, or any value if that was `auto`",
+            "only accepts the value used in training, `blanks` for texts that are already split, or any value if that was "
+            "`auto`",
             depends="as in training; `blanks` for files from other programs",
         ),
         Option(

@@ -19,6 +19,7 @@ from syntagm.models.ngram.kenlm import KenLM
 from syntagm.models.ngram.scorer import Tokenisation
 from syntagm.models.option import choice
 from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.models.words.words import unsplit
 
 
 def load(path: str, **options: str) -> BackOff | KenLM:
@@ -52,9 +53,10 @@ def _of_folder(place: Path, chosen: Mapping[str, str], options: Mapping[str, str
     if "unknown" in options:
         raise UsageError("model option unknown", "given with a folder, which already records it", "no such option")
     ngrams, vocabulary, tokens, digest = folder.read(place)
-    # Only a model trained with `auto` may be used with another value: others must split texts as in training.
+    # Only a model trained with `auto` may be used with any value: others must split texts as in training, unless a text is
+    # already split.
     if tokens != "auto" and "tokens" in options:
-        choice([tokens]).check("model option tokens", options["tokens"])
+        choice(list(dict.fromkeys([tokens, unsplit(tokens)]))).check("model option tokens", options["tokens"])
     tokenisation = _tokenisation(chosen, chosen.get("tokens", tokens))
     shown = {key: value for key, value in options.items() if key != "tokens" or value != tokens}
     name = FAMILY.canonical(f"{place.resolve().name}@{digest[:8]}", shown)

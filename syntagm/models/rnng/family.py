@@ -1,7 +1,7 @@
 """The declaration of the family `rnng`."""
 
 from syntagm.models.family import Family, Program, Scoring
-from syntagm.models.option import DEVICE, Choice, Fixed, Option, Value, Whole, choice
+from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value, Whole, choice
 from syntagm.models.words.words import KINDS
 
 FAMILY = Family(
@@ -10,6 +10,11 @@ FAMILY = Family(
     module="syntagm.models.rnng.model",
     settings=(
         Fixed("bos", Value("yes")),
+        Option(
+            "eos", NO_YES, "no",
+            "whether the surprisal of closing the tree after the last word is listed, as that of an end symbol. It only "
+            "counts in whole sentences",
+        ),
         Option("beam", Whole(), "100", "number of extended derivations kept in each step of the search"),
         Option("word_beam", Whole(), "10", "number of derivations kept after each word; their mass gives the surprisal"),
         Option(

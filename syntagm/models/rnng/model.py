@@ -3,9 +3,9 @@
 The name is `rnng:FOLDER`, or just the folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
 
 The surprisal of a word is found by a beam search over derivations (`search`). It is not that of the model's own
-distribution: what the beam leaves out is lost. The actions between two words belong to the second one; what follows the
-last word, such as closing the tree, belongs to none. A word that no derivation in the beam can generate, and the words
-after it, have no surprisal (nan).
+distribution: what the beam leaves out is lost. The actions between two words belong to the second one; the actions that
+close the tree after the last word belong to the end symbol (`eos=yes`) or to none. A word that no derivation in the beam
+can generate, and what follows it, have no surprisal (nan).
 """
 
 import hashlib
@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from syntagm.answers import Surprisals
+from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.rnng.family import FAMILY
@@ -31,7 +32,7 @@ from syntagm.models.words.words import KINDS, leaf, split, words
 
 SCORER = "rnng 1"
 FORMAT = 1
-START = "the empty stack"
+START, END = "the empty stack", "the closed tree"
 _FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 
 
@@ -52,6 +53,11 @@ class Rnng(LanguageModel):
         self._batch = int(chosen["batch"])
         beam, word_beam, fast_track = (int(chosen[name]) for name in ("beam", "word_beam", "fast_track"))
         self.sizes = Sizes(beam, word_beam, fast_track, chosen["root"])
+        self.eos = END if chosen["eos"] == "yes" else None
+        if self.eos and chosen["root"] == "mask":
+            # The words alone have all of the probability, so ends in addition would have more than 1.
+            found = "eos=yes with root=mask, which gives sentences no probability of ending"
+            raise UsageError(f"model {self.name}", found, "root=drop", "Use root=drop, or leave the ends out.")
         self.settings = FAMILY.scoring_settings(chosen, tokens=self._tokens)
         digest = weights.digest(network)
         dependencies = [
@@ -77,11 +83,15 @@ class Rnng(LanguageModel):
         readings = self._read({text: text_words for text, (text_words, _) in divided.items()}, texts, False, done)
         for text in texts:
             text_words, starts = divided[text]
-            logs = np.concatenate([np.zeros(1), readings[text].masses]) / np.log(2)
+            reading = readings[text]
+            ending = [] if self.eos is None else [reading.closed]
+            logs = np.concatenate([np.zeros(1), reading.masses, ending]) / np.log(2)
             with np.errstate(invalid="ignore"):
                 bits = -np.diff(logs)
             bits[~np.isfinite(bits)] = np.nan
             in_vocabulary = np.array([self.vocabulary.known(word) for word in text_words], bool)
+            if self.eos is not None:
+                starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
             yield Surprisals(text, starts, bits, in_vocabulary)
 
     def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
@@ -99,12 +109,12 @@ class Rnng(LanguageModel):
         ids = {text: self.vocabulary.ids(text_words) for text, text_words in divided.items()}
         # Neighbours in sorted order share the longest prefixes.
         ordered = sorted((text for text in ids if ids[text]), key=lambda text: ids[text])
-        readings = {text: Reading(np.empty(0), []) for text in ids if not ids[text]}
+        readings = {text: Reading(np.empty(0), [], -np.inf) for text in ids if not ids[text]}
         if done and readings:
             done(sum(repeats[text] for text in readings))
         for first in range(0, len(ordered), self._batch):
             batch = ordered[first : first + self._batch]
-            found = search(self._grammar, [ids[text] for text in batch], self.sizes, trees)
+            found = search(self._grammar, [ids[text] for text in batch], self.sizes, trees, self.eos is not None)
             readings.update(zip(batch, found, strict=True))
             if done:
                 done(sum(repeats[text] for text in batch))

@@ -159,13 +159,18 @@ class Reading:
         masses: the logarithm of the beam's mass after each word, shape (words,); -inf if no derivation reached the word.
         best: the most probable derivation of each prefix, as actions; for the whole sentence with the actions that close
             the tree. Empty if the word was not reached; None if trees were not asked for.
+        closed: the logarithm of the beam's mass after the actions that close the trees; -inf if the last word was not
+            reached, nan if neither ends nor trees were asked for.
     """
 
     masses: Floats
     best: list[list[int]] | None
+    closed: float
 
 
-def search(grammar: Grammar, sentences: Sequence[Sequence[int]], sizes: Sizes, trees: bool = False) -> list[Reading]:
+def search(
+    grammar: Grammar, sentences: Sequence[Sequence[int]], sizes: Sizes, trees: bool = False, ends: bool = False
+) -> list[Reading]:
     """Search the derivations of sentences, which are read together.
 
     Arguments:
@@ -173,22 +178,26 @@ def search(grammar: Grammar, sentences: Sequence[Sequence[int]], sizes: Sizes, t
         sentences: word ids, at least one in each sentence.
         sizes: the sizes of the search.
         trees: whether to return derivations.
+        ends: whether to return the mass after the ends of sentences.
     """
     lengths = np.array([len(sentence) for sentence in sentences], np.int64)
     masses, entries = np.full((len(lengths), max(lengths)), -np.inf), np.full((len(lengths), max(lengths)), -1)
+    closing = np.full(len(lengths), -np.inf if trees or ends else np.nan)
     history = History()
     for position, (active, prefix, beams) in enumerate(_beams(grammar, sentences, lengths, sizes, history)):
         count = int(prefix.max()) + 1
         masses[active, position] = _log_sums(beams, count)[prefix]
         if trees:
             entries[active, position] = _best(beams, count)[prefix]
+        if trees or ends:
             ending = lengths[active] == position + 1
             ended = np.unique(prefix[ending])
             closed = _closed(grammar, beams.at(np.isin(beams.prefix, ended)), history)
             entries[active[ending], position] = _best(closed, count)[prefix[ending]]
+            closing[active[ending]] = _log_sums(closed, count)[prefix[ending]]
     best = [history.derivations(row[:n].tolist()) for row, n in zip(entries, lengths, strict=True)] if trees else None
     return [
-        Reading(row[:length], best[index] if best else None)
+        Reading(row[:length], best[index] if best else None, float(closing[index]))
         for index, (row, length) in enumerate(zip(masses, lengths, strict=True))
     ]
 
@@ -337,7 +346,7 @@ def _closed(grammar: Grammar, items: Items, history: History) -> Items:
         items = items.with_state(
             grammar.advance(items.state, np.full(len(items), REDUCE), np.zeros(len(items), np.int64))
         )
-    return _pruned(finished, 1)
+    return finished
 
 
 def _log_sums(items: Items, prefixes: int) -> Floats:

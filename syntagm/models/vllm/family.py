@@ -15,7 +15,10 @@ FAMILY = Family(
     settings=(
         BOS,
         EOS,
-        replace(DTYPE, values=Choice(FLOATS), help="dtype of the computation, regardless of the dtype of the stored weights"),
+        replace(
+            DTYPE, values=Choice(FLOATS), default="f32", depends="",
+            help="dtype of the computation, regardless of the dtype of the stored weights",
+        ),
         Option(
             "positions", Whole(2), "", "the largest number of tokens that are scored at once. vLLM reserves memory for as "
             "many, which may be too much for a model with very many", effect="source", depends="those of the model",

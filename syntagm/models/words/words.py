@@ -55,6 +55,15 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
     return split_words, placed(text, split_words)
 
 
+def unsplit(tokens: str) -> str:
+    """Return how texts whose words are known are split, instead of as `tokens`: at white space, in lower case if that is.
+
+    >>> unsplit("treebank"), unsplit("moses-lower")
+    ('blanks', 'blanks-lower')
+    """
+    return "blanks-lower" if tokens.endswith(_LOWER) else "blanks"
+
+
 def placed(text: str, split_words: Sequence[str]) -> NDArray[np.int32]:
     """Return the start of each word in a text, given the words that `split` returns; see `words`."""
     starts = np.zeros(len(split_words), np.int32)

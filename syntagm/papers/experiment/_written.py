@@ -6,7 +6,7 @@ from pathlib import Path
 from syntagm.errors import SyntagmError
 from syntagm.io.integrity import Folder, Kind
 from syntagm.papers.experiment import measured, parts
-from syntagm.papers.experiment.design import record
+from syntagm.papers.experiment.design import part, record
 
 
 def _faults(folder: Path) -> dict[Path, SyntagmError]:
@@ -21,7 +21,7 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
         except SyntagmError as error:
             faults[path] = error
     for name, digest in design.get("parts", {}).items():
-        path = folder / "corpora" / f"{name}.txt"
+        path = part(folder, name, [text["name"] for text in design["corpus"]])
         if damaged := parts.fault(path, digest):
             faults[path] = damaged
     return faults
@@ -48,6 +48,7 @@ EXPERIMENT = Folder(
         Kind("the design of the experiment", "experiment.json"),
         Kind("the perplexity of a model", "perplexity/*.json"),
         Kind("a subset of the corpus", "corpora/*.txt"),
+        Kind("a subset of a corpus of trees", "corpora/*.trees"),
         Kind("the results of the experiment", "results.csv", checked=False),
         Kind("the results of the experiment", "results.md", checked=False),
         *(

@@ -1,7 +1,7 @@
 """The design of a controlled experiment: the models that it compares, and the layout of its folder.
 
     experiment.json       the design; a different experiment is refused
-    corpora/SIZE.txt      the nested subsets of the corpus
+    corpora/SIZE.txt      the nested subsets of the corpus; SIZE.trees if it consists of trees
     models/NAME/          the model folders, where NAME is FAMILY-SIZE-SEED
     runs/NAME/            the run directory of each model
     perplexity/NAME.json  the perplexity of each model on the test text
@@ -44,7 +44,8 @@ class Design:
 
     Arguments:
         folder: the folder of the experiment.
-        corpus: paths of the training text, as in `corpus.texts`, from which the subsets are drawn.
+        corpus: paths of the training text, as in `corpus.texts`, from which the subsets are drawn. Subsets of trees
+            consist of trees.
         valid: paths of the held-out text, for schedules and early stopping.
         test: paths of the text for the comparison of perplexities.
         sizes: the sizes of the subsets: name -> words.
@@ -86,7 +87,7 @@ class Design:
 
     def part(self, size: str) -> Path:
         """Return the file of a subset of the corpus."""
-        return self.folder / "corpora" / f"{size}.txt"
+        return part(self.folder, size, self.corpus)
 
     def model(self, cell: Cell) -> Path:
         """Return the folder of a model."""
@@ -104,6 +105,13 @@ class Design:
 def record(folder: Path) -> Path:
     """Return the path of the file with the design in the folder of an experiment."""
     return folder / "experiment.json"
+
+
+def part(folder: Path, size: str, corpus: Sequence[str]) -> Path:
+    """Return the file of a subset of a corpus in the folder of an experiment."""
+    from syntagm.training.corpora import nested
+
+    return folder / "corpora" / f"{size}{nested.suffix(corpus)}"
 
 
 def model(folder: Path, cell: Cell) -> Path:

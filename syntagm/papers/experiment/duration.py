@@ -48,7 +48,8 @@ def seconds(
     if controlled is None:
         known = ", ".join(other.name for other in hyperparameters.taking_part())
         raise UsageError("families", repr(family), f"one of {known}")
-    work = Work(words, texts["valid"], texts["test"], speed, device)
+    scoring = hyperparameters.evaluation(family, options)
+    work = Work(words, texts["valid"], texts["test"], speed, device, scoring)
     return controlled.duration(hyperparameters.settings(family, options, words), work)
 
 

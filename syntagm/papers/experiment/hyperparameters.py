@@ -2,7 +2,7 @@
 
 They are named after the fields of a family's settings. Families that are trained in several passes also have `reading`,
 which limits the number of words read in all passes together. The number of passes is rounded, and is at least 1. 0
-means no limit.
+means no limit. Families may also have options of their models, such as the sizes of a beam, for all evaluations.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +107,40 @@ def settings(name: str, chosen: Options, words: int, **more: object) -> Any:
     if chosen.get(READING, 0) < 0:
         raise UsageError(f"{name}.{READING}", str(chosen[READING]), "a number of words; 0: no limit")
     limited = {"epochs": passes(chosen, words)} if "epochs" in chosen else {}
-    return changed(families.find(name).settings, {**chosen, **limited, **more}, f"{name}.")
+    scoring = evaluation(name, chosen)
+    trained = {option: value for option, value in chosen.items() if option not in scoring}
+    return changed(families.find(name).settings, {**trained, **limited, **more}, f"{name}.")
+
+
+def evaluation(name: str, chosen: Options) -> dict[str, str]:
+    """Return the options with which models of a family are evaluated, by name; for the arguments see `settings`.
+
+    >>> evaluation("rnng", {"hidden": 128, "beam": 100}), evaluation("lstm", {"hidden": 128})
+    ({'beam': '100'}, {})
+    """
+    controlled = families.find(name).controlled
+    options = controlled.evaluation if controlled else ()
+    return {option: str(value) for option, value in chosen.items() if option in options}
+
+
+def check(name: str, chosen: Options, words: int, corpus: Sequence[str], valid: Sequence[str]) -> None:
+    """Check that a family can be trained with its hyperparameters on a text.
+
+    Arguments:
+        name, chosen, words: as for `settings`.
+        corpus: the paths of the training text, which need not exist yet.
+        valid: the paths of the held-out text.
+
+    Raises:
+        UsageError: a hyperparameter is not allowed, or the family needs trees.
+    """
+    from syntagm.models import families as models
+
+    training, controlled = settings(name, chosen, words), families.find(name).controlled
+    if scoring := evaluation(name, chosen):
+        models.find(name).choose(scoring)
+    if controlled and controlled.check_texts:
+        controlled.check_texts(training, corpus, valid)
 
 
 def passes(chosen: Options, words: int) -> int:

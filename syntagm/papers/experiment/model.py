@@ -86,5 +86,6 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
 def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:
     from syntagm.models import names
 
+    options |= hyperparameters.evaluation(cell.family, design.options[cell.family])
     where = {"device": design.device} if families.find(cell.family).on_device else {}
     return names.load(str(design.model(cell)), **where, **options)

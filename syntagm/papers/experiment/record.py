@@ -26,7 +26,7 @@ def check(design: Design) -> None:
 
     Raises:
         RunError: the folder contains another experiment.
-        UsageError: a hyperparameter, suite or seed is not allowed.
+        UsageError: a hyperparameter, suite or seed is not allowed, or a family needs trees.
         InputError: a text or suite can't be read.
     """
     _merged(design, _record(design))
@@ -64,8 +64,8 @@ def _record(design: Design) -> dict[str, Any]:
     if design.draw < 0:
         raise UsageError("draw", str(design.draw), "a whole number from 0")
     for family, options in design.options.items():
-        for words in design.sizes.values():
-            hyperparameters.settings(family, options, words)
+        for size, words in design.sizes.items():
+            hyperparameters.check(family, options, words, [str(design.part(size))], design.valid)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
     values = {"format": DESIGN.format, **texts, "draw": design.draw, "suites": list(design.suites)}
     values["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
@@ -81,7 +81,7 @@ def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the record in the folder with the requested one."""
     path = design.record()
     recorded = DESIGN.read(path) if path.exists() else {}
-    if not recorded and (_models_with_results(design.folder) or any(design.folder.glob("corpora/*.txt"))):
+    if not recorded and (_models_with_results(design.folder) or any(design.folder.glob("corpora/*.t*"))):
         found = "subsets of a corpus or models, without an experiment.json"
         raise RunError(str(design.folder), found, "an experiment, or a new folder", "Choose another folder.")
     fixed = _fixed(design, recorded)

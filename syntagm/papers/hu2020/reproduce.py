@@ -160,9 +160,12 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         for suite in run.suites[:1]
         if suite.predictions
     ]
+    bounded = list(dict.fromkeys(run.model.partition(":")[0] for run in runs if not run.record["model"]["exact"]))
+    bounds = [f"The perplexities of {', '.join(bounded)} are upper bounds: the search leaves derivations out."]
     return (
         "words: words of the training text. Perplexity: on the test text, per whitespace-separated word, sentence ends "
         "included; perplexity_known: without unknown words.",
+        *(bounds if bounded else []),
         f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
         "score_34: over all suites.",
         "Intervals: 95 %, for other suites and their items; they don't cover the variation between seeds. "

@@ -29,8 +29,10 @@ BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "materials" / "corpo
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:
     """Yield the words of each sentence; for the arguments and errors see `texts` and `kind`."""
     tokens = kind(paths, tokens)
-    for text in texts(paths, blank):
-        yield words.split(text, tokens)
+    for path in _checked(paths):
+        own = words.unsplit(tokens) if is_treebank(path) else tokens
+        for text in texts([path], blank):
+            yield words.split(text, own)
 
 
 def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -48,13 +50,15 @@ def kind(paths: Sequence[str | Path], tokens: str) -> str:
     """Choose how to split the sentences of files: `auto` is `blanks` if most sentences are already split, else `treebank`.
 
     The first thousand sentences are examined together, because a heading without punctuation looks the same in both
-    cases.
+    cases. Trees have words, which are not split again.
 
     Raises:
         UsageError: `tokens` is not in `words.KINDS`.
     """
     if tokens not in words.KINDS:
         raise UsageError("tokens", repr(tokens), "one of " + ", ".join(words.KINDS))
+    if are_trees(paths):
+        return words.unsplit(tokens)
     if tokens != "auto":
         return tokens
     are_split = [words.is_split(text) for text in islice(texts(paths), 1000)]
@@ -78,7 +82,7 @@ def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
     for path in _checked(paths):
         empty = True
         for text in _texts(path):
-            if blank or not (text == "" or text.isspace()):
+            if blank or not _is_blank(text):
                 empty = False
                 yield text
         if empty:
@@ -93,15 +97,36 @@ def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
         InputError: as in `texts`.
     """
     for path in _checked(paths):
-        if (trees_of_file := _trees(path)) is None:
+        if not is_treebank(path):
             expected = "a name that ends in " + ", ".join(trees.SUFFIXES)
             raise UsageError(f"corpus {path}", "not the name of a tree file", expected)
         empty = True
-        for tree in trees_of_file:
+        for tree in _trees(path):
             empty = False
             yield tree
         if empty:
             raise InputError(path, "no trees", "bracketed trees")
+
+
+def is_treebank(path: str | Path) -> bool:
+    """Return whether a path names a file of trees or a set of BLLIP, which consists of trees.
+
+    >>> is_treebank("gum.trees.gz"), is_treebank("bllip:LDC2000T43?set=xs"), is_treebank("brown.txt")
+    (True, True, False)
+    """
+    return str(path).startswith(BLLIP) or str(path).removesuffix(".gz").endswith(trees.SUFFIXES)
+
+
+def are_trees(paths: Sequence[str | Path]) -> bool:
+    """Return whether all paths name trees."""
+    return all(map(is_treebank, paths))
+
+
+def written(paths: Sequence[str | Path]) -> Iterator[str]:
+    """Yield what `texts` yields, but trees, where all paths name trees: one line each, to be written to a file."""
+    if not are_trees(paths):
+        return texts(paths)
+    return (str(tree) for tree in treebank(paths) if not _is_blank(_text(tree)))
 
 
 def files(paths: Sequence[str | Path]) -> list[Path]:
@@ -149,16 +174,21 @@ def _set(path: str) -> tuple[str, str]:
     raise UsageError(f"corpus {path}", f"options {query!r}", expected)
 
 
-def _trees(path: str) -> Iterator[Tree] | None:
-    if path.startswith(BLLIP):
-        return bllip.read(*_set(path))
-    return trees.read(path) if path.removesuffix(".gz").endswith(trees.SUFFIXES) else None
+def _trees(path: str) -> Iterator[Tree]:
+    return bllip.read(*_set(path)) if path.startswith(BLLIP) else trees.read(path)
 
 
 def _texts(path: str) -> Iterator[str]:
-    treebank = _trees(path)
-    if treebank is None:
-        # Some corpora have a space before and after each sentence. A BPE tokenizer would make tokens of these, but no
-        # scored sentence has them.
-        return (line.strip(" \t") for _, line in lines.read(Path(path)))
-    return (" ".join(trees.words(tree)) for tree in treebank)
+    if is_treebank(path):
+        return map(_text, _trees(path))
+    # Some corpora have a space before and after each sentence. A BPE tokenizer would make tokens of these, but no
+    # scored sentence has them.
+    return (line.strip(" \t") for _, line in lines.read(Path(path)))
+
+
+def _text(tree: Tree) -> str:
+    return " ".join(trees.words(tree))
+
+
+def _is_blank(text: str) -> bool:
+    return text == "" or text.isspace()

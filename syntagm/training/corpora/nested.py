@@ -1,4 +1,5 @@
 """Nested random subsets of a corpus by size. Each subset contains the smaller ones; sentences keep the order of the corpus.
+A subset of trees consists of trees.
 
 Sentences are ranked in a random order that depends only on the seed and on the number of sentences. A subset of n words
 consists of the first sentences in this order, up to the sentence with which it has at least n words. So two subsets are
@@ -64,10 +65,15 @@ def texts(sentences: Iterable[str], selection: Selection) -> Iterator[str]:
     return (text for text, selected in zip(sentences, selection, strict=True) if selected)
 
 
+def suffix(paths: Sequence[str | Path]) -> str:
+    """Return the end of the names of a corpus's subsets."""
+    return ".trees" if corpus.are_trees(paths) else ".txt"
+
+
 def write(
     paths: Sequence[str | Path], sizes: Mapping[str, int], folder: str | Path, seed: int, tokens: str = "blanks"
 ) -> dict[str, Path]:
-    """Write nested subsets of a corpus as text, one sentence per line: `FOLDER/NAME.txt` for each size.
+    """Write nested subsets of a corpus, one sentence or tree per line: `FOLDER/NAME.txt` or `.trees` for each size.
 
     Arguments:
         paths: the paths of the corpus, as in `corpus.texts`.
@@ -87,7 +93,7 @@ def write(
     if invalid := [name for name in sizes if not name or Path(name).name != name]:
         raise UsageError("nested sizes", f"the name {invalid[0]!r}", "a file name without folders")
     folder = Path(folder)
-    targets = {name: folder / f"{name}.txt" for name in sizes}
+    targets = {name: folder / f"{name}{suffix(paths)}" for name in sizes}
     if overwritten := {path.resolve() for path in targets.values()} & {path.resolve() for path in corpus.files(paths)}:
         cure = "Choose another folder or name."
         found = f"{overwritten.pop()} belongs to the corpus and would be overwritten"
@@ -97,6 +103,6 @@ def write(
     selections = subset(lengths, [size for _, size in ordered], seed)
     atomic.make_folder(folder)
     for (name, _), selection in zip(ordered, selections, strict=True):
-        lines = (text.encode() + b"\n" for text in texts(corpus.texts(paths), selection))
+        lines = (text.encode() + b"\n" for text in texts(corpus.written(paths), selection))
         atomic.write_parts(targets[name], lines)
     return targets

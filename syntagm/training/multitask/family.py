@@ -21,6 +21,12 @@ def _train(
     return train(corpus, valid, folder, settings, progress)
 
 
+def _check_texts(settings: MultitaskSettings, corpus: Sequence[str], valid: Sequence[str]) -> None:
+    from syntagm.training.multitask import tagged
+
+    tagged.files(settings.tagging, corpus, valid)
+
+
 def _duration(settings: MultitaskSettings, work: Work) -> tuple[float, float]:
     # Each step also has a window of the tagged text, without an output layer of the size of the vocabulary.
     both = weights(LstmSettings(settings.size, settings.words), work.words) + weights(LstmSettings(settings.size), 0)
@@ -36,5 +42,7 @@ MULTITASK = Trainable(
     train=_train,
     note="Without --tags and --valid-tags, FILE must be trees; their words get simplified CCG categories. "
     "Marvin and Linzen 2018: --embedding 200 --hidden 650 --dropout 0.2 --batch 128",
-    controlled=Controlled({scale: {**options, **_TAGGING} for scale, options in _OF_LSTM.items()}, _duration),
+    controlled=Controlled(
+        {scale: {**options, **_TAGGING} for scale, options in _OF_LSTM.items()}, _duration, check_texts=_check_texts
+    ),
 )

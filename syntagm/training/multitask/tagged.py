@@ -13,16 +13,36 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 from syntagm.io import lines
 from syntagm.training.corpora import corpus, trees
 from syntagm.training.multitask import categories
+from syntagm.training.multitask.settings import Tagging
 
 Tagged = list[tuple[str, str]]
 AUTO = ".auto"
 # Every `<L` begins a word; what does not continue in this way is a mistake.
 _LEAF = re.compile(r"<L(?: ([^\s<>]+) [^\s<>]+ [^\s<>]+ (\S+) [^\s<>]+>)?")
 _CURE = "Correct it, or remove its sentence."
+
+
+def files(tagging: Tagging, corpus: Sequence[str], valid: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the files of the tagged training text and of the tagged held-out text.
+
+    Raises:
+        UsageError: none is given, and the corpus or the held-out text has no trees.
+    """
+    return _files(tagging.tags, corpus, "tags"), _files(tagging.valid_tags, valid, "valid-tags")
+
+
+def _files(given: str, texts: Sequence[str], option: str) -> list[str]:
+    if given:
+        return [given]
+    if other := [path for path in map(str, texts) if not path.removesuffix(".gz").endswith(trees.SUFFIXES)]:
+        expected = "a tagged text: word|tag, word<TAB>tag, .auto or trees"
+        cure = f"Use --{option} FILE (in an experiment: --set multitask.{option.replace('-', '_')}=FILE)."
+        raise UsageError(option, f"none given, and {other[0]} has no trees", expected, cure)
+    return list(map(str, texts))
 
 
 def sentences(paths: Sequence[str | Path]) -> Iterator[Tagged]:

@@ -17,13 +17,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError
 from syntagm.models.multitask.model import FORMAT
 from syntagm.models.multitask.network import UNKNOWN, Network, tag
 from syntagm.progress import Progress
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora
-from syntagm.training.corpora.trees import SUFFIXES
 from syntagm.training.multitask import tagged
 from syntagm.training.multitask.settings import MultitaskSettings
 from syntagm.training.record import finished
@@ -50,8 +49,7 @@ class Multitask(RecurrentLearner):
     module: Network
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: MultitaskSettings) -> None:
-        files = _files(settings.tagging.tags, corpus, "tags")
-        held_out = _files(settings.tagging.valid_tags, valid, "valid-tags")
+        files, held_out = tagged.files(settings.tagging, corpus, valid)
         sentences = list(tagged.sentences(files))
         self.tags = sorted({tag for sentence in sentences for _, tag in sentence})
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
@@ -193,18 +191,3 @@ class Windows(Sequence[Window]):
             None if tagged is None else self.words[tagged],
             None if tagged is None else self.tags[tagged],
         )
-
-
-def _files(given: str, corpus: Sequence[str], option: str) -> list[str]:
-    """Return the files of a tagged text: the given one, or those of the corpus if they are trees.
-
-    Raises:
-        UsageError: none is given, and the corpus has no trees.
-    """
-    if given:
-        return [given]
-    if other := [path for path in map(str, corpus) if not path.removesuffix(".gz").endswith(SUFFIXES)]:
-        expected = "a tagged text: word|tag, word<TAB>tag, .auto or trees"
-        cure = f"Use --{option} FILE (in an experiment: --set multitask.{option.replace('-', '_')}=FILE)."
-        raise UsageError(option, f"none given, and {other[0]} has no trees", expected, cure)
-    return list(map(str, corpus))

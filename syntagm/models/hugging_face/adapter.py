@@ -1,0 +1,204 @@
+"""Adapters of the package PEFT: a folder with adapter_config.json, and the base model that it belongs to."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import torch
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.io import hashing, hub, json
+
+CONFIG = "adapter_config.json"
+_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
+_TASKS = (None, "CAUSAL_LM", "FEATURE_EXTRACTION")
+
+
+def parts(kind: str, path: str) -> tuple[str, Path | None]:
+    """Return the base model of a path, and the folder of its adapter if there is one.
+
+    Arguments:
+        kind: the kind of language model, for messages.
+        path: `BASE+ADAPTER`, an adapter, or a model without an adapter. Each is a folder, or a name on the hub,
+            optionally with `@revision`.
+
+    Raises:
+        ModelError: there is no such adapter, it names no base model, or its base model is an adapter.
+    """
+    place = f"{kind}:{path}"
+    if Path(path).exists() or "+" not in path:
+        folder = _folder(path)
+        base = _base(place, folder) if folder else path
+    else:
+        base, _, name = path.rpartition("+")
+        if (folder := _folder(name)) is None:
+            found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}"
+            raise ModelError(
+                place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}",
+                "Give the folder of the adapter, or its name on the hub.",
+            )  # fmt: skip
+    if folder and (Path(base) / CONFIG).is_file():
+        raise ModelError(
+            place, f"an adapter as the base model: {base!r}", "a model without an adapter", "Merge it first."
+        )
+    return base, folder
+
+
+def _folder(name: str) -> Path | None:
+    """Return the folder of an adapter, from the hub if necessary; None if there is no adapter of that name."""
+    if Path(name).is_dir():
+        return Path(name) if (Path(name) / CONFIG).is_file() else None
+    if not name or name.startswith((".", "/", "~")) or Path(name).exists():
+        return None
+    repository, _, revision = name.partition("@")
+    try:
+        arguments: dict[str, Any] = {
+            "revision": revision or None,
+            "local_files_only": not hub.is_reachable(huggingface_hub.constants),
+        }
+        huggingface_hub.hf_hub_download(repository, CONFIG, **arguments)
+        wanted = [CONFIG, *_WEIGHTS, "tokenizer*", "special_tokens_map.json", "chat_template.jinja"]
+        return Path(huggingface_hub.snapshot_download(repository, allow_patterns=wanted, **arguments))
+    except Exception:  # what is no adapter is loaded as a model, whose errors say more
+        return None
+
+
+def _base(place: str, folder: Path) -> str:
+    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
+    base = settings.get("base_model_name_or_path")
+    if not base or not isinstance(base, str):
+        raise ModelError(
+            place, f"no base model in {CONFIG}", "base_model_name_or_path", "Name the base model: BASE+ADAPTER."
+        )
+    if base.startswith((".", "/", "~")) and not Path(base).is_dir():
+        raise ModelError(
+            place, f"the base model {base!r}, which is not here", "the folder or the name of the base model",
+            "Name the base model: BASE+ADAPTER.",
+        )  # fmt: skip
+    revision = settings.get("revision")
+    return f"{base}@{revision}" if revision and not Path(base).is_dir() else base
+
+
+def digest(folder: Path) -> str:
+    """Return a hash of the configuration and the weights of an adapter."""
+    files = [folder / name for name in (CONFIG, *_WEIGHTS) if (folder / name).is_file()]
+    return hashing.of_text("".join(f"{file.name}|{hashing.of_file(file)}|" for file in files))
+
+
+def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> Any:
+    """Add an adapter to its base model.
+
+    Arguments:
+        place: the name of the model, for messages.
+        model: the base model. It is changed.
+        folder: the folder of the adapter.
+        merged: whether to add the adapter's weights to those of the base model.
+        pickle: whether pickled weights are allowed.
+
+    Returns:
+        The model with the adapter, of the same class as the base model.
+
+    Raises:
+        ModelError: peft is not installed, the adapter is of an unknown or unsupported kind, or it doesn't fit the model.
+    """
+    settings = _checked(place, folder, pickle)
+    import peft
+
+    quantised = getattr(model, "is_quantized", False)
+    if merged and quantised:
+        raise UsageError(
+            "model option adapter", "merged, but the weights of the base model are quantised", "separate",
+            "Merging would round the sum of both to the quantised weights.",
+        )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            config = peft.PeftConfig.from_pretrained(str(folder))
+            config.inference_mode = True
+            tuned: Any = peft.PeftModel(model, config, autocast_adapter_dtype=False)
+            loading = tuned.load_adapter(str(folder), "default", torch_device="cpu", autocast_adapter_dtype=False)
+        except Exception as error:  # peft raises exceptions of many types
+            found = next((line.strip() for line in str(error).splitlines() if "mismatch" in line), str(error))
+            raise ModelError(
+                place, f"the adapter {folder} does not fit the base model: {found.strip()[:300]}",
+                f"an adapter of {settings.get('base_model_name_or_path') or 'this base model'}",
+                "Name the base model that the adapter was trained with: BASE+ADAPTER.",
+            ) from error  # fmt: skip
+        for problem, keys in (("lacks", loading.missing_keys), ("has no place for", loading.unexpected_keys)):
+            if keys:
+                raise ModelError(
+                    place, f"{len(keys)} weights that {folder} {problem}, among them {sorted(keys)[0]}",
+                    "the weights that adapter_config.json describes", "Check that both files are of one adapter.",
+                )  # fmt: skip
+        tuned = tuned.to(model.device).eval() if not quantised else tuned.eval()
+        inner = tuned.get_base_model()
+        _refuse_other_numbers(place, tuned, inner, settings)
+        if merged:
+            try:
+                inner = tuned.merge_and_unload(safe_merge=True)
+            except Exception as error:
+                raise ModelError(
+                    place, f"adapters of the kind {settings['peft_type']} can't be merged: {error}", "adapter=separate"
+                ) from error
+    return inner.eval()
+
+
+def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
+    """Return the configuration of an adapter, if its kind is supported and its weights may be loaded."""
+    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
+    try:
+        import peft
+    except ImportError as error:
+        raise ModelError(place, "an adapter, but no package peft", "peft", "pip install 'syntagm[peft]'") from error
+    kinds = {str(getattr(kind, "value", kind)): config for kind, config in peft.PEFT_TYPE_TO_CONFIG_MAPPING.items()}
+    kind = settings.get("peft_type")
+    if kind not in kinds:
+        raise ModelError(
+            str(folder / CONFIG), f"peft_type {kind!r}", "one of " + ", ".join(sorted(kinds)),
+            f"Is it of a newer version of peft? Here it is {peft.__version__}.",
+        )  # fmt: skip
+    if issubclass(kinds[kind], peft.PromptLearningConfig) or settings.get("alora_invocation_tokens"):
+        raise ModelError(
+            place, f"an adapter of the kind {kind} that depends on tokens before the text", "an adapter of weights, such as LORA",
+            "Its virtual or invocation tokens would be part of every context.",
+        )  # fmt: skip
+    if settings.get("task_type") not in _TASKS:
+        raise ModelError(
+            place,
+            f"an adapter for {settings['task_type']}",
+            "one for a language model",
+            "It was trained with another head.",
+        )
+    if not (folder / _WEIGHTS[0]).is_file():
+        if not (folder / _WEIGHTS[1]).is_file():
+            raise ModelError(str(folder), f"no {_WEIGHTS[0]}", "the weights of the adapter")
+        if not pickle:
+            raise ModelError(
+                str(folder), f"only pickled weights ({_WEIGHTS[1]})", _WEIGHTS[0],
+                "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
+            )  # fmt: skip
+    return settings
+
+
+@torch.inference_mode()
+def _refuse_other_numbers(place: str, tuned: Any, inner: Any, settings: dict[str, Any]) -> None:
+    """Refuse an adapter that works only inside the class of peft, whose layers are not those of the model itself."""
+    tokens = torch.arange(4, device=inner.device)[None]
+    if not torch.equal(tuned(input_ids=tokens).logits, inner(input_ids=tokens).logits):
+        raise ModelError(
+            place, f"an adapter of the kind {settings['peft_type']}, which changes more than layers",
+            "an adapter whose layers are part of the model, such as LORA",
+        )  # fmt: skip
+
+
+def tokenizer_folder(folder: Path) -> Path | None:
+    """Return the folder of an adapter if the adapter comes with a tokenizer of its own."""
+    return folder if (folder / "tokenizer.json").is_file() else None
+
+
+def version() -> str:
+    """Return the version of peft."""
+    import peft
+
+    return str(peft.__version__)

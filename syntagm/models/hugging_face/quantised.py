@@ -1,0 +1,122 @@
+"""Checkpoints with quantised weights, loaded as their own configuration says, and never dequantised silently."""
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from syntagm.errors import ModelError
+
+# quant_method in config.json -> the packages that transformers needs for it, by module and by name in pip.
+PACKAGES = {
+    "bitsandbytes": {"accelerate": "accelerate", "bitsandbytes": "bitsandbytes"},
+    "torchao": {"torchao": "torchao"},
+    "gptq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel"},
+    "awq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel"},
+    "compressed-tensors": {"compressed_tensors": "compressed-tensors"},
+    "quanto": {"accelerate": "accelerate", "optimum.quanto": "optimum-quanto"},
+    "hqq": {"hqq": "hqq"},
+    "gguf": {"accelerate": "accelerate", "gguf": "gguf"},
+}
+_MAGIC = b"GGUF"
+
+
+def settings_of(config: Any) -> dict[str, Any] | None:
+    """Return the quantisation that a configuration describes; None if its weights are not quantised."""
+    settings = getattr(config, "quantization_config", None) or getattr(
+        config.get_text_config(decoder=True), "quantization_config", None
+    )
+    if settings is None:
+        return None
+    return dict(settings if isinstance(settings, Mapping) else settings.to_dict())
+
+
+def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for: str) -> None:
+    """Refuse a model if a package that reads its weights is not installed.
+
+    Arguments:
+        place: the model, for messages.
+        packages: the packages, by module and by name in pip.
+        needed_for: what needs them, for messages.
+
+    Raises:
+        ModelError: a package is missing.
+    """
+    if missing := [package for module, package in packages.items() if not _installed(module)]:
+        raise ModelError(
+            place, f"{needed_for}, but no package {missing[0]}", " and ".join(packages.values()),
+            f"pip install {' '.join(missing)}",
+        )  # fmt: skip
+
+
+def refuse_dequantised(place: str, settings: Mapping[str, Any], model: Any) -> None:
+    """Refuse a model that transformers has dequantised while loading, because its numbers are those of other weights.
+
+    It does so, with a warning only, where a machine has no operations for the weights, and for unknown methods.
+
+    Raises:
+        ModelError: the loaded model is not quantised.
+    """
+    if not getattr(model, "is_quantized", False):
+        raise ModelError(
+            place, f"weights quantised as {settings.get('quant_method')}, which transformers dequantises on this machine",
+            "a machine and packages that compute with the quantised weights",
+            "Use another device, or save a dequantised copy and name that.",
+        )  # fmt: skip
+
+
+def described(settings: Mapping[str, Any]) -> str:
+    """Return a quantisation as in signatures. The record of a run has all of its settings.
+
+    >>> described({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4",
+    ...            "bnb_4bit_compute_dtype": "bfloat16"})
+    'bitsandbytes-nf4-bfloat16'
+    >>> described({"quant_method": "gptq", "bits": 4})
+    'gptq-4bit'
+    """
+    method = str(settings.get("quant_method"))
+    if method == "bitsandbytes":
+        if not settings.get("load_in_4bit"):
+            return f"{method}-int8"
+        return f"{method}-{settings.get('bnb_4bit_quant_type')}-{settings.get('bnb_4bit_compute_dtype')}"
+    if method == "torchao":
+        kind = settings.get("quant_type")
+        default = kind.get("default") if isinstance(kind, Mapping) else None
+        return f"{method}-{default.get('_type') if isinstance(default, Mapping) else kind}"
+    return f"{method}-{settings['bits']}bit" if "bits" in settings else method
+
+
+def plain(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor holds its values itself. Some packages keep codes and scales in a subclass of tensors."""
+    return not torch.utils._python_dispatch.is_traceable_wrapper_subclass(tensor)
+
+
+def gguf_types(file: Path) -> str:
+    """Return the types of the weights in a GGUF file as in signatures: `gguf-F32+Q8_0`.
+
+    Raises:
+        ModelError: the file is not a GGUF file, is damaged, or the package gguf is not installed.
+    """
+    place = str(file)
+    with file.open("rb") as opened:
+        if opened.read(4) != _MAGIC:
+            raise ModelError(place, "no GGUF file", "a file that begins with the letters GGUF")
+    from gguf import GGUFReader
+
+    try:
+        types = {tensor.tensor_type.name for tensor in GGUFReader(str(file)).tensors}
+    except Exception as error:  # the reader raises exceptions of many types
+        found = (
+            f"a damaged or incomplete GGUF file ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+        )
+        raise ModelError(place, found, "a complete GGUF file", "Download or convert it again.") from error
+    return "gguf-" + "+".join(sorted(types))
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # a part of a package that is not installed
+        return False

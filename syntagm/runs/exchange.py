@@ -1,0 +1,230 @@
+"""The folder through which a driver and its workers exchange work, on one machine or on a shared file system.
+
+The driver plans, and alone commits; workers compute. A *piece* of work is a unit of a model, or its opening: to load the
+model and plan its run. Every change is one rename in one file system:
+
+    pulse                  renewed by the driver as long as it lives
+    models/M.json          the name of model number M, and the options with which its run was opened
+    offers/M/K.NAME        a piece that nobody has: K is its place in the order, NAME that of the unit, or `open`
+    leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it
+    outcomes/M.K.NAME.W    what worker W computed: a line of JSON, then the content of the tables
+
+The guarantee is not here but in the ledger: the driver commits a unit once, whoever computed it and how often. A lease only
+avoids double work. It relies on this: a rename is atomic, and of several renames of one file one succeeds; a file is
+visible under its new name with all that was written before (close-to-open consistency on NFS); renewing a file changes its
+modification time. Nobody compares a time with a clock: a driver or worker counts as dead if the time of its file stays *the
+same* while the observer's own monotonic clock advances by `patience`. So it does not matter which time a clock shows, or
+whether it jumps.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from syntagm import errors
+from syntagm.errors import RunError, SyntagmError
+
+OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Piece:
+    """A piece of work.
+
+    Arguments:
+        model: the number of the model.
+        place: the place among the pieces of the model: the largest units come first.
+        name: the name of the unit; `OPEN` for the opening.
+    """
+
+    model: int
+    place: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.model:06d}.{self.place:06d}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a worker made of a piece.
+
+    Arguments:
+        worker: the name of the worker.
+        head: for an opening, the fields of `ledger.Opening`; for a unit, its line in the ledger; `error` for a refusal.
+        files: contents: the tables of a unit, or the files of an opening.
+    """
+
+    worker: str
+    head: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    def error(self) -> SyntagmError | None:
+        """Return the refusal of the worker, if it is one."""
+        if not (said := self.head.get("error")):
+            return None
+        kind = getattr(errors, said["kind"], RunError)
+        refusal: SyntagmError = kind(said["place"], said["found"], said["expected"], said["cure"])
+        return refusal
+
+
+def refusal(worker: str, error: SyntagmError, fatal: bool) -> Outcome:
+    """Return the outcome of a worker that met an error; `fatal` if it ends the command, not only this model."""
+    said = {"place": error.place, "found": error.found, "expected": error.expected, "cure": error.cure}
+    kind = next(base.__name__ for base in type(error).__mro__ if base.__module__ == errors.__name__)
+    return Outcome(worker, {"error": {"kind": kind, **said}, "fatal": fatal})
+
+
+class Pulse:
+    """Whether a file is still renewed, judged by the observer's monotonic clock."""
+
+    def __init__(self, path: Path, patience: float) -> None:
+        self._path, self._patience = path, patience
+        self._seen: int | None = None
+        self._changed = time.monotonic()
+
+    def beats(self) -> bool:
+        """Return whether the file exists and was renewed within the observer's last `patience` seconds."""
+        try:
+            # To open a file asks the file server for its attributes, which may otherwise be old.
+            with open(self._path, "rb") as file:
+                renewed = os.fstat(file.fileno()).st_mtime_ns
+        except FileNotFoundError:
+            return False
+        if renewed != self._seen:
+            self._seen, self._changed = renewed, time.monotonic()
+        return time.monotonic() - self._changed < self._patience
+
+
+class Exchange:
+    """The folder of the exchange; see the module. All methods may raise OSError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.pulse = folder / "pulse"
+
+    def create(self) -> None:
+        """Create the empty exchange; by the driver."""
+        for name in ("models", "offers", "leases", "outcomes", "logs"):
+            (self.folder / name).mkdir()
+        self.pulse.touch()
+
+    def describe(self, model: int, order: Mapping[str, Any]) -> None:
+        """Write what workers have to know of a model."""
+        self._write(self.folder / "models" / f"{model:06d}.json", json.dumps(order).encode())
+
+    def order(self, model: int) -> dict[str, Any]:
+        """Read what the driver wrote of a model."""
+        order: dict[str, Any] = json.loads((self.folder / "models" / f"{model:06d}.json").read_bytes())
+        return order
+
+    def answered(self, model: int) -> bool:
+        """Return whether the driver has opened the run of a model, or given up the model."""
+        return "fingerprint" in self.order(model)
+
+    def offer(self, piece: Piece) -> None:
+        """Offer a piece to the workers."""
+        folder = self.folder / "offers" / f"{piece.model:06d}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{piece.place:06d}.{piece.name}").touch()
+
+    def withdraw(self, model: int) -> None:
+        """Delete the offers of a model."""
+        shutil.rmtree(self.folder / "offers" / f"{model:06d}", ignore_errors=True)
+
+    def offers(self) -> dict[int, list[Piece]]:
+        """Return the models with offers, and these in order."""
+        models = sorted(int(name) for name in os.listdir(self.folder / "offers"))
+        return {model: pieces for model in models if (pieces := self.offers_of(model))}
+
+    def offers_of(self, model: int) -> list[Piece]:
+        """Return the offers of a model in order."""
+        try:
+            names = sorted(os.listdir(self.folder / "offers" / f"{model:06d}"))
+        except FileNotFoundError:
+            return []
+        return [Piece(model, int(place), name) for place, _, name in (each.partition(".") for each in names)]
+
+    def lease(self, piece: Piece, worker: str) -> bool:
+        """Take an offered piece; return False if another worker was quicker."""
+        offer = self.folder / "offers" / f"{piece.model:06d}" / f"{piece.place:06d}.{piece.name}"
+        try:
+            os.rename(offer, self.lease_of(piece, worker))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def lease_of(self, piece: Piece, worker: str) -> Path:
+        """Return the file of a lease."""
+        return self.folder / "leases" / f"{piece}.{worker}"
+
+    def leases(self) -> Iterator[tuple[Piece, str]]:
+        """Yield the pieces that workers have taken, each with its worker."""
+        for name in sorted(os.listdir(self.folder / "leases")):
+            yield _parsed(name)
+
+    def release(self, piece: Piece, worker: str) -> None:
+        """End a lease."""
+        self.lease_of(piece, worker).unlink(missing_ok=True)
+
+    def deliver(self, piece: Piece, outcome: Outcome) -> None:
+        """Write the outcome of a piece, and end the lease."""
+        sizes = {name: len(content) for name, content in outcome.files.items()}
+        head = json.dumps({**outcome.head, "sizes": sizes}).encode()
+        path = self.folder / "outcomes" / f"{piece}.{outcome.worker}"
+        self._write(path, b"".join([head, b"\n", *outcome.files.values()]))
+        self.release(piece, outcome.worker)
+
+    def outcomes(self) -> Iterator[tuple[Piece, Outcome]]:
+        """Yield the outcomes that have arrived, and delete each when the next one is asked for."""
+        for name in sorted(os.listdir(self.folder / "outcomes")):
+            if name.startswith("."):
+                continue
+            path = self.folder / "outcomes" / name
+            piece, worker = _parsed(name)
+            first, _, rest = path.read_bytes().partition(b"\n")
+            head = json.loads(first)
+            files, start = {}, 0
+            for ending, size in head.pop("sizes").items():
+                files[ending] = rest[start : start + size]
+                start += size
+            yield piece, Outcome(worker, head, files)
+            path.unlink()
+
+    def log(self, worker: str) -> Path:
+        """Return the file for all that a worker prints."""
+        return self.folder / "logs" / f"{worker}.log"
+
+    def last_words(self, worker: str) -> str:
+        """Return the last line that a worker printed."""
+        with contextlib.suppress(OSError):
+            lines = self.log(worker).read_text(errors="replace").split("\n")
+            return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+        return ""
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file that is visible only as a whole. It need not survive a power cut."""
+        temporary = path.with_name(f".{path.name}")
+        temporary.write_bytes(content)
+        os.rename(temporary, path)
+
+
+def _parsed(name: str) -> tuple[Piece, str]:
+    model, place, unit, worker = name.split(".", 3)
+    return Piece(int(model), int(place), unit), worker
+
+
+def longest_first(sizes: Mapping[str, int], model: int) -> Sequence[Piece]:
+    """Return the units of a model as pieces, largest first, so that no large one is left for the end.
+
+    >>> [piece.name for piece in longest_first({"a": 5, "b": 9}, 1)]
+    ['b', 'a']
+    """
+    names = sorted(sizes, key=lambda name: -sizes[name])
+    return [Piece(model, place, name) for place, name in enumerate(names, 1)]

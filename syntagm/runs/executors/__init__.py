@@ -1,0 +1,89 @@
+"""Executors: ways to start workers, one per file. The rest, from offering a unit to committing it, is the same for all."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import parse_qsl
+
+from syntagm import registry
+from syntagm.errors import UsageError
+
+if TYPE_CHECKING:
+    from syntagm.runs.worker import Session
+
+
+class Executor(ABC):
+    """A way to start workers.
+
+    Attributes:
+        form: how it is written on the command line.
+        options: the names of its options, each with what it means.
+        one_machine: whether the workers run on the machine of the driver, and can share its cache of answers.
+        text: what the user wrote.
+        count: the number of workers.
+        patience: the seconds without a sign of life after which a worker counts as dead.
+        beat: the seconds between two signs of life.
+    """
+
+    form: ClassVar[str]
+    options: ClassVar[Mapping[str, str]] = {}
+    one_machine: ClassVar[bool] = False
+
+    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+        self.text, self.count = "", 1
+        self.be_patient(120.0)
+
+    def be_patient(self, seconds: float) -> None:
+        """Set the patience, in which twelve signs of life are due."""
+        self.patience, self.beat = seconds, seconds / 12
+
+    @abstractmethod
+    def start(self, workers: Sequence[str], session: "Session") -> None:
+        """Start workers with these names, each of which calls `worker.serve(session, name)`."""
+
+    @abstractmethod
+    def ended(self) -> Mapping[str, str]:
+        """Return the workers that have ended since the last call, each with the reason as far as it is known."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End all workers, without waiting for their work."""
+
+
+def find(text: str) -> Executor:
+    """Return the executor that the user names: `NAME[:ADDRESS][?option=value&...]`.
+
+    Raises:
+        UsageError: there is no such executor or option, or its library is not installed.
+
+    >>> find("local:3").count
+    3
+    """
+    address, _, query = text.partition("?")
+    name, _, address = address.partition(":")
+    if name not in (known := registry.names("runs.executors")):
+        forms = [registry.find("runs.executors", each).EXECUTOR.form for each in known]
+        cure = "Without --executor, models are evaluated in this process."
+        raise UsageError("--executor", repr(text), "one of " + ", ".join(forms), cure)
+    kind: type[Executor] = registry.find("runs.executors", name).EXECUTOR
+    try:
+        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True)) if query else {}
+    except ValueError:
+        raise UsageError("--executor", repr(text), f"{kind.form}, with options option=value&option=value") from None
+    if unknown := next((option for option in options if option not in kind.options), None):
+        known_options = ", ".join(kind.options) or "none"
+        raise UsageError(f"--executor {text}", f"no option {unknown!r}", f"options of {name}: {known_options}")
+    executor = kind(address, options)
+    executor.text = text
+    return executor
+
+
+def number(text: str, place: str, least: int = 1) -> int:
+    """Return the number of workers, or another whole number.
+
+    Raises:
+        UsageError: the text is something else.
+    """
+    if not text.isdecimal() or int(text) < least:
+        raise UsageError(f"--executor {place}", repr(text), f"a whole number, at least {least}")
+    return int(text)

@@ -1,0 +1,101 @@
+"""Workers as processes of this machine."""
+
+import glob
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from syntagm.runs.exchange import Exchange
+from syntagm.runs.executors import Executor, number
+
+if TYPE_CHECKING:
+    from syntagm.runs.worker import Session
+
+_PACKAGE = Path(__file__).parents[3]
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Local(Executor):
+    """Processes of this machine, with one thread each unless OMP_NUM_THREADS says otherwise; on GPUs, each has its own.
+
+    A worker ends when its standard input does, which is when the driver ends in any way.
+    """
+
+    form: ClassVar[str] = "local:N"
+    one_machine: ClassVar[bool] = True
+
+    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+        super().__init__(address, options)
+        self.count = number(address, f"local:{address}")
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._started = 0
+
+    def start(self, workers: Sequence[str], session: "Session") -> None:
+        """Start a process per worker."""
+        exchange = Exchange(session.exchange)
+        for worker in workers:
+            with exchange.log(worker).open("wb") as log:
+                # In a session of its own, Ctrl-C in the terminal reaches the driver only.
+                process = subprocess.Popen(
+                    [sys.executable, "-c", "from syntagm.runs.worker import main; main()"],
+                    stdin=subprocess.PIPE, stdout=log, stderr=log, env=self._environment(), start_new_session=True,
+                )  # fmt: skip
+            self._processes[worker] = process
+            self._started += 1
+            assert process.stdin
+            try:
+                process.stdin.write(pickle.dumps((session, worker)))
+                process.stdin.flush()
+            except BrokenPipeError:
+                pass  # it has ended already, as `ended` finds out
+
+    def _environment(self) -> dict[str, str]:
+        path = os.pathsep.join(filter(None, [str(_PACKAGE), os.environ.get("PYTHONPATH")]))
+        environment = dict.fromkeys(_THREADS, "1") | dict(os.environ) | {"PYTHONPATH": path}
+        if devices := _devices():
+            environment["CUDA_VISIBLE_DEVICES"] = devices[self._started % len(devices)]
+        return environment
+
+    def ended(self) -> Mapping[str, str]:
+        """Return the processes that have ended, with their exit codes or signals."""
+        ended = {name: code for name, process in self._processes.items() if (code := process.poll()) is not None}
+        for name in ended:
+            self._close(self._processes.pop(name))
+        return {name: _reason(code) for name, code in ended.items()}
+
+    def stop(self) -> None:
+        """Kill the processes."""
+        for process in self._processes.values():
+            process.kill()
+        for process in self._processes.values():
+            process.wait()
+            self._close(process)
+        self._processes.clear()
+
+    def _close(self, process: subprocess.Popen[bytes]) -> None:
+        if process.stdin:
+            process.stdin.close()
+
+
+def _devices() -> list[str]:
+    """Return the GPUs of this machine, as CUDA_VISIBLE_DEVICES names them. torch is not loaded for that."""
+    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [device for device in visible.split(",") if device]
+    return [path.removeprefix("/dev/nvidia") for path in sorted(glob.glob("/dev/nvidia[0-9]*"))]
+
+
+def _reason(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+EXECUTOR = Local

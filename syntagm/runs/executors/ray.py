@@ -1,0 +1,110 @@
+"""Workers as actors of Ray, started on this machine or on a cluster that runs already."""
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from syntagm.errors import RunError, UsageError
+from syntagm.runs.executors import Executor, number
+
+if TYPE_CHECKING:
+    from syntagm.runs.worker import Session
+
+
+class Ray(Executor):
+    """Actors, each of which keeps its model loaded. Ray chooses their machines by the resources that they ask for."""
+
+    form: ClassVar[str] = "ray[:ADDRESS]"
+    options: ClassVar[Mapping[str, str]] = {
+        "workers": "the number of workers; as many as fit into the cluster if not given",
+        "cpus": "processors per worker, and its threads (1)",
+        "gpus": "GPUs per worker (0)",
+        "memory": "gigabytes that Ray reserves per worker",
+        "patience": "seconds without a sign of life after which a worker counts as dead (120)",
+    }
+
+    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+        super().__init__(address, options)
+        numbers = {name: number(value, f"ray?{name}=", least=name != "gpus") for name, value in options.items()}
+        cpus, gpus = numbers.get("cpus", 1), numbers.get("gpus", 0)
+        self.be_patient(float(numbers.get("patience", self.patience)))
+        self._resources: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus}
+        if "memory" in numbers:
+            self._resources["memory"] = numbers["memory"] << 30
+        # Ray warns of a future default otherwise, and reports each of its starts to its makers.
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            ray = importlib.import_module("ray")
+        except ImportError:
+            cure = "Install it with: pip install 'syntagm[ray]'."
+            raise UsageError("--executor ray", "Ray is not installed", "the package ray", cure) from None
+        self._ray = ray
+        try:
+            ray.init(
+                address or "local",
+                include_dashboard=None if address else False,
+                log_to_driver=False,
+                logging_level="error",
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            found = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            cure = "Without an address, Ray is started on this machine."
+            raise RunError(f"--executor ray:{address}", found, "the address of a running Ray cluster", cure) from error
+        there = ray.cluster_resources()
+        fit = int(there.get("GPU", 0) // gpus) if gpus else int(there.get("CPU", 0) // cpus)
+        self.count = numbers.get("workers", fit)
+        if not 1 <= self.count <= fit:
+            ray.shutdown()
+            found = f"{self.count} workers" if "workers" in numbers else "no worker"
+            has = f"{there.get('CPU', 0):.0f} processors and {there.get('GPU', 0):.0f} GPUs"
+            raise RunError(
+                f"--executor ray:{address}",
+                f"{found} of {cpus} processors and {gpus} GPUs",
+                f"at least one that fits, on {has}",
+            )
+        self._actors: dict[str, tuple[Any, Any]] = {}
+
+    def start(self, workers: Sequence[str], session: "Session") -> None:
+        """Start an actor per worker."""
+        kind = self._ray.remote(_Actor).options(**self._resources, max_restarts=0)
+        for worker in workers:
+            actor = kind.remote()
+            self._actors[worker] = (actor, actor.serve.remote(session, worker))
+
+    def ended(self) -> Mapping[str, str]:
+        """Return the actors that have ended, with Ray's reason."""
+        if not self._actors:
+            return {}
+        futures = {future: name for name, (_, future) in self._actors.items()}
+        finished, _ = self._ray.wait(list(futures), num_returns=len(futures), timeout=0)
+        ended = {}
+        for future in finished:
+            del self._actors[name := futures[future]]
+            try:
+                self._ray.get(future)
+                ended[name] = "the end of its work"
+            except Exception as error:  # an error of any kind in a worker is raised here
+                ended[name] = f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"[:300]
+        return ended
+
+    def stop(self) -> None:
+        """Kill the actors, and leave the cluster; one that was started here ends."""
+        for actor, _ in self._actors.values():
+            self._ray.kill(actor)
+        self._actors.clear()
+        self._ray.shutdown()
+
+
+class _Actor:
+    """A process of Ray."""
+
+    def serve(self, session: "Session", worker: str) -> None:
+        """Compute until the exchange ends."""
+        from syntagm.runs.worker import serve
+
+        serve(session, worker)
+
+
+EXECUTOR = Ray

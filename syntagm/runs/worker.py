@@ -1,0 +1,259 @@
+"""A worker: it takes pieces of work from an exchange, computes them with a model that stays loaded, and delivers them."""
+
+import os
+import pickle
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import InputError, ModelError, RunError, SyntagmError
+from syntagm.materials.suite_files import SuiteFiles
+from syntagm.models import names
+from syntagm.progress import Progress
+from syntagm.runs.cache import AnswerCache
+from syntagm.runs.engine import compute, missing_units, planned
+from syntagm.runs.exchange import OPEN, Exchange, Outcome, Piece, Pulse, refusal
+from syntagm.runs.ledger import encoded, opening
+from syntagm.suite import Sampled, Suite
+from syntagm.tasks.task import Task
+
+# Packages that numbers, or the bytes of tables, depend on.
+_PACKAGES = ("syntagm", "torch", "transformers", "tokenizers", "numpy", "polars")
+_LONGEST_WAIT = 1.0
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that workers and driver must share."""
+    return {"python": ".".join(platform.python_version_tuple()[:2])} | {name: version(name) for name in _PACKAGES}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What all workers of a command have in common. Executors hand it over in the way of their library.
+
+    Arguments:
+        exchange: the folder of the exchange.
+        directory: the current directory of the command, at which relative paths start.
+        task: what the suites are asked.
+        files: the names of suite files, as `materials.finding.expand` returns them.
+        limit, seed: the maximum number of items per suite, and the seed of their random draw.
+        permissions: the model options that the user has permitted, as `allow_pickle`.
+        cache: the cache of answers; None for none.
+        command: the command line, for the record.
+        versions: the versions of the driver.
+        beat: the seconds between two renewals of a lease.
+        patience: the seconds without a renewal after which a worker or the driver counts as dead.
+    """
+
+    exchange: Path
+    directory: Path
+    task: Task[Any]
+    files: Sequence[str]
+    limit: int | None
+    seed: int
+    permissions: Sequence[str]
+    cache: Path | None
+    command: str
+    versions: dict[str, str]
+    beat: float
+    patience: float
+
+
+class _Suites:
+    """The suites of a session, one file in memory at a time, and the file of each suite that was read."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._files: dict[str, str] = {}
+        self._last: tuple[str, list[Suite]] = ("", [])
+
+    def __iter__(self) -> Iterator[Suite]:
+        for file in self._session.files:
+            for suite in self._read(file):
+                self._files[suite.name] = file
+                yield suite
+
+    def having(self, suite: str) -> Sequence[Suite]:
+        """Return the suites in the file of a suite."""
+        file = self._files[suite]
+        if self._last[0] != file:
+            self._last = (file, list(self._read(file)))
+        return self._last[1]
+
+    def _read(self, file: str) -> Iterator[Suite]:
+        return iter(Sampled(SuiteFiles([file]), self._session.limit, self._session.seed))
+
+
+class _Loaded:
+    """A loaded model, with the plan of its run."""
+
+    def __init__(self, session: Session, suites: _Suites, number: int, order: dict[str, Any]) -> None:
+        self.number, self._session, self._suites = number, session, suites
+        self.model = names.load(order["model"], **names.permitted(order["model"], session.permissions))
+        self.model.label = order["label"]
+        self.options, self.plan = planned(session.task, self.model, suites, order["options"])
+        self._units = {unit.name: unit for unit in self.plan.units}
+
+    def opening(self) -> Outcome:
+        """Return the plan, for the ledger."""
+        opened = opening(self._session.task, self.model, self.options, self.plan, self._session.command)
+        units = [[unit.name, unit.suite, unit.first, unit.last, unit.size] for unit in opened.units]
+        head = {"record": opened.record, "units": units, "tables": opened.tables, "warnings": opened.warnings}
+        return Outcome("", head, opened.files)
+
+    def compute(self, name: str, order: dict[str, Any], cache: AnswerCache | None) -> Outcome:
+        """Compute a unit.
+
+        Raises:
+            ModelError, InputError: the model or a suite is not what it was when the run was opened.
+        """
+        task = self._session.task
+        if self.model.fingerprint != order["fingerprint"]:
+            raise ModelError(
+                order["model"], f"changed during the run: its fingerprint is {self.model.fingerprint[:8]}",
+                f"{order['fingerprint'][:8]}, that with which the run was opened",
+                "Restore its files and run the same command again, or choose another folder.",
+            )  # fmt: skip
+        if not (unit := self._units.get(name)):
+            cure = "Restore the suites and run the same command again, or choose another folder."
+            raise InputError("--suite", f"no unit {name[:8]} any more", "suites that do not change during a run", cure)
+        suites = self._suites.having(unit.suite)
+        for suite, units in missing_units(suites, [unit], self.plan):
+            for planned_unit, content in task.contents(suite, units, self.plan, self.model, self.options):
+                judged, cached = compute(task, self.model, planned_unit, content, cache, Progress())
+                return Outcome("", *encoded(planned_unit, judged, cached))
+        raise AssertionError(name)
+
+
+class _Heart:
+    """A thread that renews the lease of the worker, and ends the process when the driver is dead."""
+
+    def __init__(self, session: Session) -> None:
+        self._lease: Path | None = None
+        self._beat, self._pulse = session.beat, Pulse(session.exchange / "pulse", session.patience)
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def renew(self, lease: Path | None) -> None:
+        """Renew this lease from now on."""
+        self._lease = lease
+
+    def _run(self) -> None:
+        while self._pulse.beats():
+            if lease := self._lease:
+                try:
+                    os.utime(lease)
+                except FileNotFoundError:
+                    # The driver gave the piece to another worker. If this one delivers it first, that does no harm.
+                    self._lease = None
+            time.sleep(self._beat)
+        os._exit(0)
+
+
+class Worker:
+    """A worker, which computes one piece at a time.
+
+    Arguments:
+        name: its name, which is unique in the exchange.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.name, self._session = name, session
+        self._exchange, self._suites = Exchange(session.exchange), _Suites(session)
+        self._cache = AnswerCache(session.cache, print) if session.cache else None
+        self._versions = versions()
+        self._loaded: _Loaded | None = None
+
+    def step(self, taken: Callable[[Path], None] = lambda _: None) -> Piece | None:
+        """Take a piece, compute and deliver it, and return it; None if there is none.
+
+        Arguments:
+            taken: called with the file of the lease.
+        """
+        piece = _taken(self._exchange, self.name, self._loaded.number if self._loaded else None)
+        if piece:
+            taken(self._exchange.lease_of(piece, self.name))
+            outcome = self._outcome(piece, self._exchange.order(piece.model))
+            self._exchange.deliver(piece, Outcome(self.name, outcome.head, outcome.files))
+        return piece
+
+    def _outcome(self, piece: Piece, order: dict[str, Any]) -> Outcome:
+        try:
+            _refuse_other_versions(self.name, self._session.versions, self._versions)
+            if self._loaded is None or self._loaded.number != piece.model:
+                self._loaded = None  # frees its memory before the next one is loaded
+                self._loaded = _Loaded(self._session, self._suites, piece.model, order)
+            return (
+                self._loaded.opening() if piece.name == OPEN else self._loaded.compute(piece.name, order, self._cache)
+            )
+        except SyntagmError as error:
+            return refusal(self.name, error, fatal=isinstance(error, _OtherVersions))
+
+
+def serve(session: Session, name: str) -> None:
+    """Compute pieces until the driver ends the exchange; see `Worker`. This is all that a process of a worker does."""
+    os.chdir(session.directory)
+    exchange, worker, heart = Exchange(session.exchange), Worker(session, name), _Heart(session)
+    wait = 0.0
+    while exchange.pulse.exists():
+        try:
+            piece = worker.step(heart.renew)
+        except FileNotFoundError:
+            if exchange.pulse.exists():
+                raise
+            return  # the driver has deleted the exchange
+        heart.renew(None)
+        if piece is None:
+            wait = min(_LONGEST_WAIT, max(0.01, wait * 1.5))
+            time.sleep(wait)
+            continue
+        wait = 0.0
+        # The worker that planned a run waits for the driver, so that it computes the first units itself.
+        while piece.name == OPEN and exchange.pulse.exists() and not exchange.answered(piece.model):
+            time.sleep(0.005)
+
+
+def _taken(exchange: Exchange, worker: str, loaded: int | None) -> Piece | None:
+    """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""
+    if loaded is not None and (piece := _first(exchange, worker, exchange.offers_of(loaded))):
+        return piece
+    offers = exchange.offers()
+    busy = [piece.model for piece, _ in exchange.leases()]
+    for model in sorted(offers, key=lambda model: (busy.count(model) / len(offers[model]), model)):
+        if piece := _first(exchange, worker, offers[model]):
+            return piece
+    return None
+
+
+def _first(exchange: Exchange, worker: str, pieces: Sequence[Piece]) -> Piece | None:
+    return next((piece for piece in pieces if exchange.lease(piece, worker)), None)
+
+
+class _OtherVersions(RunError):
+    """A worker that other packages belong to than to the driver. Its numbers might differ."""
+
+
+def _refuse_other_versions(worker: str, expected: dict[str, str], here: dict[str, str]) -> None:
+    for name, wanted in expected.items():
+        if (found := here.get(name)) != wanted:
+            raise _OtherVersions(
+                f"worker {worker} on {platform.node()}", f"{name} {found}", f"{wanted}, as where the command runs",
+                "Give all machines the same environment.",
+            )  # fmt: skip
+
+
+def main() -> None:
+    """Serve as a process of the executor `local`, which writes the session to standard input and keeps that open."""
+    session, worker = pickle.load(sys.stdin.buffer)
+
+    def end_with_driver() -> None:
+        sys.stdin.buffer.read()
+        os._exit(0)
+
+    threading.Thread(target=end_with_driver, daemon=True).start()
+    serve(session, worker)

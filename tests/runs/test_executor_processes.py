@@ -1,0 +1,146 @@
+"""Executors with real processes: the same bytes as in one process, whatever is killed."""
+
+import importlib.util
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from laboratory.kills import LINE, Kills, children, ends, files
+from laboratory.lines import TEXT
+
+from syntagm.cli import main
+from syntagm.errors import UsageError
+from syntagm.runs import executors
+
+SUITES = ("--suite", "hu2020", "--limit", "3", "--no-report", "--no-cache", "-q")
+LIBRARIES = {"slurm": "submitit", "ray": "ray"}
+
+
+def command(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "syntagm", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str, bytes]]:
+    """Twelve models, three of them checkpoints in folders, and the files of their runs in one process."""
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "text.txt").write_text(TEXT)
+    for seed in "123":
+        tiny = ("--layers=1", "--epochs=1", "--batch=20", "--hidden=8", "--embedding=8", "--seed", seed)
+        texts = ("--corpus", str(folder / "text.txt"), "--valid", str(folder / "text.txt"))
+        assert main(["train", "lstm", *texts, *tiny, "-o", str(folder / f"lstm{seed}")]) == 0
+    models = [f"{folder}/lstm*", "random?seed=1,2,3,4,5,6,7,8", "toy"]
+    assert main(["run", *models, *SUITES, "-o", str(folder / "out")]) in (0, 1)
+    return models, files(folder / "out")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["local:2", "slurm:2?cluster=local&patience=30", "ray?workers=2"])
+def test_twelve_models_give_the_same_bytes_as_in_one_process(
+    tmp_path: Path, sweep: tuple[list[str], dict[str, bytes]], executor: str
+) -> None:
+    if (library := LIBRARIES.get(executor.partition("?")[0].partition(":")[0])) and not importlib.util.find_spec(
+        library
+    ):
+        pytest.skip(f"{library} is not installed")
+    models, expected = sweep
+    process = command("run", *models, *SUITES, "-o", str(tmp_path / "out"), "--executor", executor)
+    printed, _ = process.communicate(timeout=1000)
+    assert process.returncode in (0, 1), printed
+    assert files(tmp_path / "out") == expected
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        {name.split("/")[0] for name in expected}
+    )
+    assert main(["integrity", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.slow
+def test_kills_of_workers_and_drivers_change_nothing(tmp_path: Path) -> None:
+    assert list(Kills(tmp_path, "local:2").trials(20, random.Random(1))) == []
+
+
+@pytest.mark.slow
+def test_gaps_give_the_same_bytes_too(tmp_path: Path) -> None:
+    line = (
+        "fill",
+        "toy",
+        "--suite",
+        "marvin2018",
+        "-n",
+        "4",
+        "--words",
+        "verbs",
+        "--top",
+        "0.9",
+        "--no-report",
+        "-q",
+        "-o",
+    )
+    assert main([*line, str(tmp_path / "one")]) == 0
+    process = command(*line, str(tmp_path / "two"), "--executor", "local:2")
+    printed, _ = process.communicate(timeout=1000)
+    assert process.returncode == 0, printed
+    assert files(tmp_path / "two") == files(tmp_path / "one")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> None:
+    line = (*LINE, "-o", str(tmp_path / "out"), "--executor", "local:2")
+    process = command(*line)
+    deadline = time.monotonic() + 300
+    while not list(tmp_path.glob("out/*/ledger.jsonl")) and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.005)
+    workers = children(process.pid)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=300)
+    assert process.returncode == 130, printed
+    assert "run the same command again to continue" in printed
+    assert len(workers) == 2
+    assert all(map(ends, workers))
+    again = command(*line)
+    assert again.wait(1000) == 0
+
+
+@pytest.mark.parametrize(("name", "library"), LIBRARIES.items())
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, name: str, library: str) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(UsageError, match=rf"not installed; .* pip install 'syntagm\[{name}\]'"):
+        executors.find(f"{name}:1" if name == "slurm" else name)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("submitit"), reason="submitit is not installed")
+def test_a_machine_without_slurm_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "out")
+    assert main(["run", "toy", "--suite", "hu2020/mvrr", "-o", out, "--executor", "slurm:2"]) == 2
+    assert "cluster=local tries it without Slurm" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("executor", "message"),
+    [
+        ("slurm", "expected a whole number, at least 1"),
+        ("slurm:2?cluster=pbs", "cluster=pbs; expected cluster=slurm or cluster=local"),
+        ("slurm:2?hours=3", "no option 'hours'; expected options of slurm: time, "),
+        ("slurm:2?time=3h", "--executor slurm?time=: '3h'; expected a whole number"),
+        ("ray?workers=none", "'none'; expected a whole number"),
+    ],
+)
+def test_wrong_options(executor: str, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        executors.find(executor)
+    assert message in str(refused.value)
+
+
+def test_a_cache_can_t_be_shared_between_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["run", "toy", "--suite", "hu2020/mvrr", "-o", str(tmp_path / "out"), "--cache", str(tmp_path / "answers")]
+    assert main([*line, "--executor", "slurm:2?cluster=local"]) == 2
+    assert (
+        "--cache: given with --executor slurm:2?cluster=local; expected workers on one machine"
+        in capsys.readouterr().err
+    )

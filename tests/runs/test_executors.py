@@ -1,0 +1,321 @@
+"""Runs that workers compute: the same bytes as in one process, whoever is killed, and clear errors.
+
+Most tests have an executor whose workers are objects of this process, which work when the driver looks after them; so
+they can die at any point that a test wants.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from syntagm.cli import main
+from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
+from syntagm.models.names import load
+from syntagm.progress import Progress
+from syntagm.runs import driver, executors, worker
+from syntagm.runs.driver import Job, Work, drive
+from syntagm.runs.evaluate import run_suites
+from syntagm.runs.exchange import Exchange, Piece, Pulse
+from syntagm.runs.store import Run
+from syntagm.runs.worker import Session, Worker
+from syntagm.tasks.predictions.task import Predictions
+
+SUITES = ("first", "second", "third")
+
+
+class Here(executors.Executor):
+    """Workers in this process. `before(number)` is called before each step; it returns what happens to the worker."""
+
+    form = "here"
+
+    def __init__(self, count: int = 2, before: Callable[[int], str] = lambda _: "") -> None:
+        super().__init__("", {})
+        self.text, self.count, self._before, self._steps = "here", count, before, 0
+        self.workers: dict[str, Worker] = {}
+
+    def start(self, workers: Sequence[str], session: Session) -> None:
+        self.session = session
+        self.workers |= {name: Worker(session, name) for name in workers}
+
+    def ended(self) -> Mapping[str, str]:
+        ended = {}
+        for name, each in list(self.workers.items()):
+            self._steps += 1
+            if (fate := self._before(self._steps)) != "killed":
+                each.step()
+            elif worker._taken(Exchange(self.session.exchange), name, None):
+                # Killed with a piece of work in its hands.
+                ended[name] = "killed by SIGKILL"
+                del self.workers[name]
+            if fate == "killed late":
+                ended[name] = "killed by SIGKILL"
+                del self.workers[name]
+        return ended
+
+    def stop(self) -> None:
+        self.workers.clear()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    for number, name in enumerate(SUITES, 1):
+        rows = [f"The dog {word}s.\tThe dog {word}.\n" for word in ("bark", "sleep", "run")[:number]]
+        (tmp_path / f"{name}.tsv").write_text("good\tbad\n" + "".join(rows))
+    return [str(tmp_path / f"{name}.tsv") for name in SUITES]
+
+
+def work(files: Sequence[str]) -> Work:
+    return Work(Predictions(), files, None, 1, (), None, "")
+
+
+def jobs(folder: Path, models: Sequence[str] = ("toy", "random", "random?seed=2")) -> list[Job]:
+    return [Job(model, f"m{number}", folder / f"m{number}") for number, model in enumerate(models)]
+
+
+def drive_all(
+    folder: Path,
+    files: Sequence[str],
+    executor: executors.Executor,
+    models: Sequence[str] = ("toy", "random", "random?seed=2"),
+) -> dict[str, Run | SyntagmError]:
+    folder.mkdir(exist_ok=True)
+    return {job.label: result for job, result in drive(jobs(folder, models), work(files), folder, executor, Progress())}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a run without times, and the ledger as a set of lines."""
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    found = {name: content for name, content in found.items() if not name.endswith(("run.json", "lock"))}
+    return {
+        name: b"".join(sorted(content.splitlines(keepends=True))) if name.endswith("ledger.jsonl") else content
+        for name, content in found.items()
+    }
+
+
+@pytest.fixture
+def expected(tmp_path: Path, files: list[str]) -> dict[str, bytes]:
+    from syntagm.materials.suite_files import SuiteFiles
+
+    for job in jobs(tmp_path / "expected"):
+        run_suites(load(job.model), SuiteFiles(files), job.folder)
+    return contents(tmp_path / "expected")
+
+
+class TestBytes:
+    @pytest.mark.parametrize("count", [1, 5])
+    def test_workers_give_the_same_bytes_as_one_process(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], count: int
+    ) -> None:
+        results = drive_all(tmp_path / "out", files, Here(count))
+        assert all(isinstance(result, Run) and result.done for result in results.values())
+        assert contents(tmp_path / "out") == expected
+        # Nothing is left of the exchange.
+        assert sorted(os.listdir(tmp_path / "out")) == ["m0", "m1", "m2"]
+
+    @pytest.mark.parametrize("fate", ["killed", "killed late"])
+    @pytest.mark.parametrize("every", [2, 5])
+    def test_killed_workers_change_nothing(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], fate: str, every: int
+    ) -> None:
+        drive_all(tmp_path / "out", files, Here(2, lambda step: fate if step % every == 0 else ""))
+        assert contents(tmp_path / "out") == expected
+
+    @pytest.mark.parametrize("step", [1, 2, 4, 7, 10])
+    def test_the_same_command_goes_on_after_a_stop(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], step: int
+    ) -> None:
+        def stop(now: int) -> str:
+            if now == step:
+                raise Interrupted
+            return ""
+
+        with pytest.raises(Interrupted):
+            drive_all(tmp_path / "out", files, Here(2, stop))
+        assert not list((tmp_path / "out").glob(".work*"))
+        drive_all(tmp_path / "out", files, Here(3))
+        assert contents(tmp_path / "out") == expected
+
+    def test_a_run_begun_in_one_process_goes_on_with_workers_and_back(self, tmp_path: Path, files: list[str]) -> None:
+        arguments = ["run", "toy", "--suite", *files, "--no-report", "--no-cache", "-o", str(tmp_path / "out")]
+        assert main(arguments) == 0
+        before = contents(tmp_path / "out")
+        results = list(drive([Job("toy", "", tmp_path / "out")], work(files), tmp_path, Here(), Progress()))
+        assert isinstance(results[0][1], Run)
+        assert contents(tmp_path / "out") == before
+
+    def test_a_unit_delivered_twice_is_committed_once(self, tmp_path: Path, files: list[str]) -> None:
+        class Twice(Here):
+            def ended(self) -> Mapping[str, str]:
+                ended = super().ended()
+                outcomes = self.session.exchange / "outcomes"
+                for path in list(outcomes.iterdir()):
+                    shutil.copy(path, outcomes / f"{path.name}again")
+                return ended
+
+        drive_all(tmp_path / "out", files, Twice())
+        assert (tmp_path / "out" / "m0" / "ledger.jsonl").read_text().count("\n") == len(SUITES)
+
+
+class TestRefusals:
+    def test_a_unit_that_kills_its_workers_is_named_and_the_others_are_done(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
+    ) -> None:
+        class Deadly(Here):
+            def ended(self) -> Mapping[str, str]:
+                ended = {}
+                exchange = Exchange(self.session.exchange)
+                for name, each in list(self.workers.items()):
+                    offers = exchange.offers_of(1)
+                    if offers and offers[0].place == 1:
+                        exchange.lease(offers[0], name)
+                        ended[name] = "killed by SIGKILL"
+                        del self.workers[name]
+                    else:
+                        each.step()
+                return ended
+
+        results = drive_all(tmp_path / "out", files, Deadly())
+        error = results["m1"]
+        assert isinstance(error, RunError)
+        assert str(error).startswith("m1, suite third, unit ")
+        assert "lost 3 workers in a row, the last one with worker w" in str(error)
+        assert {name: content for name, content in contents(tmp_path / "out").items() if "m1/" not in name} == {
+            name: content for name, content in expected.items() if "m1/" not in name
+        }
+
+    def test_a_model_that_fails_to_load_is_named_and_the_others_are_done(
+        self, tmp_path: Path, files: list[str]
+    ) -> None:
+        results = drive_all(tmp_path / "out", files, Here(), ("toy", f"lstm:{tmp_path}/nowhere", "random"))
+        assert isinstance(results["m1"], ModelError)
+        assert "nowhere" in str(results["m1"])
+        assert [type(results[name]) for name in ("m0", "m2")] == [Run, Run]
+
+    def test_a_checkpoint_that_changes_during_the_run(self, tmp_path: Path, files: list[str]) -> None:
+        """As if a worker loaded the model again, and found other weights."""
+
+        def change(_: int) -> str:
+            for each in executor.workers.values():
+                if each._loaded and "fingerprint" in Exchange(executor.session.exchange).order(0):
+                    each._loaded.model.fingerprint = "of another checkpoint"
+            return ""
+
+        executor = Here(1, change)
+        result = drive_all(tmp_path / "out", files, executor, ("toy",))["m0"]
+        assert isinstance(result, ModelError)
+        assert "toy: changed during the run: its fingerprint is of anoth; expected " in str(result)
+        drive_all(tmp_path / "out", files, Here(), ("toy",))
+
+    def test_suites_that_change_during_the_run(self, tmp_path: Path, files: list[str]) -> None:
+        def change(step: int) -> str:
+            if step == 3:
+                for file in files:
+                    Path(file).write_text("good\tbad\nA dog.\tDog a.\n")
+            return ""
+
+        result = drive_all(tmp_path / "out", files, Here(1, change), ("toy",))["m0"]
+        assert isinstance(result, InputError)
+        assert "has changed since the run began" in str(result)
+
+    def test_a_worker_of_another_version_ends_the_command(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(driver, "versions", lambda: worker.versions() | {"syntagm": "9.9"})
+        with pytest.raises(RunError, match=r"worker w1 on .*: syntagm \S+; expected 9.9, as where the command runs"):
+            drive_all(tmp_path / "out", files, Here())
+
+    def test_workers_that_end_at_once_are_an_error(self, tmp_path: Path, files: list[str]) -> None:
+        class Broken(Here):
+            def ended(self) -> Mapping[str, str]:
+                ended, self.workers = dict.fromkeys(self.workers, "exit code 1"), {}
+                return ended
+
+        with pytest.raises(RunError, match="3 workers ended without any work, the last one with exit code 1"):
+            drive_all(tmp_path / "out", files, Broken(1))
+
+    def test_a_run_that_another_process_holds_is_refused_and_the_others_are_done(
+        self, tmp_path: Path, files: list[str]
+    ) -> None:
+        from syntagm.runs.ledger import locked
+
+        with locked(tmp_path / "out" / "m1"):
+            results = drive_all(tmp_path / "out", files, Here())
+        assert "in use by process" in str(results["m1"])
+        assert [type(results[name]) for name in ("m0", "m2")] == [Run, Run]
+
+    @pytest.mark.parametrize(
+        ("executor", "message"),
+        [
+            ("cluster:3", "--executor: 'cluster:3'; expected one of local:N, ray[:ADDRESS], slurm:N"),
+            ("local", "--executor local:: ''; expected a whole number, at least 1"),
+            ("local:0", "'0'; expected a whole number, at least 1"),
+            ("local:2?x=1", "no option 'x'; expected options of local: none"),
+            ("local:2?x", "with options option=value&option=value"),
+        ],
+    )
+    def test_unknown_executors(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], executor: str, message: str
+    ) -> None:
+        assert main(["run", "toy", "--suite", "hu2020/mvrr", "--executor", executor, "-o", str(tmp_path / "out")]) == 2
+        assert message in capsys.readouterr().err
+
+
+class TestLeases:
+    def test_one_of_many_gets_a_piece(self, tmp_path: Path) -> None:
+        exchange = Exchange(tmp_path)
+        exchange.create()
+        piece = Piece(0, 1, "unit")
+        exchange.offer(piece)
+        assert [exchange.lease(piece, f"w{number}") for number in range(3)] == [True, False, False]
+        assert list(exchange.leases()) == [(piece, "w0")]
+
+    @pytest.mark.parametrize("jump", [-3600.0, 0.0, 3600.0])
+    def test_only_the_observer_s_own_time_counts(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float
+    ) -> None:
+        """The clocks of the file server and of the worker may jump: a file that changes is alive, one that rests is not."""
+        now = [1000.0]
+        monkeypatch.setattr("time.monotonic", lambda: now[0])
+        path = tmp_path / "lease"
+        path.touch()
+        pulse = Pulse(path, 120.0)
+        assert pulse.beats()
+        for _ in range(5):
+            now[0] += 100
+            os.utime(path, (path.stat().st_mtime + jump + 1,) * 2)
+            assert pulse.beats()
+        now[0] += 119
+        assert pulse.beats()
+        now[0] += 2
+        assert not pulse.beats()
+
+    def test_the_work_of_a_silent_worker_is_done_by_another(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A machine that is cut off: its worker never ends, as far as the driver can see. Later it delivers, too."""
+
+        class Silent(Here):
+            late = ()
+
+            def ended(self) -> Mapping[str, str]:
+                if len(self.workers) == 2 and self.workers["w1"]._loaded:
+                    exchange, cut_off = Exchange(self.session.exchange), self.workers["w1"]
+                    if piece := worker._taken(exchange, "w1", 0):
+                        self.late = (cut_off, piece)
+                        del self.workers["w1"]
+                elif self.late and self._steps == 12:
+                    cut_off, piece = self.late
+                    exchange = Exchange(self.session.exchange)
+                    outcome = cut_off._outcome(piece, exchange.order(piece.model))
+                    exchange.deliver(piece, replace(outcome, worker="w1"))
+                return super().ended()
+
+        executor = Silent()
+        executor.be_patient(0.02)
+        drive_all(tmp_path / "out", files, executor)
+        assert executor.late
+        assert contents(tmp_path / "out") == expected
