@@ -17,7 +17,7 @@ from syntagm.formula import Formula
 Aggregate = Literal["sum", "mean", "median", "range", "max", "min"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 # The tag that `sampled` gives to a suite.
-_SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)")
+_SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)(?:, for a half-width of ([\d.e-]+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Suite:
         return f"<table>{caption}{head}<tbody>{rows}</tbody></table><ul>{predictions}</ul>"
 
 
-def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
+def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None = None) -> Suite:
     """Draw a random sample of a suite's items, and keep their original order.
 
     The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or if no item
@@ -136,6 +136,8 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
         suite: the suite.
         limit: largest number of items; None for all.
         seed: seed of the random draw.
+        reach: the half-width of the interval for which a pilot chose the limit; the tag says so, and the items of a
+            pilot are among those of the sample.
 
     Raises:
         UsageError: the limit is below 1.
@@ -144,39 +146,55 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1) -> Suite:
         raise UsageError("limit", str(limit), "at least 1")
     if limit is None or limit >= len(suite.items):
         return suite
-    places = sorted(Random(f"{seed} {suite.name}").sample(range(len(suite.items)), limit))
-    tags = {**suite.tags, "sample": f"{limit} of {len(suite.items)} items, seed {seed}"}
+    # Only a sample of all items begins with the same items, however many are taken.
+    drawn = Random(f"{seed} {suite.name}").sample(range(len(suite.items)), limit if reach is None else len(suite.items))
+    places = sorted(drawn[:limit])
+    chosen = "" if reach is None else f", for a half-width of {reach:g}"
+    tags = {**suite.tags, "sample": f"{limit} of {len(suite.items)} items, seed {seed}{chosen}"}
     return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
 
 
 class Sampled:
-    """Suites with at most `limit` items each, which are the same in each pass; see `sampled`."""
+    """Suites with at most `limit` items each, which are the same in each pass; see `sampled`.
 
-    def __init__(self, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
+    Arguments:
+        limit: the largest number of items; a mapping has one for each suite.
+        seed, reach: as for `sampled`.
+    """
+
+    def __init__(
+        self, suites: Iterable[Suite], limit: int | Mapping[str, int] | None, seed: int, reach: float | None = None
+    ) -> None:
         self.suites = list(suites) if isinstance(suites, Iterator) else suites
-        self.limit, self.seed = limit, seed
+        self.limit, self.seed, self.reach = limit, seed, reach
 
     def __iter__(self) -> Iterator[Suite]:
-        return (sampled(suite, self.limit, self.seed) for suite in self.suites)
+        for suite in self.suites:
+            limit = self.limit[suite.name] if isinstance(self.limit, Mapping) else self.limit
+            yield sampled(suite, limit, self.seed, self.reach)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample of a suite's items: how many were drawn, of how many, and with which seed."""
+    """A sample of a suite's items: how many were drawn, of how many, with which seed, and for which half-width, if any."""
 
     items: int
     of: int
     seed: int
+    reach: float | None = None
 
 
 def sample_of(tags: Mapping[str, str]) -> Sample | None:
     """Return the sample that the tags of a suite describe; None if the suite has all its items.
 
     >>> sample_of({"sample": "8 of 10 items, seed 1"}), sample_of({"sample": "spoken"})
-    (Sample(items=8, of=10, seed=1), None)
+    (Sample(items=8, of=10, seed=1, reach=None), None)
     """
     match = _SAMPLE.fullmatch(tags.get("sample", ""))
-    return Sample(*map(int, match.groups())) if match else None
+    if not match:
+        return None
+    items, of, seed = map(int, match.groups()[:3])
+    return Sample(items, of, seed, float(match[4]) if match[4] else None)
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:

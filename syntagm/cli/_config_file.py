@@ -73,7 +73,10 @@ def _given(parser: argparse.ArgumentParser, words: Sequence[str]) -> set[str]:
 
 
 def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
-    place, expected = f"{file}, models", 'a list: models = ["demo", ...], or [[models]] with model = and name ='
+    place, expected = (
+        f"{file}, models",
+        'a list: models = ["demo", ...], or [[models]] with model =, name = and group =',
+    )
     if not isinstance(value, list) or not value:
         raise UsageError(place, toml.shown(value), expected)
     if all(isinstance(one, str) for one in value):
@@ -82,9 +85,18 @@ def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
     for number, one in enumerate(value, 1):
         if not isinstance(one, Mapping) or not isinstance(one.get("model"), str):
             raise UsageError(f"{place}, {number}", toml.shown(one), expected)
-        toml.known(one, ("model", "name"), f"{place}, {number}")
+        toml.known(one, ("model", "name", "group"), f"{place}, {number}")
         models.append(one["model"])
-        names += [toml.text(one, "name", f"{place}, {number}")] if "name" in one else []
+        name = [toml.text(one, "name", f"{place}, {number}")] if "name" in one else []
+        if group := toml.text(one, "group", f"{place}, {number}") if "group" in one else "":
+            if not name:
+                raise UsageError(
+                    f"{place}, {number}", "a group without a name", "a name, before which the group stands"
+                )
+            if ": " in group:
+                raise UsageError(f"{place}, {number}, group", repr(group), "a group without a colon and a space")
+            name = [f"{group}: {name[0]}"]
+        names += name
     if names and len(names) < len(models):
         raise UsageError(place, f"{len(names)} names for {len(models)} models", "a name for each, or for none")
     return models, names

@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         nargs="+",
         required=True,
         action="extend",
-        help="files, folders, patterns, bundled collections",
+        help="files, folders, patterns, bundled collections, data sets of the hub (hf:ORG/NAME)",
     )
     _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
     add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")
@@ -79,7 +79,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     from syntagm.materials.suite_files import SuiteFiles
 
     chosen = {key: value for key in _TEMPLATE_OPTIONS if (value := getattr(options, key, None)) is not None}
-    if options.limit is not None and options.n is None:
+    if (options.limit is not None or stop_at(options) is not None) and options.n is None:
         # Then the seed is that of the sample. Files that are not templates have no seed.
         chosen.pop("seed", None)
     return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
@@ -96,7 +96,7 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
     from syntagm.cli._screen import Screen
     from syntagm.runs.cache import AnswerCache
     from syntagm.runs.engine import execute
-    from syntagm.suite import Sampled
+    from syntagm.runs.evaluate import sample_of
 
     task = predictions(options)
     if options.executor:
@@ -104,7 +104,8 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
     with Screen(quiet=options.quiet) as screen:
         path = _cache(options)
         cache = AnswerCache(path, screen.warned) if path else None
-        model, sample = _load(options, folder), Sampled(files, **limits(options))
+        model = _load(options, folder)
+        sample = sample_of(task, model, files, **limits(options), stop_at=options.stop_at, cache=cache, progress=screen)
         return execute(task, model, sample, folder, cache=cache, progress=screen, command=_command(options))
 
 
@@ -215,8 +216,14 @@ def limits(options: argparse.Namespace) -> dict[str, Any]:
 
     if options.limit is not None and options.limit < 1:
         raise UsageError("--limit", str(options.limit), "at least 1")
-    sampling = options.limit is not None and options.seed is not None
+    sampling = (options.limit is not None or stop_at(options) is not None) and options.seed is not None
     return {"limit": options.limit, "seed": whole("--seed", options.seed, least=0) if sampling else 1}
+
+
+def stop_at(options: argparse.Namespace) -> float | None:
+    """Return the half-width of --stop-at; None if it isn't given, or no option of the command."""
+    value: float | None = getattr(options, "stop_at", None)
+    return value
 
 
 def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":

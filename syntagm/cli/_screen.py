@@ -21,7 +21,7 @@ from syntagm.progress import Progress
 from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.suite import Suite, sampled
+from syntagm.suite import Suite, sample_of, sampled
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
 
 _INTERVAL = 10.0  # seconds between lines of progress
@@ -174,6 +174,8 @@ def show_plan(model: str, suites: Iterable[Suite], limit: int | None, seed: int)
 
 def show_run(run: Run, page: Path | None) -> None:
     """Print the table of results, warnings, the signature, and the paths of the run and the report."""
+    from syntagm.report import methods
+
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     # Numbered predictions of a suite are also judged together; named ones are alternative methods, and are not.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
@@ -192,6 +194,8 @@ def show_run(run: Run, page: Path | None) -> None:
     first = run.suites[0]
     if first.predictions:
         console.print(plain(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
+    if any((sample := sample_of(suite.tags)) and sample.reach is not None for suite in run.suites):
+        console.print(plain(f"items: {methods.sampled(run.suites)}"))
     console.print(plain(f"run: {run.place}"))
     if page:
         console.print(plain(f"report: {page}"))

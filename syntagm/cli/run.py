@@ -75,9 +75,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="compute NAME(option=value, ...) for each item instead of the suites' predictions; may be repeated",
     )
+    add(
+        "--stop-at",
+        metavar="H",
+        type=float,
+        help="evaluate as many items of each suite, drawn at random, as give the 95%% interval of its accuracy a half-width "
+        "of at most H; a pilot of 50 items chooses how many, and the run records it",
+    )
     add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
+    add(
+        "--order",
+        choices=["given", "coarse"],
+        default="given",
+        help="evaluate several models in the given order (default), or the first, the last, the middle, the quarters "
+        "and so on (coarse), so that a curve takes shape early; numbers don't depend on it",
+    )
     add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
 
@@ -93,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
+    _refuse_beside_stop_at(arguments)
     if arguments.dry_run:
         for model in arguments.models:
             show_plan(model, files, **sample)
@@ -103,6 +118,21 @@ def run(arguments: argparse.Namespace) -> int:
     finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
     _show([finished], arguments)
     return 1 if _mostly_undefined([finished]) else 0
+
+
+def _refuse_beside_stop_at(arguments: argparse.Namespace) -> None:
+    """Refuse --stop-at beside options with which the number of items can't be chosen by a pilot."""
+    others = {
+        "--dry-run": (arguments.dry_run, "The number of items is known after the pilot."),
+        "--executor": (arguments.executor, "The pilot is computed in this process."),
+        "several models": (
+            not arguments.alone,
+            "Models would be evaluated on different items. Find the sizes with one, and give all of them --limit.",
+        ),
+    }
+    for other, (given, cure) in others.items():
+        if arguments.stop_at is not None and given:
+            raise UsageError("--stop-at", f"{other} beside it", "one of them", cure)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -143,9 +173,13 @@ def folder_name(model: str) -> str:
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
     """Evaluate the models; a model that fails is reported, and the others are still evaluated."""
+    from syntagm.models import sweeps
+
     runs: dict[str, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
     named = list(zip(arguments.models, labels, folders, strict=True))
+    if arguments.order == "coarse":
+        named = [named[place] for place in sweeps.coarse(len(named))]
     for label, result in (
         _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
     ):
@@ -153,6 +187,7 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
             print(f"syntagm: {label}: {shown_lines(str(result))}", file=sys.stderr)
         else:
             runs[label] = result
+    # Tables and the report have the models in the given order.
     finished = [runs[label] for label in labels if label in runs]
     if finished:
         _show(finished, arguments)

@@ -42,6 +42,25 @@ def several(text: str) -> list[str]:
     return found
 
 
+def coarse(count: int) -> list[int]:
+    """Return places in an order in which a curve takes shape early: the first, the last, the middle, the quarters and so on.
+
+    Of each gap, the place in the middle comes next; if two are in the middle, the earlier one. Gaps of one round are
+    taken from left to right.
+
+    >>> coarse(9), coarse(4)
+    ([0, 8, 4, 2, 6, 1, 3, 5, 7], [0, 3, 1, 2])
+    """
+    if count < 2:
+        return list(range(count))
+    places, gaps = [0, count - 1], [(0, count - 1)]
+    while gaps:
+        middles = [(low, (low + high) // 2, high) for low, high in gaps if high - low > 1]
+        places += [middle for _, middle, _ in middles]
+        gaps = [gap for low, middle, high in middles for gap in ((low, middle), (middle, high))]
+    return places
+
+
 def _braces(text: str) -> list[str]:
     choices = [_choices(match[1], text) for match in _BRACES.finditer(text)]
     if (count := prod(map(len, choices))) > MOST:

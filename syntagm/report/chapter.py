@@ -21,12 +21,14 @@ class Chapter(ABC):
         folder: the folder of its templates: `intro.html`, `alerts.html`, `overview.html`, `suites.html`, `suite.html` and
             `how.html`.
         title: the title of the page.
+        many: whether there are many columns: then the page folds what it says of each.
         columns: the runs, each of which is a column of the tables.
         subjects: the suites of the runs.
     """
 
     folder: ClassVar[str]
     title: ClassVar[str]
+    many: ClassVar[bool] = False
     columns: Sequence[Column[Any]]
     subjects: Sequence[Subject[Any]]
 

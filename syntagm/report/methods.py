@@ -44,7 +44,14 @@ def sampled(suites: Sequence[SuiteRecord]) -> str:
     seeds = sorted({sample.seed for sample in samples})
     of = "" if len(samples) == len(suites) else f"in {len(samples):,} of {len(suites):,} suites "
     named = f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
-    return f"{of}{drawn:,} of {counted(total, 'item')}, drawn at random ({named})"
+    reaches = sorted({sample.reach for sample in samples if sample.reach is not None})
+    chosen = (
+        f"; a pilot chose how many, for a 95% interval of half-width {', '.join(f'{reach:g}' for reach in reaches)} "
+        "on each suite (--stop-at)"
+        if reaches
+        else ""
+    )
+    return f"{of}{drawn:,} of {counted(total, 'item')}, drawn at random ({named}){chosen}"
 
 
 def keys(runs: Sequence[Run]) -> list[str]:

@@ -171,10 +171,11 @@ function drawToken(token, bits) {
   return drawn;
 }
 
-// Wide tables and figures: a hint where something is out of sight.
-function hint() {
-  for (const box of document.querySelectorAll(".scroll")) box.classList.toggle("more", box.scrollWidth > box.clientWidth + 1);
-}
+// Wide tables and figures: a hint where something is out of sight. Boxes in closed folds and far below are not laid out
+// before they are seen, and are measured then.
+const hint = new ResizeObserver((boxes) => {
+  for (const { target } of boxes) target.classList.toggle("more", target.scrollWidth > target.clientWidth + 1);
+});
 
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
@@ -184,6 +185,4 @@ reveal();
 addEventListener("beforeprint", () => document.querySelectorAll("details.pair").forEach((fold) => { fold.open = true; }));
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
-document.querySelectorAll("details").forEach((fold) => fold.addEventListener("toggle", hint));
-addEventListener("resize", hint);
-hint();
+document.querySelectorAll(".scroll").forEach((box) => hint.observe(box));

@@ -10,6 +10,7 @@ from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.shell import CEILING
+from syntagm.report.sweep.chapter import MANY, Sweep
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.stats.bootstrap import Resampling, using
@@ -46,6 +47,7 @@ def _write(chapter: Chapter, path: Path, ceiling: int) -> Path:
     shared = page | {
         "chapter": chapter.folder,
         "title": chapter.title,
+        "many": chapter.many,
         "columns": chapter.columns,
         "items": sum(subject.record.items for subject in chapter.subjects),
         "sampled": methods.sampled([subject.record for subject in chapter.subjects]),
@@ -76,4 +78,6 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
             "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
     over_gaps = [run for run in runs if kept.over_gaps(run)]
-    return Gaps(over_gaps) if over_gaps else Predictions(runs)
+    if over_gaps:
+        return Gaps(over_gaps)
+    return Sweep(runs) if len(runs) > MANY else Predictions(runs)

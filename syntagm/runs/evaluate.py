@@ -1,13 +1,17 @@
 """Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
+from syntagm.stats import precision
 from syntagm.suite import Sampled, Suite
 from syntagm.tasks.align import Rule
 from syntagm.tasks.gaps.nucleus import Eligible
@@ -26,6 +30,7 @@ def evaluate(
     *,
     measures: Sequence[Measure | str] | None = None,
     limit: int | None = None,
+    stop_at: float | None = None,
     seed: int = 1,
     align: Rule = "strict",
     cache: Cache | None = None,
@@ -39,13 +44,16 @@ def evaluate(
         measures: measures that replace the predictions of the suites, as objects or as text:
             `surprisal(condition=good, region=verb)`.
         limit: the maximum number of items per suite, drawn at random; the run records it.
+        stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
+            instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
         cache: a cache of answers; see `syntagm.runs.cache`.
         progress: receives progress and warnings.
 
     Raises:
-        UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
+        UsageError: two suites have the same name, there are no suites, no prediction suits the model, or `stop_at` is not
+            between 0 and 0.5, or is given beside a limit or measures.
         InputError: a suite is malformed; see `syntagm.check`.
         Interrupted: `progress` requested a stop.
 
@@ -56,8 +64,9 @@ def evaluate(
     (5, '5 of 28 items, seed 1')
     """
     return run_suites(
-        model, suites, None, measures=measures, limit=limit, seed=seed, align=align, cache=cache, progress=progress
-    )
+        model, suites, None, measures=measures, limit=limit, stop_at=stop_at, seed=seed, align=align, cache=cache,
+        progress=progress,
+    )  # fmt: skip
 
 
 def run_suites(
@@ -67,6 +76,7 @@ def run_suites(
     *,
     measures: Sequence[Measure | str] | None = None,
     limit: int | None = None,
+    stop_at: float | None = None,
     seed: int = 1,
     align: Rule = "strict",
     cache: Cache | None = None,
@@ -82,6 +92,8 @@ def run_suites(
         folder: the run directory; None for a run in memory, as in `evaluate`.
         measures: measures that replace the predictions of the suites, as objects or as text.
         limit: the maximum number of items per suite, drawn at random; the run records it.
+        stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
+            instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
         cache: a cache of answers; see `syntagm.runs.cache`.
@@ -90,12 +102,13 @@ def run_suites(
 
     Raises:
         InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
-        UsageError: two suites have the same name, there are no suites, or no prediction suits the model.
+        UsageError: as in `evaluate`.
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     refuse_no_model(model)
-    task, sampled = task_of(measures or (), align), Sampled(suites, limit, seed)
+    task = task_of(measures or (), align)
+    sampled = sample_of(task, model, suites, limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress)
     return execute(task, model, sampled, folder, cache=cache, progress=progress, command=command)
 
 
@@ -107,6 +120,50 @@ def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
     """
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
     return Measures(tuple(parsed), align) if parsed else Predictions(align)
+
+
+def sample_of(
+    task: Task[Any],
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    *,
+    limit: int | None,
+    seed: int,
+    stop_at: float | None,
+    cache: Cache | None,
+    progress: Progress | None,
+) -> Sampled:
+    """Return the items of the suites that a run evaluates: all, a limited number, or as many as a pilot chooses.
+
+    The pilot is computed again when a run is resumed, with the same result.
+
+    Raises:
+        UsageError: `stop_at` is not between 0 and 0.5, or is given beside a limit or measures.
+    """
+    if stop_at is None:
+        return Sampled(suites, limit, seed)
+    if limit is not None or not isinstance(task, Predictions):
+        other = "a limit" if limit is not None else "measures"
+        raise UsageError("--stop-at", f"{other} beside it", "one of them", "It chooses the items by predictions.")
+    if not 0 < stop_at < 0.5:
+        raise UsageError("--stop-at", f"{stop_at:g}", "a half-width between 0 and 0.5, for example 0.05")
+    kept = list(suites) if isinstance(suites, Iterator) else suites
+    pilot = execute(task, model, Sampled(kept, precision.PILOT, seed, stop_at), None, cache=cache, progress=progress)
+    sizes = {}
+    for suite in kept:
+        first = next(iter(pilot.suite(suite.name).predictions_for("first")), None)
+        values = pilot.results(suite.name).filter(pl.col("measure") == first)["value"]
+        defined = int(values.is_not_nan().sum())
+        # A suite without a defined item has no accuracy: all its items are evaluated.
+        size = len(suite.items)
+        if first and defined:
+            size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), stop_at)
+        if size > len(suite.items):
+            (progress or Progress()).warned(
+                f"{suite.name}: {len(suite.items)} items are too few for a half-width of {stop_at:g}"
+            )
+        sizes[suite.name] = size
+    return Sampled(kept, sizes, seed, stop_at)
 
 
 def fill(

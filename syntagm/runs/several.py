@@ -21,6 +21,16 @@ def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     return list(zip(names, runs, strict=True))
 
 
+def group_of(name: str) -> str:
+    """Return the group of a model, which stands before a colon and a space in its name; "" if there is none.
+
+    >>> group_of("Pythia: 70m, step 1000"), group_of("causal:gpt2")
+    ('Pythia', '')
+    """
+    group, colon, _ = name.partition(": ")
+    return group if colon else ""
+
+
 def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
     """Return distinct titles for suites: (name, hash) -> name, followed by the hash if several suites share the name."""
     suites = dict.fromkeys((suite.name, suite.hash) for run in runs for suite in run.suites)
@@ -47,7 +57,7 @@ def different_content(runs: Sequence[Run]) -> str:
     for run in runs:
         for suite in run.suites:
             sample = sample_of(suite.tags)
-            content = f"{sample.items} of {sample.of} items, seed {sample.seed}" if sample else suite.hash[:8]
+            content = suite.tags["sample"] if sample else suite.hash[:8]
             by_name.setdefault(suite.name, {}).setdefault(suite.hash, f"{content} in {run.place}")
     conflicting = [name for name, contents in by_name.items() if len(contents) > 1]
     if not conflicting:

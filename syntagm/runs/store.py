@@ -266,15 +266,21 @@ class Run:
             *([f"weights:{weights[:8]}"] if weights else []),
             *(f"{key}:{value}" for key, value in model["policies"].items()),
         )
-        options = (*self.task.signature_parts(self.record["options"]), *self._sample, f"tie:{self.tolerance:g}")
+        options = (
+            *self.task.signature_parts(self.record["options"]),
+            *self._sample(record.tags),
+            f"tie:{self.tolerance:g}",
+        )
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
-    @property
-    def _sample(self) -> tuple[str, ...]:
-        """The part of signatures that describes the sample of items; empty if all items were evaluated."""
-        samples = (sample_of(suite.tags) for suite in self.suites)
-        return next(((f"sample:{sample.items},seed:{sample.seed}",) for sample in samples if sample), ())
+    def _sample(self, tags: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the part of a suite's signatures that describes the sample of items; empty if all items were evaluated."""
+        samples = (sample_of(suite) for suite in (tags, *(suite.tags for suite in self.suites)))
+        if not (sample := next((sample for sample in samples if sample), None)):
+            return ()
+        reach = "" if sample.reach is None else f",half-width:{sample.reach:g}"
+        return (f"sample:{sample.items},seed:{sample.seed}{reach}",)
 
     def refuse(self, what: str) -> NoReturn:
         """Raise RunError, because runs of this task don't have `what`."""

@@ -68,7 +68,9 @@ def test_the_command_line_replaces_what_it_names(
         ('config = "other.toml"', "config: no option"),
         ("models = 3", "models: 3; expected a list"),
         ("[[models]]\nname = 'a'", "models, 1: ['name']; expected a list"),
-        ("[[models]]\nmodel = 'toy'\ngroup = 'a'", "the unknown key 'group'"),
+        ("[[models]]\nmodel = 'toy'\nkind = 'a'", "the unknown key 'kind'"),
+        ("[[models]]\nmodel = 'toy'\ngroup = 'a'", "models, 1: a group without a name"),
+        ("[[models]]\nmodel = 'toy'\nname = 'b'\ngroup = 'a: b'", "group: 'a: b'; expected a group without a colon"),
         ("[[models]]\nmodel = 'toy'\nname = 'a'\n[[models]]\nmodel = 'demo'", "1 names for 2 models"),
         ("limit = ", "invalid TOML"),
     ],
@@ -105,3 +107,10 @@ def test_one_file_that_exists(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert "--config: 2 files; expected one" in capsys.readouterr().err
     assert run("--config", tmp_path / "none.toml") == 2
     assert "no such file" in capsys.readouterr().err
+
+
+def test_a_group_stands_before_the_name(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[[models]]\nmodel = "toy"\nname = "small"\ngroup = "Toys"\n')
+    assert run("--config", path, "--suite", "hu2020/mvrr", "--limit", 2, "-o", tmp_path / "run", "--no-report") == 0
+    assert open_run(tmp_path / "run").name == "Toys: small"

@@ -1,6 +1,7 @@
 """`syntagm run` with several models, with names, and with a limit on items."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -45,6 +46,19 @@ class TestSeveralModels:
         # The results are those of each model by itself.
         assert run("random?seed=2", *SUITE, "-o", tmp_path / "one", "--no-report") == 0
         assert results(tmp_path / "two" / "random-seed-2") == results(tmp_path / "one")
+
+    def test_the_order_changes_when_models_are_evaluated_and_nothing_else(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["random?seed={1..4}", *SUITE, "--limit", 3]
+        assert run(*words, "-o", tmp_path / "coarse", "--order", "coarse") == 0
+        shown = capsys.readouterr()
+        assert re.findall(r"seed=(\d)$", shown.err, re.M) == ["1", "4", "2", "3"]
+        assert run(*words, "-o", tmp_path / "given") == 0
+        assert capsys.readouterr().out == shown.out.replace("coarse", "given")
+        for seed in range(1, 5):
+            folders = [tmp_path / folder / f"random-seed-{seed}" for folder in ("coarse", "given")]
+            assert results(folders[0]) == results(folders[1])
 
     def test_several_numbers_of_an_option_are_several_models(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -7,7 +7,7 @@ from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.models.sweeps import several
+from syntagm.models.sweeps import coarse, several
 from syntagm.runs.store import run_folders
 
 
@@ -27,6 +27,12 @@ def test_ranges_end_at_the_last_number_that_fits_and_are_crossed() -> None:
     assert several("m@step{0..7..3}") == ["m@step0", "m@step3", "m@step6"]
     assert several("m{1..2}-{a,b}") == ["m1-a", "m1-b", "m2-a", "m2-b"]
     assert several("gpt2") == ["gpt2"]
+
+
+def test_a_coarse_order_has_every_place_once_and_the_ends_first() -> None:
+    for count in range(40):
+        assert sorted(coarse(count)) == list(range(count))
+    assert coarse(17)[:5] == [0, 16, 8, 4, 12]
 
 
 @pytest.mark.parametrize(

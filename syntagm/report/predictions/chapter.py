@@ -1,6 +1,5 @@
 """The chapter on runs of predictions: accuracies, comparisons of models, regions, and items token by token."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -29,8 +28,6 @@ _AT_ONCE = 12
 _ROW = 60
 # The text around the items of a suite varies by about this many bytes, depending on how many items are shown.
 _FRAME = 1000
-# A prefix of methods that the page does not repeat, as it shows the number of suites beside each score.
-_REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ class Predictions(Chapter):
             "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
             "above": ("suites", "table of suites"),
             "overall": overall,
-            "methods": sorted({_REMARK.sub("", estimate.method) for estimate in scored}),
+            "methods": sorted({scores.REMARK.sub("", estimate.method) for estimate in scored}),
             "incomplete": any(estimate.value != estimate.value for estimate in scored),
             "groups": groups,
             "in_no_line": {tag: scores.in_no_line(columns, tag) for tag in groups},

@@ -1,5 +1,6 @@
 """The scores of runs of predictions: overall, by group of suites, and by suite."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ MEANINGS = {
     "one_prefix": "the good word is more probable than the bad one after the same beginning",
     "two_prefix": "the same word is more probable after the good beginning than after the bad one",
 }
+# A prefix of methods that the page does not repeat, as it shows the number of suites beside each score.
+REMARK = re.compile(r"^mean of [\d,]+ suites?; ")
 RULES = {"first": "first prediction of each suite", "all": "all predictions of each suite together"}
 Suites = frozenset[tuple[str, str]]
 

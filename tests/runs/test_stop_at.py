@@ -1,0 +1,93 @@
+"""`--stop-at`: a pilot chooses how many items a suite gets, and everything that shows the numbers says so."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from toy_runs import pairs
+
+from syntagm import suite as suites
+from syntagm.cli import main
+from syntagm.errors import RunError, UsageError
+from syntagm.models.names import load
+from syntagm.report import methods
+from syntagm.runs.evaluate import evaluate, run_suites
+from syntagm.runs.store import open_run
+from syntagm.stats import precision
+from syntagm.suite import Suite
+
+
+def judged(name: str, good: int, bad: int) -> Suite:
+    """Pairs of which the toy model prefers the good sentence in `good`, and the bad one in `bad`."""
+    texts = [(f"the dog barks x{k}", f"the dog bark x{k}") for k in range(good)]
+    return pairs(name, *texts, *((f"the dog bark y{k}", f"the dog barks y{k}") for k in range(bad)))
+
+
+SUITES = [judged("easy", 300, 0), judged("even", 300, 300), judged("few", 20, 0)]
+
+
+def reached(low: float, high: float) -> float:
+    return (high - low) / 2
+
+
+@pytest.mark.parametrize("right", [0, 3, 25, 40, 50])
+def test_the_least_number_that_the_worst_accuracy_of_the_pilot_needs(right: int) -> None:
+    items = precision.items_after(right, 50, 50, 0.05)
+    pilot = precision._wilson(right / 50, 50)
+    worst = min((pilot.low, pilot.high, 0.5 if pilot.low <= 0.5 <= pilot.high else 0), key=lambda p: abs(p - 0.5))
+    widths = [reached(found.low, found.high) for found in (precision._wilson(worst, n) for n in (items, items - 1))]
+    assert widths[0] <= 0.05 < widths[1]
+    # Half of the items undefined: twice as many. Never fewer than the pilot.
+    assert precision.items_after(right, 50, 100, 0.05) == 2 * items
+    assert precision.items_after(right, 50, 50, 0.4) == 50
+
+
+def test_each_suite_gets_its_own_number_of_items(tmp_path: Path) -> None:
+    run = run_suites(load("toy"), SUITES, tmp_path / "run", stop_at=0.05)
+    sizes = {name: run.suite(name).items for name in ("easy", "even", "few")}
+    # The pilot of 50 finds 50 right; that of "even" about half of them; "few" has no more items.
+    assert sizes == {"easy": precision.items_after(50, 50, 50, 0.05), "even": 381, "few": 20}
+    samples = [suites.sample_of(run.suite(name).tags) for name in sizes]
+    assert [sample and sample.reach for sample in samples] == [0.05, 0.05, None]
+    # The pilot is part of the sample, and the same command is the same run.
+    pilot = {item.id for item in suites.sampled(SUITES[1], 50, 1, 0.05).items}
+    assert pilot <= set(run.results("even")["item"])
+    assert run_suites(load("toy"), SUITES, tmp_path / "run", stop_at=0.05).results().equals(run.results())
+
+
+def test_it_is_shown_with_the_numbers_and_is_another_run_without_it(tmp_path: Path) -> None:
+    run = run_suites(load("toy"), SUITES[:2], tmp_path / "run", stop_at=0.05)
+    assert "|sample:381,seed:1,half-width:0.05|" in str(run.signature("even", "full_sentence"))
+    said = "a pilot chose how many, for a 95% interval of half-width 0.05 on each suite"
+    assert said in methods.sampled(run.suites)
+    assert said in " ".join(methods.paragraphs([run]))
+    for options in ({}, {"limit": 381}, {"stop_at": 0.04}):
+        with pytest.raises(RunError):
+            run_suites(load("toy"), SUITES[:2], tmp_path / "run", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"stop_at": 0.0}, "between 0 and 0.5"),
+        ({"stop_at": 0.5}, "between 0 and 0.5"),
+        ({"stop_at": float("nan")}, "between 0 and 0.5"),
+        ({"stop_at": 0.1, "limit": 5}, "a limit beside it"),
+        ({"stop_at": 0.1, "measures": ["surprisal(condition=good, region=*)"]}, "measures beside it"),
+    ],
+)
+def test_what_it_can_not_be(options: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        evaluate(load("toy"), SUITES[2:], **options)  # type: ignore[arg-type]
+
+
+def words(*more: object) -> Sequence[str]:
+    return ["run", *map(str, more), "--suite", "hu2020/mvrr", "--no-cache", "--no-report"]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words("random", "--stop-at", 0.05, "-o", tmp_path / "run")) == 0
+    assert "mvrr: 28 items are too few for a half-width of 0.05" in capsys.readouterr().err.replace("\n", " ")
+    assert open_run(tmp_path / "run").suite("mvrr").items == 28
+    assert main(words("random?seed=1,2", "--stop-at", 0.05, "-o", tmp_path / "two")) == 2
+    assert "several models beside it" in capsys.readouterr().err
