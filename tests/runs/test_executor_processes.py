@@ -104,7 +104,8 @@ def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> No
     assert len(workers) == 2
     assert all(map(ends, workers))
     again = command(*line)
-    assert again.wait(1000) == 0
+    printed, _ = again.communicate(timeout=1000)
+    assert again.returncode == 0, printed
 
 
 @pytest.mark.parametrize(("name", "library"), LIBRARIES.items())
