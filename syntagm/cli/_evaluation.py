@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         nargs="+",
         required=True,
         action="extend",
-        help="files, folders, patterns, bundled collections",
+        help="files, folders, patterns, bundled collections, data sets of the hub (hf:ORG/NAME)",
     )
     _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
     add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")

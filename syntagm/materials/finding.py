@@ -7,6 +7,8 @@ from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
+from syntagm.io import json, utf8
+from syntagm.materials import hub
 from syntagm.materials.reading import claimed, exists, formats, option_names, options_of, with_options
 
 _MATERIALS = Path(__file__).resolve().parent
@@ -16,8 +18,9 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
     """Return the files that arguments name, in order, each with its options.
 
     An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder (which
-    means all files in it that a format recognises), or a pattern with `*`. In folders and patterns, hidden files,
-    READMEs, and a CSV next to a JSON file of the same name are skipped. Options after `?` apply to each file.
+    means all files in it that a format recognises), a data set of the hub (`hf:ORG/NAME`), or a pattern with `*`. In
+    folders and patterns, hidden files, READMEs, and a CSV next to a JSON file of the same name are skipped. Options after
+    `?` apply to each file.
 
     Arguments:
         arguments: the arguments as typed.
@@ -26,10 +29,14 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
 
     Raises:
         UsageError: an argument matches nothing; the message lists the collections.
+        InputError: a data set of the hub can't be found or has an unknown layout.
     """
     files: list[str] = []
     for argument in arguments:
         name, options = options_of(argument)
+        if name.startswith(hub.PREFIX):
+            files += _on_hub(name, options)
+            continue
         if name and (bundled := _bundled(name)):
             files += [with_options(str(file), ({"suite": suite} if suite else {}) | options) for file, suite in bundled]
             continue
@@ -41,6 +48,23 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
         ending = argument[len(name) :]
         files += [f"{file}{ending}" for file in paths]
     return list(dict.fromkeys(map(_permitted, files) if allow_pickle else files))
+
+
+def _on_hub(name: str, options: dict[str, str]) -> list[str]:
+    """Return the files of a data set of the hub; refuse a layout that no format recognises."""
+    split = options.pop("split", "")
+    files = hub.files(name, split)
+    for file in files:
+        if not options and len(claimed(file)) != 1:
+            columns = (
+                ", ".join(next(iter(json.objects(utf8.read(file), file)))[1]) if file.suffix == ".jsonl" else file.name
+            )
+            raise InputError(
+                f"{name}, {file.stem}", f"columns that no format recognises: {columns}",
+                "columns of a known format, such as sentence_good and sentence_bad",
+                f"Name the columns: {name}?good=COLUMN&bad=COLUMN",
+            )  # fmt: skip
+    return [with_options(str(file), options) for file in files]
 
 
 def _permitted(file: str) -> str:

@@ -7,12 +7,14 @@ default, the file is read in the one format that recognises it.
 import inspect
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from syntagm import registry
 from syntagm.errors import InputError, UsageError
 from syntagm.io import json, utf8
+from syntagm.materials import hub
 from syntagm.suite import Suite
 
 HEAD = 64 * 1024
@@ -41,7 +43,10 @@ def read(path: str | Path) -> list[Suite]:
             cure = "--limit N draws N items of any suite." if option == "n" else ""
             expected = "one of " + ", ".join(["format", *known])
             raise UsageError(str(path), f"no option {option!r} in {_name(module)}", expected, cure)
-    return list(module.read(file, **options))
+    suites = list(module.read(file, **options))
+    if source := hub.origin(file):
+        return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
+    return suites
 
 
 def options_of(path: str) -> tuple[str, dict[str, str]]:

@@ -19,11 +19,11 @@ class SuiteFiles:
 
 
 def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
-    """Read all suites of files, folders, patterns and bundled collections into memory.
+    """Read all suites of files, folders, patterns, bundled collections and data sets of the hub into memory.
 
     Arguments:
-        names: files, folders, patterns or collections, with options after a question mark, as in
-            `pairs.csv?good=right&bad=wrong`.
+        names: files, folders, patterns, collections or data sets of the hub (`hf:ORG/NAME`), with options after a
+            question mark, as in `pairs.csv?good=right&bad=wrong`.
         allow_pickle: whether to read suites in pickles. Pickles are read without running them.
 
     Raises:

@@ -17,7 +17,7 @@ from syntagm.templates.template import Template
 MAX_CONFIGURATIONS = 10_000
 MAX_VARIABLES = 200
 MAX_SLOTS = 100
-MAX_PIECES = 1_000_000
+MAX_PIECES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,9 @@ class Planner:
         # Equal regions become the same object, so that their text is built only once for each item.
         interned: dict[tuple[Piece, ...], tuple[Piece, ...]] = {}
         family = [_named(group, forms, interned) for group in family]
+        needed = _needed(family[::2])
         filled = tuple(
-            Slot(name, self.selector.candidates(name, arms, _needed(name, family[::2]), expansion))
+            Slot(name, self.selector.candidates(name, arms, needed.get(name, set()), expansion))
             for name, arms in slots.items()
         )
         order = dict.fromkeys([*template.variables, *template.rules, *assigned])
@@ -219,7 +220,11 @@ def _with_form(piece: Piece, forms: Mapping[str, Sequence[str]], place: str) -> 
     return piece
 
 
-def _needed(slot: str, groups: Sequence[Mapping[str, Pattern]]) -> set[str]:
-    """Return the forms of a slot that sentences need. Forms in tags are not required, because a tag may be `-`."""
-    pieces = (piece for group in groups for pattern in group.values() for piece in pattern.pieces())
-    return {piece.form for piece in pieces if piece.slot == slot}
+def _needed(groups: Sequence[Mapping[str, Pattern]]) -> dict[str, set[str]]:
+    """Return the forms of each slot that sentences need. Forms in tags are not required, because a tag may be `-`."""
+    needed: dict[str, set[str]] = {}
+    for group in groups:
+        for pattern in group.values():
+            for piece in pattern.pieces():
+                needed.setdefault(piece.slot, set()).add(piece.form)
+    return needed

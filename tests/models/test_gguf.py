@@ -101,7 +101,7 @@ def test_the_numbers_are_those_of_the_dequantised_weights(saved: Path, kind: str
         np.testing.assert_allclose(answer.bits, same.bits, rtol=0, atol=1e-4)
         difference = np.abs(answer.bits - exact.bits).mean()
         assert difference < 1e-5 if not noise else noise / 100 < difference < noise
-    assert model.settings["weights"] == ("gguf-F32" if kind == "F32" else f"gguf-F32+{kind}")
+    assert model.settings["quantised"] == ("gguf-F32" if kind == "F32" else f"gguf-F32+{kind}")
     assert model.name.startswith(f"causal:tiny-{kind}.gguf@")
 
 

@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_the_quantised_weights(plain: Path, kind: str, 
         bits = -rows[torch.arange(ids.shape[1] - 1), ids[0, 1:]].numpy() / np.log(2)
         np.testing.assert_allclose(answer.bits, bits, rtol=0, atol=max(1e-4, model.numerical_error))
         assert np.abs(answer.bits - exact.bits).max() > 1e-3
-    assert model.settings["weights"] == shown
+    assert model.settings["quantised"] == shown
     assert isinstance(model.record["quantisation"], dict)
     assert model.fingerprint == names.load(f"causal:{folder}", device="cpu").fingerprint
     if kind.startswith("torchao"):
@@ -105,7 +105,7 @@ def test_an_adapter_of_a_quantised_model(plain: Path, tmp_path: Path) -> None:
     ids = torch.tensor([[1, 5, 9, 20]])
     with torch.inference_mode():
         torch.testing.assert_close(loaded.module(ids).logits, tuned(input_ids=ids).logits)  # type: ignore[attr-defined]
-    assert (loaded.settings["adapter"], loaded.settings["weights"]) == ("separate", "bitsandbytes-nf4-float32")
+    assert (loaded.settings["adapter"], loaded.settings["quantised"]) == ("separate", "bitsandbytes-nf4-float32")
     with pytest.raises(UsageError, match="merged, but the weights of the base model are quantised"):
         names.load(f"{folder}+{tmp_path}/adapter?adapter=merged", device="cpu")
 

@@ -92,7 +92,7 @@ class Causal(LanguageModel):
         chat = {"bos": bos, "chat": None} if chosen["chat"] == "no" else {"bos": None, "chat": chosen["chat"]}
         self.settings = FAMILY.scoring_settings(chosen, **chat, dtype=spelled(model.dtype), adapter=loaded.adapter)
         if loaded.quantised:
-            self.settings["weights"] = loaded.quantised
+            self.settings["quantised"] = loaded.quantised
         self._options = dict(options)
         self.identify(loaded)
 

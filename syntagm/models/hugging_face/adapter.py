@@ -6,6 +6,7 @@ from typing import Any
 
 import huggingface_hub
 import torch
+from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
@@ -55,7 +56,7 @@ def _folder(name: str) -> Path | None:
     try:
         arguments: dict[str, Any] = {
             "revision": revision or None,
-            "local_files_only": not hub.is_reachable(huggingface_hub.constants),
+            "local_files_only": not hub.is_reachable(constants),
         }
         huggingface_hub.hf_hub_download(repository, CONFIG, **arguments)
         wanted = [CONFIG, *_WEIGHTS, "tokenizer*", "special_tokens_map.json", "chat_template.jinja"]

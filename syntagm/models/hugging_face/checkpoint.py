@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import huggingface_hub
 import torch
 import transformers
+from huggingface_hub import constants
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
@@ -81,7 +81,7 @@ def read_checkpoint(
     place = f"{kind}:{name}"
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
-    if remote and not hub.is_reachable(huggingface_hub.constants):
+    if remote and not hub.is_reachable(constants):
         arguments["local_files_only"] = True
     quantisation = None
     with warnings.catch_warnings(), _quiet():
@@ -149,7 +149,7 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
             "no such folder, and no model of that name: the hub can't be reached, and its cache does not contain "
             "the complete model",
             "config.json, model.safetensors and tokenizer.json",
-            f"Put these files in a folder and give its path, or put the model in {huggingface_hub.constants.HF_HUB_CACHE}.",
+            f"Put these files in a folder and give its path, or put the model in {constants.HF_HUB_CACHE}.",
         )  # fmt: skip
     if "ignore_mismatched_sizes" in str(error):  # transformers stops here, and lists the weights in its log only
         return ModelError(

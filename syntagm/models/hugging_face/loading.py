@@ -1,15 +1,17 @@
 """Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import torch
 import transformers
+from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing, seal
+from syntagm.io import hashing, hub, seal
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter
 from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, fuse_gelu, read_checkpoint
@@ -60,45 +62,55 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
             weights or own code without permission.
     """
     base, folder = adapter.parts(kind, path)
+    base = bundled.get(base, base)
     if "adapter" in chosen and folder is None:
         raise UsageError(
             "model option adapter", f"no adapter in {path!r}", f"a folder with {adapter.CONFIG}, or BASE+ADAPTER"
         )
-    place, pickle = f"{kind}:{path}", chosen["allow_pickle"] == "yes"
+    place, pickle, code = f"{kind}:{path}", chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
     name, revision, file = _located(kind, base, chosen.get("gguf", ""))
     if Path(name).is_dir():
         if not file:
-            refuse_unsafe(Path(name), pickle, chosen["remote_code"] == "yes", kind)
+            refuse_unsafe(Path(name), pickle, code, kind)
         refuse_damaged(Path(name))
-    types = _gguf_types(place, name, file)
+    gguf = _gguf(place, name, revision, file) if file else None
+    types = gguf_types(gguf) if gguf else ""
     spread = chosen["device"] == "spread"
     if spread:
         refuse_missing_packages(place, {"accelerate": "accelerate"}, "device=spread")
-    tokenizer_folder = adapter.tokenizer_folder(folder) if folder else None
+    source = (str(gguf.parent), "") if gguf else (name, revision)
     checkpoint = read_checkpoint(
-        name, revision, _TYPES.get(chosen.get("dtype", "")), pickle, chosen["remote_code"] == "yes", kind,
-        None if spread else device(chosen["device"]), file, tokenizer_folder,
+        *source, _TYPES.get(chosen.get("dtype", "")), pickle, code, kind,
+        None if spread else device(chosen["device"]), file, adapter.tokenizer_folder(folder) if folder else None,
     )  # fmt: skip
     label = next((bundled_label for bundled_label, known in bundled.items() if known == name), None) or _label(
         name, revision, file
     )
-    weights = _digest(checkpoint, name, file)
-    model, record = checkpoint.model, _record(checkpoint, types, file, spread)
-    merging = None
+    loaded = Loaded(
+        checkpoint.model, checkpoint.tokenizer, label, _digest(checkpoint, name, gguf), checkpoint.unused,
+        quantised=types or (described(checkpoint.quantisation) if checkpoint.quantisation else ""),
+        record=_record(checkpoint, types, file, spread),
+    )  # fmt: skip
     if folder:
-        merging = chosen.get("adapter", "separate")
-        refuse_damaged(folder)
-        model = adapter.attach(place, model, folder, merging == "merged", pickle)
-        label, own = f"{label}+{_label(str(folder))}", adapter.digest(folder)
-        used = {"name": label.rpartition("+")[2], "hash": own, "weights": merging, "base weights": weights}
-        used["tokenizer"] = "the adapter's" if tokenizer_folder else "the base model's"
-        record |= {"adapter": used, "peft": adapter.version()}
-        weights = hashing.of_text(weights + own)
-    quantised = types or (described(checkpoint.quantisation) if checkpoint.quantisation else "")
-    model = fuse_gelu(model.eval())
-    return Loaded(
-        model, checkpoint.tokenizer, label, weights, checkpoint.unused,
-        adapter=merging, quantised=quantised, record=record,
+        loaded = _adapted(place, loaded, folder, chosen.get("adapter", "separate"), pickle)
+    return replace(loaded, model=fuse_gelu(loaded.model.eval()))
+
+
+def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:
+    """Return a model with the adapter in `folder`."""
+    refuse_damaged(folder)
+    digest, label = adapter.digest(folder), _label(str(folder))
+    record = {
+        "name": label,
+        "hash": digest,
+        "weights": merging,
+        "base weights": base.weights,
+        "tokenizer": "the adapter's" if adapter.tokenizer_folder(folder) else "the base model's",
+    }
+    model = adapter.attach(place, base.model, folder, merging == "merged", pickle)
+    return replace(
+        base, model=model, label=f"{base.label}+{label}", weights=hashing.of_text(base.weights + digest),
+        adapter=merging, record={**base.record, "adapter": record, "peft": adapter.version()},
     )  # fmt: skip
 
 
@@ -121,26 +133,32 @@ def _located(kind: Kind, base: str, file: str) -> tuple[str, str, str]:
     return name, revision, file
 
 
-def _gguf_types(place: str, name: str, file: str) -> str:
-    """Return the types of the weights in a GGUF file; empty if the weights are in no such file."""
-    if not file:
-        return ""
+def _gguf(place: str, name: str, revision: str, file: str) -> Path:
+    """Return the path of a GGUF file in a folder, or on the hub."""
     refuse_missing_packages(place, PACKAGES["gguf"], "a GGUF file")
-    # A file on the hub is in its cache only after loading.
-    return gguf_types(Path(name) / file) if Path(name).is_dir() else "gguf"
-
-
-def _digest(checkpoint: Checkpoint, name: str, file: str) -> str:
-    """Return a hash of the weights: of the files if they are quantised, since packages may rearrange them in memory."""
-    if checkpoint.quantisation is None and not file:
-        return hash_weights(checkpoint.model, checkpoint.tokenizer)
     if Path(name).is_dir():
-        folder = Path(name)
-    else:
+        return Path(name) / file
+    try:
+        offline = not hub.is_reachable(constants)
+        stored = huggingface_hub.hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
+    except Exception as error:  # huggingface_hub raises exceptions of many types
+        cure = f"Put it in a folder, or in {constants.HF_HUB_CACHE}."
+        raise ModelError(place, f"no file {file!r} on the hub, or in its cache", "a GGUF file", cure) from error
+    return Path(stored)
+
+
+def _digest(checkpoint: Checkpoint, name: str, gguf: Path | None) -> str:
+    """Return a hash of the weights: of the files if they are quantised, since packages may rearrange them in memory."""
+    if gguf:
+        return hash_stored(hashing.of_file(gguf), checkpoint.tokenizer)
+    if checkpoint.quantisation is None:
+        return hash_weights(checkpoint.model, checkpoint.tokenizer)
+    folder = Path(name)
+    if not folder.is_dir():
         commit = getattr(checkpoint.model.config, "_commit_hash", None)
-        stored = transformers.utils.hub.cached_file(name, file or "config.json", revision=commit, local_files_only=True)
+        stored = transformers.utils.hub.cached_file(name, "config.json", revision=commit, local_files_only=True)
         folder = Path(str(stored)).parent
-    return hash_stored(folder, file, checkpoint.tokenizer)
+    return hash_stored(hash_folder(folder), checkpoint.tokenizer)
 
 
 def _record(checkpoint: Checkpoint, types: str, file: str, spread: bool) -> dict[str, object]:

@@ -48,15 +48,8 @@ def hash_folder(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def hash_stored(folder: Path, file: str, tokenizer: Any) -> str:
-    """Return a hash of the stored files of quantised weights, and of the tokenizer.
-
-    Arguments:
-        folder: the folder.
-        file: the GGUF file in it; empty for other checkpoints.
-        tokenizer: the tokenizer.
-    """
-    files = hashing.of_file(folder / file) if file else hash_folder(folder)
+def hash_stored(files: str, tokenizer: Any) -> str:
+    """Return a hash of quantised weights and of the tokenizer, from a hash of the stored files."""
     return hashlib.sha256(files.encode() + _tokenization(tokenizer)).hexdigest()
 
 

@@ -90,7 +90,7 @@ class Masked(LanguageModel):
         self.numerical_error = self.forward.numerical_error
         self.settings = FAMILY.scoring_settings(chosen, dtype=spelled(model.dtype), adapter=loaded.adapter)
         if loaded.quantised:
-            self.settings["weights"] = loaded.quantised
+            self.settings["quantised"] = loaded.quantised
         self._options = dict(options)
         self.identify(loaded)
 
