@@ -1,20 +1,19 @@
-"""Deduplication and batching of gap queries."""
+"""Deduplication and batching of queries."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from syntagm.answers import Fill
-
 Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer")
 
 
 def once(
     keys: Sequence[Key],
-    answer: Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]],
+    answer: Callable[[Iterator[Key]], tuple[list[Key], list[Answer]]],
     done: Callable[[int], None] | None,
-) -> Iterator[Fill]:
+) -> Iterator[Answer]:
     """Yield the answer to each key in order, computing equal keys once. An answer is discarded after its last use.
 
     Arguments:
@@ -25,7 +24,7 @@ def once(
     """
     repeats, remaining = Counter(keys), Counter(keys)
     distinct = iter(list(repeats))
-    answers: dict[Key, Fill] = {}
+    answers: dict[Key, Answer] = {}
     for key in keys:
         while key not in answers:
             batch, fills = answer(distinct)
@@ -39,11 +38,11 @@ def once(
 
 
 def in_batches(
-    size: int, answer: Callable[[list[Key]], list[Fill]]
-) -> Callable[[Iterator[Key]], tuple[list[Key], list[Fill]]]:
+    size: int, answer: Callable[[list[Key]], list[Answer]]
+) -> Callable[[Iterator[Key]], tuple[list[Key], list[Answer]]]:
     """Wrap a function that answers up to `size` keys at a time, so that `once` can call it."""
 
-    def next_batch(keys: Iterator[Key]) -> tuple[list[Key], list[Fill]]:
+    def next_batch(keys: Iterator[Key]) -> tuple[list[Key], list[Answer]]:
         batch = list(islice(keys, size))
         return batch, answer(batch)
 

@@ -3,8 +3,18 @@
 from pathlib import Path
 
 from syntagm.models.family import Family
-from syntagm.models.hugging_face.options import ARCHITECTURES, DEVICES, DTYPE, FILES, PERMISSIONS, PROGRAMS, batch
-from syntagm.models.option import NO_YES, Choice, Option, Value, choice
+from syntagm.models.hugging_face.options import (
+    ARCHITECTURES,
+    BOS,
+    DEVICES,
+    DTYPE,
+    EOS,
+    FILES,
+    PERMISSIONS,
+    PROGRAMS,
+    batch,
+)
+from syntagm.models.option import Choice, Option, Value, choice
 
 # Default number of tokens in a batch on a CPU.
 BATCH = 1_536
@@ -15,22 +25,8 @@ FAMILY = Family(
     summary="Any Hugging Face causal language model: the bundled demo, a folder, or a name on the hub.",
     module="syntagm.models.causal.model",
     settings=(
-        Option(
-            "bos",
-            Choice((
-                Value("auto", "the tokenizer's bos, or its eos if the model uses one symbol for both (GPT-2, Pythia), or "
-                      "none"),
-                Value("yes", "the same, but a model that has none is refused"),
-                Value("no", "none, so the first token has no surprisal (`nan`) and counts as 0 in sums, as for Hugging Face "
-                      "models in SyntaxGym"),
-            )),
-            "auto",
-            "the start-of-text symbol before a text.",
-        ),
-        Option(
-            "eos", NO_YES, "no",
-            "whether the end-of-text symbol's surprisal is listed. It belongs to no region and only counts in whole sentences",
-        ),
+        BOS,
+        EOS,
         Option(
             "chat",
             Choice((

@@ -5,12 +5,34 @@ from dataclasses import replace
 from syntagm.models.family import Program
 from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Text, Value, Whole
 
+BOS = Option(
+    "bos",
+    Choice(
+        (
+            Value(
+                "auto", "the tokenizer's bos, or its eos if the model uses one symbol for both (GPT-2, Pythia), or none"
+            ),
+            Value("yes", "the same, but a model that has none is refused"),
+            Value(
+                "no",
+                "none, so the first token has no surprisal (`nan`) and counts as 0 in sums, as for Hugging Face "
+                "models in SyntaxGym",
+            ),
+        )
+    ),
+    "auto",
+    "the start-of-text symbol before a text.",
+)
+EOS = Option(
+    "eos",
+    NO_YES,
+    "no",
+    "whether the end-of-text symbol's surprisal is listed. It belongs to no region and only counts in whole sentences",
+)
+FLOATS = (Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"))
 DTYPE = Option(
     "dtype",
-    Choice((
-        Value("f32", words="32-bit floats"), Value("bf16", words="bfloat16"), Value("f16", words="16-bit floats"),
-        Value("f64", words="64-bit floats"),
-    )),
+    Choice((*FLOATS, Value("f64", words="64-bit floats"))),
     "",
     "dtype of the computation, regardless of the dtype of the stored weights. A checkpoint with quantised weights has a "
     "dtype of its own, and another one is refused. Log-sum-exp is computed in float32 or wider",

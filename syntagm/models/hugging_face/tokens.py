@@ -157,7 +157,7 @@ def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) 
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    _refuse_surrogates(texts, model)
+    refuse_surrogates(texts, model)
     return zip(texts, backend.encode_batch(list(texts), add_special_tokens=symbols), strict=True)
 
 
@@ -178,14 +178,22 @@ def _read(
                 model, f"the special symbol {special[number]!r} inside {text!r}", "plain text",
                 "Special symbols are added by the model and its options, and can't be part of a text.",
             )  # fmt: skip
-    return Encoded(ids, _starts(text, offsets, model), np.array([number != unknown for number in ids], bool))
+    return Encoded(ids, starts_of(text, offsets, model), np.array([number != unknown for number in ids], bool))
 
 
-def _starts(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArray[np.int32]:
+def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArray[np.int32]:
     """Return the start of each token in the text; white space belongs to the token after it.
 
     Tokens that share a character get the same start, so a character is never assigned to a token that has only a part
     of it.
+
+    Arguments:
+        text: the text.
+        offsets: the first character of each token, and the one after its last.
+        model: name of the model, for messages.
+
+    Raises:
+        ModelError: no token covers a visible character.
     """
     starts = np.zeros(len(offsets), np.int32)
     end = 0
@@ -200,7 +208,8 @@ def _starts(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArra
     return starts
 
 
-def _refuse_surrogates(texts: Sequence[str], model: str) -> None:
+def refuse_surrogates(texts: Sequence[str], model: str) -> None:
+    """Raise ModelError if a text contains half a character, which no encoding can represent."""
     for text in texts:
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise ModelError(model, f"half a character (a lone surrogate) in {text!r}", "whole characters")

@@ -1,0 +1,219 @@
+"""Checks of a server's answers, and the proof that its tokens are those of the text.
+
+A server that echoes a text lists its tokens as pieces of text. A piece is not always a slice of the text: of a character
+that several tokens share, the pieces are replacement characters or empty; some servers leave out white space at the
+beginning of a piece, or put a blank before the first one. Tokens are placed only where a single place is possible;
+otherwise the text is refused.
+"""
+
+import decimal
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from syntagm.errors import InputError
+from syntagm.io.shape import shown
+
+# What servers give for a probability of 0, since JSON has no infinite numbers (vLLM).
+_ZERO = -9999.0
+# Rounding of the logarithm of a probability of 1, in nats.
+_ROUNDING = 1e-4
+_EXPECTED = "the tokens of the text with their log-probabilities (`echo` and `logprobs`)"
+_CURE = (
+    "The server must echo texts with log-probabilities, as vLLM, SGLang and llama-cpp-python do; OpenAI's own service "
+    "doesn't."
+)
+# Part of a character, as servers show it.
+_PART = "\ufffd"
+_ATOM = re.compile(f"{_PART}+|[^{_PART}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The tokens of a completion.
+
+    Arguments:
+        pieces: the tokens of the prompt and, after them, those that were generated, as pieces of text.
+        logprobs: the natural logarithm of the probability of each; None for a first token that nothing precedes.
+        prompt: the number of tokens of the prompt, by the server's count.
+        generated: the number of generated tokens, by the server's count.
+    """
+
+    pieces: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+    prompt: int
+    generated: int
+
+
+def completion(answer: dict[str, Any], place: str) -> Completion:
+    """Check an answer to a request for one completion.
+
+    Arguments:
+        answer: the answer.
+        place: what was asked, for messages.
+
+    Raises:
+        InputError: it has another form, or log-probabilities that are not possible.
+    """
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
+        raise InputError(place, f"the choices {shown(choices)}", "a list of one choice", _CURE)
+    logprobs = choices[0].get("logprobs")
+    if not isinstance(logprobs, dict) or not isinstance(pieces := logprobs.get("tokens"), list):
+        raise InputError(place, f"the log-probabilities {shown(logprobs)}", _EXPECTED, _CURE)
+    values = logprobs.get("token_logprobs")
+    if not isinstance(values, list) or len(values) != len(pieces):
+        count = len(values) if isinstance(values, list) else "no"
+        raise InputError(place, f"{count} log-probabilities of {len(pieces)} tokens", "one for each token")
+    for number, piece in enumerate(pieces):
+        if not isinstance(piece, str):
+            raise InputError(f"{place}, token {number}", shown(piece), "a text")
+    numbers = tuple(
+        None if value is None and number == 0 else logprob(value, f"{place}, token {number}")
+        for number, value in enumerate(values)
+    )
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        raise InputError(place, f"the usage {shown(usage)}", "the numbers of tokens, as in OpenAI's interface")
+    prompt, generated = (_count(usage.get(key), f"{place}, {key}") for key in ("prompt_tokens", "completion_tokens"))
+    return Completion(tuple(pieces), numbers, prompt, generated)
+
+
+def _count(value: object, place: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError(place, shown(value), "a number of tokens")
+    return value
+
+
+def logprob(value: object, place: str) -> float:
+    """Return a log-probability of an answer.
+
+    Raises:
+        InputError: it is not a number of at most 0, or stands for a probability of 0.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise InputError(place, f"the log-probability {shown(value)}", "a number of at most 0")
+    if value > _ROUNDING:
+        raise InputError(place, f"the log-probability {value:g}", "a number of at most 0")
+    if value <= _ZERO:
+        expected = "a finite surprisal"
+        raise InputError(place, f"the log-probability {value:g}, which stands for a probability of 0", expected)
+    return float(value)
+
+
+def decimals(logprobs: Sequence[float | None]) -> int:
+    """Return the largest number of decimals of log-probabilities.
+
+    >>> decimals([None, -1.25, -3.0])
+    2
+    """
+    numbers = [decimal.Decimal(repr(value)).normalize().as_tuple().exponent for value in logprobs if value is not None]
+    return max((-exponent for exponent in numbers if isinstance(exponent, int)), default=0)
+
+
+def offsets(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]]:
+    """Return the first character of each token, and the one after its last.
+
+    The tokens of a character that none of them contains whole have the offsets of that character. If several such
+    characters follow each other, nobody knows which token belongs to which, so all have the offsets of all of them.
+
+    Arguments:
+        text: the text.
+        pieces: the tokens as pieces of text.
+        place: the text's place, for messages.
+
+    Raises:
+        InputError: the pieces are not those of the text, or could be placed in several ways.
+
+    >>> offsets("the ☃ sat", ["the", " \\ufffd", "\\ufffd", "\\ufffd", " sat"], "")
+    [(0, 3), (3, 5), (4, 5), (4, 5), (5, 9)]
+    """
+    try:
+        return _spans(text, pieces, place)
+    except InputError:
+        if not pieces or not pieces[0].startswith(" "):
+            raise
+        # Tokenizers like Llama's put a blank before a text.
+        return _spans(text, [pieces[0][1:], *pieces[1:]], place)
+
+
+def _spans(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]]:
+    """Place the pieces one after another; see `offsets`."""
+    spans: list[tuple[int, int]] = []
+    # Tokens since the last placed one that show parts of characters, and whether any of them must have one.
+    open_tokens: list[int] = []
+    at, parts = 0, False
+
+    def close(end: int) -> None:
+        for token in open_tokens:
+            begin = spans[token][0]
+            spans[token] = (begin, max(end, spans[token][1]))
+        open_tokens.clear()
+
+    for number, piece in enumerate(pieces):
+        spans.append((-1, at))
+        # A replacement character of the text itself is in the piece as it is in the text.
+        atoms = [piece] if text.startswith(piece, at) and not open_tokens else _ATOM.findall(piece)
+        for atom in atoms or [""]:
+            begin = at
+            if not atom or (atom.startswith(_PART) and not text.startswith(atom, at)):
+                open_tokens.append(number)
+                parts = parts or bool(atom)
+            else:
+                begin, end = _placed(text, atom, at, bool(open_tokens), place, number)
+                if parts and text[at:begin].strip() == "":
+                    raise _refused(text, place, number, piece, at)
+                close(at + len(text[at:begin].rstrip()))
+                at, parts = end, False
+                spans[number] = (spans[number][0], at)
+            if spans[number][0] < 0:
+                spans[number] = (begin, spans[number][1])
+    rest = _dense(text, at) if open_tokens else at
+    if text[rest:].strip() or (parts and rest == at):
+        raise InputError(place, f"tokens that end before {text[rest:][:40]!r}", "tokens that cover the text", _CURE)
+    close(rest)
+    return spans
+
+
+def _placed(text: str, atom: str, at: int, after_part: bool, place: str, number: int) -> tuple[int, int]:
+    """Return where a piece begins and ends that shows whole characters.
+
+    Arguments:
+        text: the text.
+        atom: the piece, or the part of it that shows whole characters.
+        at: where it may begin.
+        after_part: whether parts of characters, of unknown length, precede it.
+        place: the text's place, for messages.
+        number: number of the token.
+    """
+    bare = atom.lstrip()
+    last = _dense(text, at) if after_part else at
+    found = text.find(atom, at, last + len(atom))
+    if found >= 0:
+        if after_part and text.find(atom, found + 1, last + len(atom)) >= 0:
+            raise InputError(
+                f"{place}, token {number}", f"the piece {atom!r}, which can be placed in several ways", "one way",
+                "The server shows parts of characters only as replacement characters; leave such texts out.",
+            )  # fmt: skip
+        return found, found + len(atom)
+    # Some servers leave out the white space before a word.
+    after = last
+    while text[after : after + 1].isspace():
+        after += 1
+    if after > last and text.startswith(bare, after):
+        return after, after + len(bare)
+    raise _refused(text, place, number, atom, at)
+
+
+def _refused(text: str, place: str, number: int, piece: str, at: int) -> InputError:
+    expected = f"a part of the text at character {at}, {text[at : at + 20]!r}"
+    return InputError(f"{place}, token {number}", f"the piece {piece[:40]!r}", expected, _CURE if at == 0 else "")
+
+
+def _dense(text: str, at: int) -> int:
+    """Return the end of the characters from `at` that can take more than one byte."""
+    while at < len(text) and not text[at].isascii() and not text[at].isspace():
+        at += 1
+    return at

@@ -1,0 +1,95 @@
+"""Texts scored by llama.cpp's own server (llama-server), which does not echo texts with log-probabilities.
+
+It lists the tokens of a text with their bytes (`/tokenize`), and states the log-probability of the token with which it
+continues a list of tokens (`/completion`), before samplers and biases. A bias makes it continue with the next token of the
+text. So a text takes a request for each token. With the server's cache of prompts, numbers would depend on what was asked
+before, so it is not used. A token that ends inside a character is not listed as a continuation, so it is looked up among all
+tokens.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from syntagm.errors import InputError
+from syntagm.io.shape import shown
+from syntagm.models.openai.answers import Completion, logprob
+from syntagm.models.openai.client import Client
+
+# In the list of models, where others have the name of an organisation.
+OWNER = "llamacpp"
+# Added to the logit of the next token, so that it is chosen.
+_BIAS = 1e6
+# More than there are tokens in any vocabulary.
+_ALL = 10_000_000
+# Part of a character.
+_PART = "\ufffd"
+
+
+def completion(client: Client, prompt: str, special: bool, echo: bool, place: str, stop: threading.Event) -> Completion:
+    """Return the tokens of a text as in a completion with echo but without a generated token, or the generated token alone.
+
+    Arguments:
+        client: the server.
+        prompt: the text.
+        special: whether special symbols in the text are tokens.
+        echo: whether the tokens of the text are returned.
+        place: what is asked, for messages.
+        stop: as in `Client.post`.
+
+    Raises:
+        InputError: an answer has another form.
+        ModelError: as for `Client.post`.
+    """
+    root = client.base.removesuffix("/v1")
+    body = {"content": prompt, "add_special": True, "parse_special": special, "with_pieces": True}
+    entries = client.post(f"{root}/tokenize", body, place, stop).get("tokens")
+    tokens = [_token(entry, place) for entry in entries] if isinstance(entries, list) else []
+    if not tokens:
+        raise InputError(place, f"the tokens {shown(entries)}", "the tokens of the text")
+    ids = [number for number, _ in tokens]
+
+    def continued(count: int, bias: Sequence[object], listed: int = 1) -> dict[str, Any]:
+        body = {
+            "prompt": ids[:count], "n_predict": 1, "n_probs": listed, "temperature": 0, "cache_prompt": False,
+            "logit_bias": bias, "response_fields": ["completion_probabilities", "tokens_evaluated"],
+        }  # fmt: skip
+        answer = client.post(f"{root}/completion", body, place, stop)
+        if answer.get("tokens_evaluated") != count:
+            raise InputError(
+                place, f"an answer after {shown(answer.get('tokens_evaluated'))} tokens", f"one after {count}"
+            )
+        probabilities = answer.get("completion_probabilities")
+        if not isinstance(probabilities, list) or len(probabilities) != 1 or not isinstance(probabilities[0], dict):
+            raise InputError(place, f"the probabilities {shown(probabilities)}", "that of one token")
+        entry: dict[str, Any] = probabilities[0]
+        return entry
+
+    def value(count: int) -> float:
+        number, piece = tokens[count]
+        if _PART not in piece:
+            entry = continued(count, [[number, _BIAS]])
+        else:
+            others = [other for other, whole in tokens if _PART not in whole]
+            top = continued(count, [[others[0], _BIAS]], _ALL).get("top_logprobs") if others else None
+            entries = top if isinstance(top, list) else []
+            entry = next((one for one in entries if isinstance(one, dict) and one.get("id") == number), {})
+        if entry.get("id") != number:
+            raise InputError(f"{place}, token {count}", f"the number {shown(entry.get('id'))}", f"{number}, as asked")
+        return logprob(entry.get("logprob"), f"{place}, token {count}")
+
+    if not echo:
+        entry = continued(len(ids), [])
+        return Completion((str(entry.get("token")),), (logprob(entry.get("logprob"), place),), len(ids), 1)
+    pieces, values = tuple(piece for _, piece in tokens), [value(count) for count in range(1, len(ids))]
+    return Completion(pieces, (None, *values), len(ids), 0)
+
+
+def _token(entry: Any, place: str) -> tuple[int, str]:
+    """Return the number of a token and its piece; a token that is part of a character has a list of bytes."""
+    number, piece = (entry.get("id"), entry.get("piece")) if isinstance(entry, dict) else (None, None)
+    if isinstance(piece, list) and all(isinstance(byte, int) and 0 <= byte < 256 for byte in piece):
+        piece = bytes(piece).decode("utf-8", "replace")
+    if not isinstance(number, int) or not isinstance(piece, str):
+        raise InputError(place, f"the token {shown(entry)}", "a number and a piece of text")
+    return number, piece

@@ -1,0 +1,32 @@
+"""The declaration of the family `vllm`."""
+
+from dataclasses import replace
+
+from syntagm.models.family import Family, Program
+from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PERMISSIONS, PROGRAMS
+from syntagm.models.option import Choice, Option, Whole
+
+[_REMOTE_CODE] = [option for option in PERMISSIONS if option.name == "remote_code"]
+
+FAMILY = Family(
+    name="vllm",
+    summary="A Hugging Face causal language model computed by vLLM, which must be installed, in this process.",
+    module="syntagm.models.vllm.model",
+    settings=(
+        BOS,
+        EOS,
+        replace(
+            DTYPE, values=Choice(FLOATS), default="f32", depends="",
+            help="dtype of the computation, regardless of the dtype of the stored weights",
+        ),
+        Option(
+            "positions", Whole(2), "", "the largest number of tokens that are scored at once. vLLM reserves memory for as "
+            "many, which may be too much for a model with very many", effect="source", depends="those of the model",
+            loading=True,
+        ),
+        Option("gpus", Whole(1, 1024), "1", "number of GPUs over which the model is spread", effect="speed", loading=True),
+        _REMOTE_CODE,
+    ),
+    architectures=ARCHITECTURES,
+    programs=(Program("vllm", "vLLM"), *PROGRAMS[1:]),
+)  # fmt: skip
