@@ -106,8 +106,6 @@ def _parts(folder: Path, repository: str) -> list[_Part]:
     """Return the parts of a data set, as its card describes them, or else by the names of its folders and files."""
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     data = [path for path in paths if path.endswith((_TABLE, *_OTHERS)) and not path.endswith(_ABOUT)]
-    if any(path.endswith(_TABLE) for path in data):
-        data = [path for path in data if path.endswith(_TABLE)]
     grouped: dict[tuple[str, str], list[Path]] = {}
     if described := list(_described(folder)):
         for config, split, patterns in described:
@@ -119,7 +117,8 @@ def _parts(folder: Path, repository: str) -> list[_Part]:
                 )  # fmt: skip
             grouped[config, split] = [folder / path for path in matches]
     else:
-        for path in data:
+        tables = [path for path in data if path.endswith(_TABLE)]
+        for path in tables or data:
             first = path.partition("/")[0] if "/" in path else "data"
             config = repository.rpartition("/")[2] if first == "data" else first
             split = match[1] if (match := _SPLIT.search(Path(path).stem.lower())) else "all"
@@ -138,7 +137,14 @@ def _described(folder: Path) -> Iterator[tuple[str, str, Sequence[str]]]:
         raise InputError(str(card), f"a card that can't be read: {str(error).splitlines()[0]}", "YAML") from error
     for config in configs or []:
         name, data = str(config.get("config_name", "default")), config.get("data_files")
-        for entry in data if isinstance(data, list) else [data] if data else []:
+        if not data:
+            raise InputError(
+                f"{card}, {name}", "a configuration without data_files", "the files of each split",
+                "Download the files, and name them as suites.",
+            )  # fmt: skip
+        if isinstance(data, Mapping):
+            data = [{"split": split, "path": path} for split, path in data.items()]
+        for entry in data if isinstance(data, list) else [data]:
             split = str(entry.get("split", "train")) if isinstance(entry, Mapping) else "train"
             patterns: Any = entry.get("path") if isinstance(entry, Mapping) else entry
             yield name, split, [patterns] if isinstance(patterns, str) else list(patterns)

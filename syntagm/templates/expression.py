@@ -256,7 +256,7 @@ def _constant(value: bool) -> Expression:
 
 def conjunction(parts: Iterable[Expression]) -> Expression:
     """Return the condition that all parts hold, simplified."""
-    remaining = [inner for part in parts for inner in (part.parts if isinstance(part, All) else (part,))]
+    remaining = _different(inner for part in parts for inner in (part.parts if isinstance(part, All) else (part,)))
     if FALSE in remaining:
         return FALSE
     return remaining[0] if len(remaining) == 1 else All(tuple(remaining))
@@ -264,10 +264,14 @@ def conjunction(parts: Iterable[Expression]) -> Expression:
 
 def disjunction(parts: Iterable[Expression]) -> Expression:
     """Return the condition that at least one part holds, simplified."""
-    remaining = [inner for part in parts for inner in (part.parts if isinstance(part, Any) else (part,))]
+    remaining = _different(inner for part in parts for inner in (part.parts if isinstance(part, Any) else (part,)))
     if TRUE in remaining:
         return TRUE
     return remaining[0] if len(remaining) == 1 else Any(tuple(remaining))
+
+
+def _different(parts: Iterable[Expression]) -> list[Expression]:
+    return list(dict.fromkeys(parts))
 
 
 def text(expression: Expression, inside: bool = False) -> str:

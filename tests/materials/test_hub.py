@@ -94,6 +94,14 @@ def test_columns_and_splits_are_named(cache: Path) -> None:
     assert (suite.name, suite.items[0].sentences["bad"].text) == ("mine", "The dog bark.")
 
 
+def test_a_card_with_splits_by_name(cache: Path) -> None:
+    described = b"---\nconfigs:\n- config_name: pairs\n  data_files:\n    train: a.parquet\n    test: b.jsonl\n---\n"
+    line = b'{"sentence_good": "The dog barks.", "sentence_bad": "The dog bark."}\n'
+    store(cache, {"README.md": described, "a.parquet": table(ROWS), "b.jsonl": line}, "org/both")
+    counts = [len(read_suites(f"hf:org/both?split={split}")[0].items) for split in ("train", "test")]
+    assert counts == [4, 1]
+
+
 def test_other_files_are_read_in_place(cache: Path) -> None:
     store(cache, {"test.tsv": b"good\tbad\nThe dog barks.\tThe dog bark.\n"}, "org/typed")
     [suite] = read_suites("hf:org/typed")
@@ -108,6 +116,7 @@ def test_other_files_are_read_in_place(cache: Path) -> None:
             {"README.md": card("a", "b"), "a/train-0.parquet": table(ROWS)},
             r"hf:org/broken/b: no files of the split train",
         ),
+        ({"README.md": b"---\nconfigs:\n- config_name: a\n---\n", "a.parquet": table(ROWS)}, "without data_files"),
         ({"a/train-00000-of-00002.parquet": table(ROWS)}, "1 of 2 files"),
         ({"a/train.parquet": b"no table"}, "hf:org/broken, a: .*expected tables in Parquet"),
         ({"README.md": b"---\na: [\n---\n", "a.parquet": table(ROWS)}, "a card that can't be read"),
