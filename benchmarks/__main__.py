@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks import DATA, ROOT, STORE
 from benchmarks.analyses import analyses
 from benchmarks.collection import collection
+from benchmarks.executors import executors
 from benchmarks.fill import fill
 from benchmarks.in_training import in_training
 from benchmarks.lstm import CORPUS, lstm
@@ -20,7 +21,7 @@ from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 from benchmarks.text import text
 
-PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng", "in_training"]
+PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng", "in_training", "executors"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -75,6 +76,8 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
         return rnng(arguments.rounds, arguments.cap)
     if name == "in_training":
         return in_training(arguments.cap)
+    if name == "executors":
+        return executors(arguments.rounds, arguments.cap)
     if name == "lstm" and CORPUS.exists():
         return lstm(arguments.rounds, arguments.cap)
     if not (DATA / name).is_dir():

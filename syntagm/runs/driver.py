@@ -169,7 +169,12 @@ class _Driver:
                 yield from self._receive(piece, outcome)
             yield from self._release(ended)
             self._progress.answered("", 0)
-            time.sleep(wait)
+            complete = next((number for number, model in self._open.items() if model.missing == {}), None)
+            if complete is None:
+                time.sleep(wait)
+            else:
+                # One at a time: workers may wait for an opening.
+                yield from self._finish(complete)
 
     def _start(self, count: int) -> None:
         self._started += count
@@ -201,10 +206,6 @@ class _Driver:
                 yield from self._commit(model, piece, outcome)
             elif model.missing is None:
                 self._opened(piece.model, model, outcome)
-            if not model.missing:
-                self._exchange.withdraw(piece.model)
-                model.close()
-                yield self._ended(piece.model), model.ledger.run()
         except SyntagmError as error:
             yield from self._fail(piece.model, error)
 
@@ -242,6 +243,18 @@ class _Driver:
         unit = model.missing.pop(piece.name)
         self._lost.pop(piece, None)
         self._progress.answered(unit.suite, unit.size)
+
+    def _finish(self, number: int) -> Iterator[tuple[Job, Run | SyntagmError]]:
+        """Write the results of a model."""
+        model = self._open[number]
+        self._exchange.withdraw(number)
+        try:
+            model.close()
+            run = model.ledger.run()
+        except SyntagmError as error:
+            yield from self._fail(number, error)
+        else:
+            yield self._ended(number), run
 
     def _fail(self, number: int, error: SyntagmError) -> Iterator[tuple[Job, SyntagmError]]:
         """Give up a model; the others go on."""

@@ -1,0 +1,176 @@
+"""Benchmark of executors: what workers cost, and a simulation of large sweeps with the measured costs.
+
+Measured in CPU-seconds: the steps of driver and workers, on suites of BLiMP's size with the model `random`; and one command
+in one process and with `local:1` and `local:2`, interleaved. Simulated: `MODELS` checkpoints, one driver.
+"""
+
+import heapq
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.spine import PAIRS, PARADIGMS, measure, write
+
+MODELS = 10_000
+WORKERS = (8, 16, 32, 64, 128, 256, 512, 1024)
+# Seconds to score a unit, 1,000 pairs: about those of a small model on a GPU, and of one on a core.
+UNITS = {"0.5 s": 0.5, "10 s": 10.0}
+LOADING = 5.0
+STEPS = {
+    "plan a model (worker)": ("worker", "_Loaded", "__init__"),
+    "score and judge a unit (worker)": ("worker", "_Loaded", "compute"),
+    "take a unit (worker)": ("exchange", "Exchange", "lease"),
+    "deliver a unit (worker)": ("exchange", "Exchange", "deliver"),
+    "offer a unit (driver)": ("exchange", "Exchange", "offer"),
+    "open a run (driver)": ("ledger", "Ledger", "open"),
+    "commit a unit (driver)": ("ledger", "Ledger", "store"),
+    "write the results of a run (driver)": ("ledger", "", "_write_results"),
+}
+
+
+def executors(rounds: int, cap: int | None) -> str:
+    """Run the benchmark and return the results as Markdown."""
+    with tempfile.TemporaryDirectory() as place:
+        lines = [*_commands(Path(place), rounds), *_steps(Path(place), cap or PAIRS)]
+    return "\n".join(["## Executors", "", *lines])
+
+
+def _commands(place: Path, rounds: int) -> list[str]:
+    """Time one command with several executors, interleaved."""
+    suites = ["--suite", "hu2020", "--limit", "10", "--no-cache", "--no-report", "-q"]
+    command = [sys.executable, "-m", "syntagm", "run", "demo", "demo?eos=yes", *suites, "-o"]
+    ways: Mapping[str, Sequence[str]] = {
+        "one process": (),
+        "local:1": ("--executor", "local:1"),
+        "local:2": ("--executor", "local:2"),
+    }
+    seconds: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    for turn in range(rounds):
+        for way, options in ways.items():
+            wall, cpu, _ = measure([*command, f"{place}/{turn}-{way}", *options])
+            seconds[way].append((wall, cpu))
+    lines = ["| 2 models on 34 suites | wall, median | CPU-seconds, median |", "|---|---|---|"]
+    for way, times in seconds.items():
+        lines.append(f"| {way} | {median(wall for wall, _ in times):.1f} | {median(cpu for _, cpu in times):.1f} |")
+    return [*lines, ""]
+
+
+def _steps(place: Path, pairs: int) -> list[str]:
+    """Measure the steps of driver and worker, and simulate."""
+    from syntagm.materials.finding import expand
+    from syntagm.progress import Progress
+    from syntagm.runs import driver, exchange, executors, ledger, worker
+    from syntagm.tasks.predictions.task import Predictions
+
+    modules = {"driver": driver, "exchange": exchange, "ledger": ledger, "worker": worker}
+    wall: dict[str, list[float]] = {name: [] for name in STEPS}
+    cpu: dict[str, list[float]] = {name: [] for name in STEPS}
+    for name, (module, kind, function) in STEPS.items():
+        target = getattr(modules[module], kind) if kind else modules[module]
+        setattr(target, function, _timed(getattr(target, function), wall[name], cpu[name]))
+
+    class Here(executors.Executor):
+        def start(self, workers: Sequence[str], session: Any) -> None:
+            self._workers = [worker.Worker(session, name) for name in workers]
+
+        def ended(self) -> Mapping[str, str]:
+            for each in self._workers:
+                each.step()
+            return {}
+
+        def stop(self) -> None:
+            pass
+
+    (suites := place / "suites").mkdir()
+    for number in range(PARADIGMS):
+        write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
+    (out := place / "out").mkdir()
+    work = driver.Work(Predictions(), expand([str(suites)]), None, 1, (), None, "")
+    began = time.process_time()
+    [_] = driver.drive([driver.Job("random", "", out)], work, out, Here("", {}), Progress())
+    total = time.process_time() - began
+    lines = [f"| step, {PARADIGMS} units of {pairs:,} pairs | times | CPU ms | wall ms |", "|---|---|---|---|"]
+    lines += [f"| {name} | {len(cpu[name])} | {_mean(cpu[name]):.2f} | {_mean(wall[name]):.2f} |" for name in STEPS]
+    work_of_workers = sum(cpu["plan a model (worker)"]) + sum(cpu["score and judge a unit (worker)"])
+    lines += ["", f"All else: {1000 * (total - work_of_workers) / PARADIGMS:.1f} CPU ms per unit.", ""]
+    lines += [
+        f"Ledger and record of a model: {sum((out / name).stat().st_size for name in ('ledger.jsonl', 'run.json')):,} bytes.",
+        "",
+    ]
+    opening = sum(cpu["open a run (driver)"])
+    commit, results = _mean(cpu["commit a unit (driver)"]) / 1000, sum(cpu["write the results of a run (driver)"])
+    return [*lines, *_simulations(sum(cpu["plan a model (worker)"]), opening, commit, results)]
+
+
+def _timed(function: Callable[..., Any], wall: list[float], cpu: list[float]) -> Callable[..., Any]:
+    def timed(*arguments: Any, **named: Any) -> Any:
+        clock, used = time.perf_counter(), time.process_time()
+        try:
+            return function(*arguments, **named)
+        finally:
+            wall.append(time.perf_counter() - clock)
+            cpu.append(time.process_time() - used)
+
+    return timed
+
+
+def _mean(seconds: Sequence[float]) -> float:
+    return 1000 * sum(seconds) / max(len(seconds), 1)
+
+
+def _simulations(planning: float, opening: float, commit: float, results: float) -> list[str]:
+    columns = " | ".join(f"{name} a unit" for name in UNITS)
+    driver = f"the driver needs {opening + results:.2f} s a model and {1000 * commit:.1f} ms a unit"
+    lines = [
+        f"Simulated: {MODELS:,} models x {PARADIGMS} units; {LOADING:.0f} s to load a model, {planning:.1f} s to plan it;",
+        f"{driver}. Hours, and how busy the workers are:", "", f"| workers | {columns} |", "|---|" + "---|" * len(UNITS),
+    ]  # fmt: skip
+    for workers in WORKERS:
+        cells = []
+        for unit in UNITS.values():
+            hours = simulate(workers, MODELS, LOADING + planning, unit, opening, commit, results) / 3600
+            busy = MODELS * (LOADING + planning + PARADIGMS * unit) / 3600 / workers / hours
+            cells.append(f"{hours:,.1f} h, {busy:.0%}")
+        lines.append(f"| {workers:,} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def simulate(
+    workers: int, models: int, start: float, unit: float, opening: float, commit: float, results: float
+) -> float:
+    """Return the seconds that a sweep takes if a worker has a model for itself, as while there are more models than workers.
+
+    A worker loads and plans a model (`start`), waits until the driver has opened its run, computes its units, and goes on.
+    The driver does one thing at a time, and openings first. The commits of a model are one piece of work, at its end.
+
+    >>> simulate(1, 2, 1.0, 0.0, 0.0, 0.0, 0.0), simulate(2, 2, 1.0, 0.0, 3.0, 0.0, 0.0)
+    (2.0, 7.0)
+    """
+    events = [(start, worker, "planned") for worker in range(min(workers, models))]
+    left, busy, now = models - len(events), False, 0.0
+    openings: deque[int] = deque()
+    commits = 0
+    while events:
+        now, worker, what = heapq.heappop(events)
+        busy = busy and what not in ("opened", "committed")
+        if what == "planned":
+            openings.append(worker)
+        elif what == "opened":
+            heapq.heappush(events, (now + PARADIGMS * unit, worker, "computed"))
+        elif what == "computed":
+            commits += 1
+            if left:
+                left -= 1
+                heapq.heappush(events, (now + start, worker, "planned"))
+        if not busy and openings:
+            busy = True
+            heapq.heappush(events, (now + opening, openings.popleft(), "opened"))
+        elif not busy and commits:
+            busy, commits = True, commits - 1
+            heapq.heappush(events, (now + PARADIGMS * commit + results, -1, "committed"))
+    return now
