@@ -1,13 +1,14 @@
-# The seven commands: run, test, test-slow, test-night, lint, docs, bench. They set up the virtual environment by themselves.
+# The eight commands: run, test, test-slow, test-night, test-lowest, lint, docs, bench. They set up the virtual environment by themselves.
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 READY := $(VENV)/ready
 export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-night lint docs bench clean
+.PHONY: run test test-slow test-night test-lowest lint docs bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -28,6 +29,15 @@ test-night: $(READY)
 	$(BIN)/python -m tests.fuzzing
 	$(BIN)/python -m tests.laboratory
 
+# The lowest versions that pyproject.toml admits, in an environment of their own. By hand, after a bound is changed.
+test-lowest: $(LOWEST)/ready
+	$(LOWEST)/bin/python -m pytest tests/models tests/stats
+
+$(LOWEST)/ready: pyproject.toml constraints-lowest.txt
+	python3 -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --constraint constraints-lowest.txt -e '.[dev]'
+	touch $(LOWEST)/ready
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -45,4 +55,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(LOWEST)

@@ -119,6 +119,7 @@ def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:
     assert len(set(every)) == len(every) == 8
 
 
+@pytest.mark.slow
 def test_adapter_and_base_may_move(saved: Path, tmp_path: Path) -> None:
     one = names.load(f"{saved}/adapter")
     shutil.copytree(saved, tmp_path / "elsewhere")
@@ -145,6 +146,7 @@ def test_a_masked_model(tmp_path: Path) -> None:
     assert answer.bits[1] == pytest.approx(-float(row[ids[first]]) / np.log(2), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_another_kind_of_adapter(tmp_path: Path) -> None:
     config = peft.IA3Config(
         target_modules=["c_attn", "mlp.c_proj"], feedforward_modules=["mlp.c_proj"], task_type="CAUSAL_LM",

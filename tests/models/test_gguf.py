@@ -92,7 +92,14 @@ def dequantised(kind: gguf.GGMLQuantizationType) -> Any:
     return model
 
 
-@pytest.mark.parametrize(("kind", "noise"), [("F32", 0.0), ("Q8_0", 0.1), ("Q4_0", 1.0)])
+@pytest.mark.parametrize(
+    ("kind", "noise"),
+    [
+        ("Q8_0", 0.1),
+        pytest.param("F32", 0.0, marks=pytest.mark.slow),
+        pytest.param("Q4_0", 1.0, marks=pytest.mark.slow),
+    ],
+)
 def test_the_numbers_are_those_of_the_dequantised_weights(saved: Path, kind: str, noise: float) -> None:
     model = names.load(f"causal:{saved}/tiny-{kind}.gguf", device="cpu")
     own = from_transformers(dequantised(gguf.GGMLQuantizationType[kind]), byte_level(), "own")

@@ -60,7 +60,9 @@ def asked(server: Server, seconds: float = 5.0, tries: int = 3, key: str = "") -
     return client.post("/v1/completions", body, "the answer", threading.Event())
 
 
-@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "vllm-llama" else ()) for name in SERVERS]
+)
 def test_numbers_are_those_of_the_same_model(name: str) -> None:
     kind, architecture, tokens, options = SERVERS[name]
     with serving(kind, architecture, tokens) as server:
@@ -355,6 +357,7 @@ def test_the_models_of_a_server_are_listed(server: Server) -> None:
         names.load(f"openai:{server.url}?model=other")
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_in_the_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -381,6 +384,7 @@ def test_a_server_that_dies_in_the_middle(
     assert undisturbed_bytes == killed
 
 
+@pytest.mark.slow
 def test_conform_checks_a_served_model(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", f"openai:{server.url}"]) == 0
     assert "ok    determinism" in capsys.readouterr().out

@@ -288,3 +288,24 @@ def test_the_page_of_fill_runs(browser: Any, tmp_path: Path, width: int) -> None
 def _sentences(noun: str) -> list[tuple[str, str]]:
     plural = [(f"Some {noun}s bark.", f"Some {noun}s barks.")]
     return [*((f"{one} {noun} barks.", f"{one} {noun} bark.") for one in ("The", "A", "That")), *plural]
+
+
+def test_many_models_are_rows_in_sight(browser: Any, tmp_path: Path) -> None:
+    runs = [toy_run(tmp_path / f"run{seed}", agreement(), model=f"random:?seed={seed}") for seed in range(30)]
+    visit = Visit(browser, report(runs, tmp_path / "report.html"), viewport={"width": 1200, "height": 700})
+    page = visit.page
+    # The headings stay in sight while the rows are scrolled.
+    box = page.locator("#overview .tall")
+    top = box.locator("thead th").first.bounding_box()["y"]
+    box.evaluate("(box) => { box.scrollTop = 300; }")
+    assert abs(box.locator("thead th").first.bounding_box()["y"] - top) < box.bounding_box()["height"] / 4
+    page.click("#overview th button >> nth=1")
+    values = box.locator("tbody td:nth-child(2)").evaluate_all("(cells) => cells.map((cell) => +cell.dataset.value)")
+    assert values == sorted(values, reverse=True)
+    # The numbers of a suite are in a fold.
+    fold = page.locator("#suite-1 details.pair")
+    assert not fold.locator("table").is_visible()
+    fold.locator("summary").click()
+    assert fold.locator("tbody tr").count() == 30
+    assert visit.happened() == []
+    page.close()

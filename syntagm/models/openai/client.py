@@ -102,7 +102,7 @@ class Client:
 
     def get(self, path: str) -> dict[str, Any]:
         """Return the answer to a GET request; for errors, see `post`."""
-        return self._asked("GET", path, None, f"GET {path}", threading.Event())
+        return self._asked("GET", path, None, f"an answer to GET {path}", threading.Event())
 
     def post(self, path: str, body: Mapping[str, Any], subject: str, stop: threading.Event) -> dict[str, Any]:
         """Return the answer to a POST request.
