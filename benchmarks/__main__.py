@@ -21,7 +21,20 @@ from benchmarks.spine import PAIRS, spine
 from benchmarks.table import table
 from benchmarks.text import text
 
-PARTS = [*SAMPLES, "collection", "spine", "analyses", "lstm", "ngram", "pll", "fill", "text", "rnng", "in_training", "executors"]
+PARTS = [
+    *SAMPLES,
+    "collection",
+    "spine",
+    "analyses",
+    "lstm",
+    "ngram",
+    "pll",
+    "fill",
+    "text",
+    "rnng",
+    "in_training",
+    "executors",
+]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 

@@ -105,7 +105,9 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
         path = _cache(options)
         cache = AnswerCache(path, screen.warned) if path else None
         model = _load(options, folder)
-        sample = sample_of(task, model, files, **limits(options), stop_at=stop_at(options), cache=cache, progress=screen)
+        sample = sample_of(
+            task, model, files, **limits(options), stop_at=stop_at(options), cache=cache, progress=screen
+        )
         return execute(task, model, sample, folder, cache=cache, progress=screen, command=_command(options))
 
 

@@ -9,7 +9,7 @@ import torch
 from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing, hub, json
+from syntagm.io import hashing, hub, json, seal
 
 CONFIG = "adapter_config.json"
 _WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
@@ -49,7 +49,9 @@ def parts(kind: str, path: str) -> tuple[str, Path | None]:
 def _folder(name: str) -> Path | None:
     """Return the folder of an adapter, from the hub if necessary; None if there is no adapter of that name."""
     if Path(name).is_dir():
-        return Path(name) if (Path(name) / CONFIG).is_file() else None
+        # What Syntagm writes is no adapter: in a sealed model, the file is one too many, and its reader says so.
+        sealed = (Path(name) / seal.FILE).exists()
+        return Path(name) if (Path(name) / CONFIG).is_file() and not sealed else None
     if not name or name.startswith((".", "/", "~")) or Path(name).exists():
         return None
     repository, _, revision = name.partition("@")
