@@ -235,6 +235,7 @@ def test_an_ngram_model_is_cited_by_its_smoothing(tmp_path: Path) -> None:
     assert references.of_model(opened) == ["kneser-ney-1995-improved", "chen-goodman-1999-empirical"]
 
 
+@pytest.mark.slow
 def test_how_words_end_in_a_blank_is_said_of_fill_runs_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -72,6 +72,7 @@ def test_no_run_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "no run.json" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_help_and_report_load_no_torch(tmp_path: Path) -> None:
     toy_run(tmp_path, PLAIN)
     code = (

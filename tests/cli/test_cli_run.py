@@ -214,6 +214,7 @@ def test_score_takes_the_permissions_that_run_takes(tmp_path: Path, capsys: pyte
     assert "only pickled weights" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.is_char_device():

@@ -47,6 +47,7 @@ class TestSeveralModels:
         assert run("random?seed=2", *SUITE, "-o", tmp_path / "one", "--no-report") == 0
         assert results(tmp_path / "two" / "random-seed-2") == results(tmp_path / "one")
 
+    @pytest.mark.slow
     def test_the_order_changes_when_models_are_evaluated_and_nothing_else(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -172,6 +173,7 @@ class TestNames:
         assert run("toy", *SUITE, "-o", tmp_path, "--no-report") == 0
         assert open_run(tmp_path).name == "B"
 
+    @pytest.mark.slow
     def test_tables_figures_and_reports_take_names(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert run("toy", "random", *SUITE, "-o", tmp_path) == 0
         folders, stem = [str(tmp_path / name) for name in ("toy", "random")], str(tmp_path / "x")
@@ -222,6 +224,7 @@ class TestLimit:
             f"{model}: 1 suite, 5 items, 20 sentences, 20 of them distinct" for model in ("toy", "random")
         ]
 
+    @pytest.mark.slow
     def test_gaps_have_a_limit_too(self, tmp_path: Path) -> None:
         command = [
             "fill",

@@ -25,6 +25,7 @@ def trainer(folder: Path, steps: int = 6, **changes: Any) -> transformers.Traine
     return transformers.Trainer(model, arguments, train_dataset=rows, **more)
 
 
+@pytest.mark.slow
 def test_training_and_its_log_are_the_same_with_it(tmp_path: Path) -> None:
     plain = trainer(tmp_path / "a", 5)
     plain.train()

@@ -267,7 +267,11 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "close"), [("f64", 1e-9), ("f32", 1e-4), ("bf16", 0.5), pytest.param("f16", 0.05, marks=pytest.mark.slow)]
+    ("dtype", "close"),
+    [
+        ("f64", 1e-9),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("f32", 1e-4), ("bf16", 0.5), ("f16", 0.05))),
+    ],
 )
 def test_types(dtype: str, close: float) -> None:
     model = names.load(f"demo?dtype={dtype}&device=cpu")

@@ -77,7 +77,8 @@ def test_a_pair_shares_the_row_of_the_word_that_differs() -> None:
         np.testing.assert_allclose(answer.bits, next(model.score([text])).bits, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("direct", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("direct", [True, False])
 def test_a_long_sentence_goes_through_in_batches_of_the_budget(direct: bool) -> None:
     words = TEXT.rstrip(".").split()
     text = " ".join(words[number % len(words)] for number in range(350))

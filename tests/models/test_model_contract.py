@@ -59,7 +59,8 @@ def _made(family: str) -> LanguageModel:
 
 
 EXTRA = [
-    *("toy", "toy-eos", "random", "random-unigram", "demo", "demo-eos", "demo-bare", "demo-words", "demo-apart"),
+    *("toy", "toy-eos", "random", "random-unigram", "demo", "demo-words"),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("demo-eos", "demo-bare", "demo-apart")),
     pytest.param("exec", marks=pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")),
     "python",
 ]

@@ -61,7 +61,7 @@ def asked(server: Server, seconds: float = 5.0, tries: int = 3, key: str = "") -
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name == "vllm-llama" else ()) for name in SERVERS]
+    "name", [pytest.param(name, marks=() if name == "vllm" else pytest.mark.slow) for name in SERVERS]
 )
 def test_numbers_are_those_of_the_same_model(name: str) -> None:
     kind, architecture, tokens, options = SERVERS[name]
@@ -77,6 +77,7 @@ def test_numbers_are_those_of_the_same_model(name: str) -> None:
                 assert own.starts.tolist() == other.starts.tolist()
 
 
+@pytest.mark.slow
 def test_llama_cpp_python_scores_no_first_token() -> None:
     with serving("llama_cpp") as server:
         model = names.load(f"openai:{server.url}")
@@ -126,6 +127,7 @@ def test_a_second_start_symbol_is_refused(server: Server) -> None:
         names.load(f"openai:{server.url}?bos=</s>")
 
 
+@pytest.mark.slow
 def test_requests_in_flight_are_limited(faulty: Server) -> None:
     model = names.load(f"openai:{faulty.url}?parallel=3")
     faulty.most = 0
@@ -139,6 +141,7 @@ def test_requests_in_flight_are_limited(faulty: Server) -> None:
     assert faulty.most == 3
 
 
+@pytest.mark.slow
 def test_breaking_off_ends_the_requests(faulty: Server) -> None:
     model = names.load(f"openai:{faulty.url}?parallel=2")
     release = threading.Event()
@@ -156,6 +159,7 @@ def test_breaking_off_ends_the_requests(faulty: Server) -> None:
     assert time.monotonic() - begun < 10
 
 
+@pytest.mark.slow
 def test_what_was_asked_is_counted(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     model = names.load(f"openai:{server.url}")
     list(model.score(["a b"]))
@@ -164,6 +168,7 @@ def test_what_was_asked_is_counted(server: Server, capsys: pytest.CaptureFixture
     assert "requests, 0 of them retries" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_second_model_of_the_same_server_has_the_same_name(server: Server) -> None:
     first, again = (names.load(f"openai:{server.url}?parallel={number}") for number in (1, 4))
     assert (first.name, first.fingerprint) == (again.name, again.fingerprint)

@@ -152,6 +152,7 @@ def test_real_text_is_divided_as_nltk_divides_it(shared: Path) -> None:
     assert [words.split(text, "treebank") for text in texts] == [NLTK.tokenize(text) for text in texts]
 
 
+@pytest.mark.slow
 def test_nltk_is_imported_late() -> None:
     code = (
         "import sys; from syntagm.models.words import words; words.words('a b'); assert 'nltk' not in sys.modules;"

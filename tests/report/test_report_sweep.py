@@ -24,6 +24,7 @@ def runs(folder: Path, count: int = MANY + 1) -> list[Run]:
     return made
 
 
+@pytest.mark.slow
 def test_few_models_have_the_page_with_everything(tmp_path: Path) -> None:
     some = runs(tmp_path)
     assert not isinstance(chapter_of(some[:MANY]), Sweep)
@@ -49,6 +50,7 @@ def test_many_models_are_rows(tmp_path: Path) -> None:
     assert f"<b>{estimate.value:.3f}</b>" in content
 
 
+@pytest.mark.slow
 def test_the_figure_of_the_models_has_their_names(tmp_path: Path) -> None:
     [(_, figure)] = chapter_of(runs(tmp_path)).figures()
     assert figure.table.columns[:2] == ["model", "value"]
@@ -56,6 +58,7 @@ def test_the_figure_of_the_models_has_their_names(tmp_path: Path) -> None:
     assert figure.table["model"][0].startswith("Even: number 0")
 
 
+@pytest.mark.slow
 def test_a_page_without_room_omits_the_numbers_of_suites(tmp_path: Path) -> None:
     some = runs(tmp_path)
     whole = report(some, tmp_path / "whole.html").stat().st_size

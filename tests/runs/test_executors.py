@@ -106,7 +106,7 @@ def expected(tmp_path: Path, files: list[str]) -> dict[str, bytes]:
 
 
 class TestBytes:
-    @pytest.mark.parametrize("count", [1, 5])
+    @pytest.mark.parametrize("count", [5, pytest.param(1, marks=pytest.mark.slow)])
     def test_workers_give_the_same_bytes_as_one_process(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes], count: int
     ) -> None:
@@ -117,14 +117,14 @@ class TestBytes:
         assert sorted(os.listdir(tmp_path / "out")) == ["m0", "m1", "m2"]
 
     @pytest.mark.parametrize("fate", ["killed", "killed late"])
-    @pytest.mark.parametrize("every", [2, 5])
+    @pytest.mark.parametrize("every", [2, pytest.param(5, marks=pytest.mark.slow)])
     def test_killed_workers_change_nothing(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes], fate: str, every: int
     ) -> None:
         drive_all(tmp_path / "out", files, Here(2, lambda step: fate if step % every == 0 else ""))
         assert contents(tmp_path / "out") == expected
 
-    @pytest.mark.parametrize("step", [1, 2, 4, 7, 10])
+    @pytest.mark.parametrize("step", [4, *(pytest.param(step, marks=pytest.mark.slow) for step in (1, 2, 7, 10))])
     def test_the_same_command_goes_on_after_a_stop(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes], step: int
     ) -> None:

@@ -51,7 +51,7 @@ def options(name: str, odd: list[str], runs: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", views.offering("table"))
-@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("runs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_tables_are_made_or_refused_in_words(
     name: str, runs: int, odd: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,7 +74,7 @@ def test_tables_are_made_or_refused_in_words(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", views.offering("figure"))
-@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("runs", [2, pytest.param(1, marks=pytest.mark.slow)])
 def test_figures_are_drawn_or_refused_in_words(
     name: str, runs: int, odd: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

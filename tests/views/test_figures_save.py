@@ -54,6 +54,7 @@ def test_specifications_hold_names_only_as_values() -> None:
     assert fields(spec) == {"condition", "region", "bits", "low", "high", "empty", "said", "segment"}
 
 
+@pytest.mark.slow
 def test_specifications_are_valid_vega_lite() -> None:
     counts = pl.DataFrame({"suite": ["s"] * 2, "measure": ["0"] * 2, "value": [0.0, 1.0], "margin": [-1.0, 2.0]})
     bars = margins.draw([margins.table(counts, "s", "0", model) for model in "ab"], "Margins")
