@@ -1,10 +1,10 @@
 """The comparison of Marvin and Linzen 2018 on a corpus of one's own: an LSTM with one task against one with two.
 
 The paper's Multitask model has a higher accuracy than its RNN in most constructions, and a lower perplexity. Each of these
-findings is compared with that of models trained here: it holds if the difference has the same sign and its 95%
-interval, for other items, does not contain 0; it does not hold if the interval lies on the other side; otherwise the
-data can't tell. The accuracy of an item is its mean over seeds, so intervals don't cover the variation between seeds; the
-differences of single seeds stand beside.
+findings is compared with that of models trained here: it holds if the difference has the same sign for each seed and
+its 95% interval, for other items, does not contain 0; it does not hold if the interval lies on the other side, again with
+all seeds; otherwise the data can't tell. The accuracy of an item is its mean over seeds, so intervals don't cover the
+variation between seeds; the differences of single seeds stand beside.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,14 +115,14 @@ def _comparison(size: str, one: Sequence[_Finished], two: Sequence[_Finished], s
         values = joined.drop("suite", "item").to_numpy()
         values = values[~np.isnan(values).any(axis=1)]
         differences = values[:, len(seeds) :] - values[:, : len(seeds)]
-        found = interval.of_numbers(differences.mean(axis=1))
+        found, by_seed = interval.of_numbers(differences.mean(axis=1)), differences.mean(axis=0)
         difference = float(differences.mean()) if len(values) else float("nan")
         in_paper = published[name][PAPER_TWO] - published[name][PAPER_ONE]
         rows.append((
             name, *(or_none(float(part.mean())) for part in np.split(values, 2, axis=1)), or_none(difference),
-            or_none(found.low), or_none(found.high), ", ".join(f"{value:+.3f}" for value in differences.mean(axis=0)),
+            or_none(found.low), or_none(found.high), ", ".join(f"{value:+.3f}" for value in by_seed),
             len(values), published[name][PAPER_ONE], published[name][PAPER_TWO],
-            _verdict(in_paper, found.low, found.high),
+            _verdict(in_paper, found.low, found.high, by_seed),
         ))  # fmt: skip
     rows.append(_perplexities(one, two))
     columns = (
@@ -131,8 +131,8 @@ def _comparison(size: str, one: Sequence[_Finished], two: Sequence[_Finished], s
     notes = (
         f"Seeds: {', '.join(map(str, seeds))}. Accuracy of an item: its mean over seeds. Intervals: 95 %, for other items; "
         "they don't cover the variation between seeds (by_seed: the difference of each seed).",
-        f"{HOLDS}: the difference has the sign of the paper's, and the interval does not contain 0; {FAILS}: the interval "
-        f"lies on the other side; {UNCLEAR}: neither. Of perplexities: all seeds, or none, agree with the paper.",
+        f"{HOLDS}: the difference has the sign of the paper's for each seed, and the interval does not contain 0; {FAILS}: "
+        f"both are on the other side; {UNCLEAR}: neither. Of perplexities: all seeds, or none, agree with the paper.",
         f"{PAPER_ONE}, {PAPER_TWO}: transcribed from {cited('marvin2018')['source']}",
     )
     return Table(f"One task against two, {size}", columns, tuple(rows), (PAPER_ONE, PAPER_TWO), notes)
@@ -152,17 +152,21 @@ def _perplexities(one: Sequence[_Finished], two: Sequence[_Finished]) -> tuple[C
     return ("Perplexity", *means, means[1] - means[0], None, None, by_seed, words, *in_paper, verdict)
 
 
-def _verdict(in_paper: float, low: float, high: float) -> str:
-    """Return what a 95% interval says of the paper's difference.
+def _verdict(in_paper: float, low: float, high: float, by_seed: Sequence[float]) -> str:
+    """Return what a 95% interval, and the differences of single seeds, say of the paper's difference.
 
-    >>> _verdict(0.1, 0.02, 0.3), _verdict(0.1, -0.3, -0.1), _verdict(-0.1, -0.1, 0.2), _verdict(0.0, 0.1, 0.2)
-    ('holds', 'does not hold', 'unclear', 'no difference in the paper')
+    >>> _verdict(0.1, 0.02, 0.3, [0.1, 0.2]), _verdict(0.1, -0.3, -0.1, [-0.2]), _verdict(0.0, 0.1, 0.2, [0.1])
+    ('holds', 'does not hold', 'no difference in the paper')
+    >>> _verdict(-0.1, -0.1, 0.2, [0.1]), _verdict(0.1, 0.02, 0.3, [0.4, -0.1])
+    ('unclear', 'unclear')
     """
     if abs(in_paper) < 1e-9:
         return EQUAL
     if in_paper < 0:
-        low, high = -high, -low
-    return HOLDS if low > 0 else FAILS if high < 0 else UNCLEAR
+        low, high, by_seed = -high, -low, [-value for value in by_seed]
+    if low > 0 and min(by_seed) > 0:
+        return HOLDS
+    return FAILS if high < 0 and max(by_seed) < 0 else UNCLEAR
 
 
 def _values(run: Run) -> pl.DataFrame:
