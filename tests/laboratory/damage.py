@@ -61,6 +61,11 @@ def _at(name: str, place: str) -> tuple[str, ...]:
     return tuple(line)
 
 
+def _on_trees(line: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a line that reads trees instead of text."""
+    return tuple(word.replace(".txt", ".trees") for word in line)
+
+
 ARTEFACTS: Mapping[str, Artefact] = {
     "run": _run("in/run", PREPARATION["run"]),
     "fill": _run("in/fill", _at("fill", "in/fill")),
@@ -71,6 +76,7 @@ ARTEFACTS: Mapping[str, Artefact] = {
         "cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)
     ),
     "experiment": Artefact("experiment", "in/paper", (), (_at("experiment", "in/paper"),)),
+    "treebank": Artefact("experiment", "in/treebank", (), (_on_trees(_at("experiment", "in/treebank")),)),
     "products": Artefact("", "out", (), tuple(line for name, line in LINES.items() if name in _PRODUCTS)),
 }
 
