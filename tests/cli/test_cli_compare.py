@@ -76,6 +76,7 @@ def test_flips_are_listed_up_to_a_number(folders, capsys):
     assert "↑ " not in capsys.readouterr().out.partition("discordant items")[2]
 
 
+@pytest.mark.slow
 def test_flips_by_the_first_predictions_have_their_names(folders, tmp_path):
     suites = agreement(), replace(agreement("whole"), predictions=(FULL,))
     toy_run(tmp_path / "c", *suites)

@@ -140,6 +140,7 @@ def test_the_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str
     assert "cross.toml: not a folder; expected a folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_bundled_collections(tmp_path: Path) -> None:
     assert make("warstadt2020/causative", "-o", tmp_path, "--as", "blimp", "-n", 3, "--seed", 7) == 0
     [suite] = read(tmp_path / "causative.jsonl")

@@ -28,6 +28,7 @@ def test_several_runs_need_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "toy:12-sentences (two)" in (tmp_path / "both.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_figures_and_their_numbers(tmp_path: Path) -> None:
     toy_run(tmp_path, agreement(), PLAIN)
     assert main(["report", str(tmp_path), "--figures", str(tmp_path / "figures"), "--format", "svg"]) == 0

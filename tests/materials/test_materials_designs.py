@@ -22,6 +22,7 @@ def suites(collection: str) -> dict[str, Suite]:
     return {suite.name: suite for suite in syntagm.read_suites(collection)}
 
 
+@pytest.mark.slow
 def test_the_suites_are_there_and_check_finds_nothing() -> None:
     assert sorted(suites("islands")) == ISLANDS
     assert sorted(suites("distance")) == ["agreement", "filler_gap"]
@@ -49,6 +50,7 @@ def test_filler_gap_and_island_are_crossed(name: str) -> None:
             assert len({text["clause"] for cell, text in texts.items() if cell.endswith(place)}) == 1
 
 
+@pytest.mark.slow
 def test_distances_are_balanced_and_count_the_phrases_between() -> None:
     agreement, filler_gap = (suites("distance")[name] for name in ("agreement", "filler_gap"))
     cells = Counter((item.tags["distance"], item.tags["attractors"], item.tags["number"]) for item in agreement.items)

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,15 @@ EXTRA = [
 ]
 
 
-@pytest.fixture(params=["recorded", *EXTRA, *FAMILIES, *MASKED])
+# Architectures that differ from others in what transformers does, not in what is done here.
+ALIKE = ("neox", "bloom", "mpt", "gemma2", "distilbert", "roberta")
+
+
+def _param(family: str) -> Any:
+    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in ALIKE else ())
+
+
+@pytest.fixture(params=["recorded", *EXTRA, *map(_param, [*FAMILIES, *MASKED])])
 def model(request: pytest.FixtureRequest, recording: Path) -> LanguageModel:
     return names.load(f"recorded:{recording}") if request.param == "recorded" else _made(request.param)
 

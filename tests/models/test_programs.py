@@ -286,6 +286,7 @@ def test_messages_are_shown_without_what_a_terminal_obeys(
     assert len(lines) == 4
 
 
+@pytest.mark.slow
 def test_the_fingerprint_covers_files_options_and_what_the_program_states(tmp_path: Path) -> None:
     def fingerprint(folder: str, change: str = "", more: str = "") -> str:
         (tmp_path / folder).mkdir(exist_ok=True)
@@ -338,6 +339,7 @@ def test_nothing_is_started_without_permission(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "started").exists()
 
 
+@pytest.mark.slow
 def test_a_run_names_the_program_and_is_read_without_it(tmp_path: Path) -> None:
     line = [
         "run",

@@ -151,6 +151,7 @@ def test_contexts_without_a_weight_are_left_out_of_the_mean() -> None:
     assert 0 < low < 0.6 < high < 1
 
 
+@pytest.mark.slow
 def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_path: Path) -> None:
     found = made(tmp_path, words=BARE)["confound"]
     assert isinstance(found, Table)

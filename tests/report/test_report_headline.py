@@ -120,6 +120,7 @@ def test_effects_and_names_of_predictions_are_on_the_page(tmp_path: Path) -> Non
     assert "items between" in page.text
 
 
+@pytest.mark.slow
 def test_checkpoints_make_a_section(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / f"gpt-step{step}", agreement(), model=f"random:?seed={step}") for step in (1, 10, 100)]
     assert "Trajectories" in written(tmp_path, *runs).text

@@ -79,6 +79,7 @@ def spreadsheet_files(folder: Path) -> list[str]:
     return ["program.csv", "person.csv"]
 
 
+@pytest.mark.slow
 def test_text_like_a_formula_is_marked_for_people_and_exact_for_programs(tmp_path: Path) -> None:
     found = {}
     for name in spreadsheet_files(tmp_path):
@@ -172,6 +173,7 @@ def test_suites_in_no_group_are_counted(tmp_path: Path) -> None:
     assert "in no row" not in written(tmp_path, toy_run(tmp_path / "one", agreement())).text
 
 
+@pytest.mark.slow
 def test_scores_over_different_suites_say_over_how_many(tmp_path: Path) -> None:
     both = toy_run(tmp_path / "both", agreement(), agreement("again"))
     one = toy_run(tmp_path / "one", agreement())

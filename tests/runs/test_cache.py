@@ -79,6 +79,7 @@ def flip_and_read(path: Path, flips: int, seed: int) -> int:
     return missed
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_a_miss(filled: Path) -> None:
     assert flip_and_read(filled, 60, seed=3) == 60
 

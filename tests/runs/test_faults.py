@@ -87,6 +87,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return content(folder)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_has_every_row_once(tmp_path: Path, undisturbed: dict[str, str]) -> None:
     kill_and_go_on(tmp_path, 3, seed=1)
     assert content(tmp_path) == undisturbed

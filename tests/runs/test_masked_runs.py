@@ -103,6 +103,7 @@ def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: P
     assert found.results().filter(pl.col("margin").is_nan()).is_empty()
 
 
+@pytest.mark.slow
 def test_a_left_to_right_model_loses_nothing(tmp_path: Path) -> None:
     hearing = Hearing()
     found = run(sg.load_model("toy"), paradigms(1), tmp_path / "toy", progress=hearing)
@@ -111,6 +112,7 @@ def test_a_left_to_right_model_loses_nothing(tmp_path: Path) -> None:
     assert set(found.results()["measure"]) == {"full_sentence", "one_prefix", "two_prefix"}
 
 
+@pytest.mark.slow
 def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_comparison(tmp_path: Path) -> None:
     suites = {suite.name: suite for suite in paradigms(2)}
     mixed, whole = suites["only_npi_scope"], suites["adjunct_island"]
