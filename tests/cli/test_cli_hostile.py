@@ -72,6 +72,7 @@ def test_memory_that_ends_is_said(capsys: pytest.CaptureFixture[str], monkeypatc
     assert "out of memory" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_long_texts_are_printed_in_columns(capsys: pytest.CaptureFixture[str]) -> None:
     """Rows for 20,000 words took a library of tables fifteen seconds; here each is a line, never wrapped or cut."""
     word = "z" * 90

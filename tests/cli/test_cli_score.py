@@ -54,6 +54,7 @@ def test_a_table_on_standard_output(capsys: pytest.CaptureFixture[str], monkeypa
     assert "note: line ends of the document read as spaces: 1 " in shown.err
 
 
+@pytest.mark.slow
 def test_a_text_beyond_the_window_has_all_its_bits_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     long = " ".join(["The keys to the cabinet are here."] * 40)
     assert main(["score", "demo", "--json", "The dog", long]) == 0

@@ -89,11 +89,13 @@ def test_llama_cpp_python_scores_no_first_token() -> None:
         assert "start symbol" in str(model.record["first token"])
 
 
+@pytest.mark.slow
 def test_numbers_of_other_tokens_are_refused() -> None:
     with serving("shifted", "gpt2", "bytes") as server, pytest.raises(ModelError, match="can't be confirmed"):
         names.load(f"openai:{server.url}")
 
 
+@pytest.mark.slow
 def test_rounded_numbers_have_a_numerical_error() -> None:
     with serving("sglang", round_to=3) as server:
         model = names.load(f"openai:{server.url}")
@@ -113,6 +115,7 @@ def test_a_server_that_does_not_echo_is_refused(faulty: Server) -> None:
         names.load(f"openai:{faulty.url}")
 
 
+@pytest.mark.slow
 def test_a_text_with_the_start_symbol_is_refused(server: Server) -> None:
     model = names.load(f"openai:{server.url}")
     with pytest.raises(ModelError, match="the special symbol '<s>'"):
@@ -315,6 +318,7 @@ def test_pieces_without_a_place_are_refused(text: str, pieces: list[str]) -> Non
         offsets(text, pieces, "text")
 
 
+@pytest.mark.slow
 def test_the_key_is_sent_and_never_shown(faulty: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = "sk-very-secret-0123456789"
     monkeypatch.setenv("SERVER_KEY", secret)

@@ -126,6 +126,7 @@ def test_grouping_keeps_the_order_of_first_suites_and_puts_the_rest_last() -> No
     assert order == ["## Y", "#### `a`", "#### `c`", "## X", "#### `b`", "## In no circuit", "#### `d`"]
 
 
+@pytest.mark.slow
 def test_the_collections_have_what_a_page_needs() -> None:
     for collection in ("hu2020", "marvin2018?n=1"):
         for suite in sg.read_suites(collection):

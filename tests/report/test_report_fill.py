@@ -160,6 +160,7 @@ def test_the_command_writes_the_page_unless_told_not_to(tmp_path: Path, capsys: 
     assert open_run(tmp_path / "b").done
 
 
+@pytest.mark.slow
 def test_figures_as_files(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9])
     assert main(["report", str(run.folder), "--figures", str(tmp_path / "figures"), "--format", "svg"]) == 0

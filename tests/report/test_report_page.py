@@ -256,6 +256,7 @@ def test_nothing_is_loaded(tmp_path: Path, suites: str) -> None:
         assert "url(" not in content.replace("url(#", "")
 
 
+@pytest.mark.slow
 def test_hostile_texts_stand_as_text(tmp_path: Path) -> None:
     page = written(tmp_path, hostile(tmp_path))
     tags = [tag for tag, _ in page.elements]

@@ -155,6 +155,7 @@ def test_the_command(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "8, including 2 ends of sentences" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_bundled_model_has_the_same_words(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["perplexity", "demo", str(text), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["words"] == 8

@@ -127,6 +127,7 @@ def test_files(tmp_path: Path) -> None:
         pytest.param("gum", (12_304, 1222, 1071), "ROOT", 251_725, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_published_trees(shared: Path, name: str, counts: tuple[int, ...], root: str, words: int) -> None:
     total = 0
     for part, count in zip(("train", "valid", "test"), counts, strict=True):

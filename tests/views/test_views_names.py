@@ -97,6 +97,7 @@ def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:
     assert views.figure("learning_curve", runs, tag="circuit", words="1000,2000").table.height == 2
 
 
+@pytest.mark.slow
 def test_lexical_offers_only_what_it_accepts(tmp_path: Path) -> None:
     def item(number: str) -> Item:
         good = Sentence("dogs bark", (Region("empty", 0, 0), Region("verb", 5, 9)))
