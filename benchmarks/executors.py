@@ -90,7 +90,7 @@ def _steps(place: Path, pairs: int) -> list[str]:
     for number in range(PARADIGMS):
         write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
     (out := place / "out").mkdir()
-    work = driver.Work(Predictions(), expand([str(suites)]), None, 1, (), None, "")
+    work = worker.Work(Predictions(), expand([str(suites)]), None, 1, (), None, "")
     began = time.process_time()
     [_] = driver.drive([driver.Job("random", "", out)], work, out, Here("", {}), Progress())
     total = time.process_time() - began

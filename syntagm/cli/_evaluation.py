@@ -182,8 +182,9 @@ def with_workers(
     """
     from syntagm.cli._screen import WorkersScreen
     from syntagm.io import atomic
-    from syntagm.runs.driver import Work, drive
+    from syntagm.runs.driver import drive
     from syntagm.runs.executors import find
+    from syntagm.runs.worker import Work
 
     executor, sample = find(options.executor), limits(options)
     cache = _cache(options) if task.needs == "score" else None

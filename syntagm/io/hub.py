@@ -1,6 +1,8 @@
 """The Hugging Face Hub: whether it can be reached."""
 
 import socket
+import time
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -15,8 +17,14 @@ def is_reachable(constants: Any) -> bool:
     if constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
         return not constants.HF_HUB_OFFLINE
     hub = urlsplit(constants.ENDPOINT)
+    return _answers(hub.hostname or "", hub.port or 443, int(time.monotonic() // 60))
+
+
+@lru_cache(maxsize=1)
+def _answers(host: str, port: int, minute: int) -> bool:
+    """Return whether a connection can be made. One command asks several times, and without a network each takes seconds."""
     try:
-        socket.create_connection((hub.hostname or "", hub.port or 443), timeout=3).close()
+        socket.create_connection((host, port), timeout=3).close()
     except OSError:
         return False
     return True

@@ -15,7 +15,6 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
 from syntagm.io import atomic
@@ -24,8 +23,8 @@ from syntagm.runs.exchange import OPEN, Exchange, Outcome, Piece, Pulse, longest
 from syntagm.runs.executors import Executor
 from syntagm.runs.ledger import Ledger, Opening, locked
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, versions
-from syntagm.tasks.task import Task, Unit
+from syntagm.runs.worker import Session, Work, versions
+from syntagm.tasks.task import Unit
 
 # A piece that has lost so many workers in a row is set aside.
 TRIES = 3
@@ -49,19 +48,6 @@ class Job:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What all models are asked; see `worker.Session`."""
-
-    task: Task[Any]
-    files: Sequence[str]
-    limit: int | None
-    seed: int
-    permissions: Sequence[str]
-    cache: Path | None
-    command: str
-
-
 def drive(
     jobs: Sequence[Job], work: Work, folder: Path, executor: Executor, progress: Progress
 ) -> Iterator[tuple[Job, Run | SyntagmError]]:
@@ -80,10 +66,7 @@ def drive(
             exchange.create()
         except OSError as error:
             raise atomic.refusal(folder, error, 0) from error
-        session = Session(
-            exchange.folder.absolute(), Path.cwd(), work.task, work.files, work.limit, work.seed, work.permissions,
-            work.cache, work.command, versions(), executor.beat, executor.patience,
-        )  # fmt: skip
+        session = Session(work, exchange.folder.absolute(), Path.cwd(), versions(), executor.beat, executor.patience)
         stack.callback(executor.stop)
         stack.enter_context(_beating(exchange.pulse, executor.beat))
         yield from _Driver(jobs, exchange, session, executor, progress).run()

@@ -34,25 +34,18 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """What all workers of a command have in common. Executors hand it over in the way of their library.
+class Work:
+    """What all models of a command are asked.
 
     Arguments:
-        exchange: the folder of the exchange.
-        directory: the current directory of the command, at which relative paths start.
         task: what the suites are asked.
         files: the names of suite files, as `materials.finding.expand` returns them.
         limit, seed: the maximum number of items per suite, and the seed of their random draw.
         permissions: the model options that the user has permitted, as `allow_pickle`.
         cache: the cache of answers; None for none.
         command: the command line, for the record.
-        versions: the versions of the driver.
-        beat: the seconds between two renewals of a lease.
-        patience: the seconds without a renewal after which a worker or the driver counts as dead.
     """
 
-    exchange: Path
-    directory: Path
     task: Task[Any]
     files: Sequence[str]
     limit: int | None
@@ -60,6 +53,24 @@ class Session:
     permissions: Sequence[str]
     cache: Path | None
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What all workers of a command have in common. Executors hand it over in the way of their library.
+
+    Arguments:
+        work: what they do.
+        exchange: the folder of the exchange.
+        directory: the current directory of the command, at which relative paths start.
+        versions: the versions of the driver.
+        beat: the seconds between two renewals of a lease.
+        patience: the seconds without a renewal after which a worker or the driver counts as dead.
+    """
+
+    work: Work
+    exchange: Path
+    directory: Path
     versions: dict[str, str]
     beat: float
     patience: float
@@ -74,7 +85,7 @@ class _Suites:
         self._last: tuple[str, list[Suite]] = ("", [])
 
     def __iter__(self) -> Iterator[Suite]:
-        for file in self._session.files:
+        for file in self._session.work.files:
             for suite in self._read(file):
                 self._files[suite.name] = file
                 yield suite
@@ -87,7 +98,7 @@ class _Suites:
         return self._last[1]
 
     def _read(self, file: str) -> Iterator[Suite]:
-        return iter(Sampled(SuiteFiles([file]), self._session.limit, self._session.seed))
+        return iter(Sampled(SuiteFiles([file]), self._session.work.limit, self._session.work.seed))
 
 
 class _Loaded:
@@ -95,14 +106,14 @@ class _Loaded:
 
     def __init__(self, session: Session, suites: _Suites, number: int, order: dict[str, Any]) -> None:
         self.number, self._session, self._suites = number, session, suites
-        self.model = names.load(order["model"], **names.permitted(order["model"], session.permissions))
+        self.model = names.load(order["model"], **names.permitted(order["model"], session.work.permissions))
         self.model.label = order["label"]
-        self.options, self.plan = planned(session.task, self.model, suites, order["options"])
+        self.options, self.plan = planned(session.work.task, self.model, suites, order["options"])
         self._units = {unit.name: unit for unit in self.plan.units}
 
     def opening(self) -> Outcome:
         """Return the plan, for the ledger."""
-        opened = opening(self._session.task, self.model, self.options, self.plan, self._session.command)
+        opened = opening(self._session.work.task, self.model, self.options, self.plan, self._session.work.command)
         units = [[unit.name, unit.suite, unit.first, unit.last, unit.size] for unit in opened.units]
         head = {"record": opened.record, "units": units, "tables": opened.tables, "warnings": opened.warnings}
         return Outcome("", head, opened.files)
@@ -113,7 +124,7 @@ class _Loaded:
         Raises:
             ModelError, InputError: the model or a suite is not what it was when the run was opened.
         """
-        task = self._session.task
+        task = self._session.work.task
         if self.model.fingerprint != order["fingerprint"]:
             raise ModelError(
                 order["model"], f"changed during the run: its fingerprint is {self.model.fingerprint[:8]}",
@@ -165,7 +176,7 @@ class Worker:
     def __init__(self, session: Session, name: str) -> None:
         self.name, self._session = name, session
         self._exchange, self._suites = Exchange(session.exchange), _Suites(session)
-        self._cache = AnswerCache(session.cache, print) if session.cache else None
+        self._cache = AnswerCache(session.work.cache, print) if session.work.cache else None
         self._versions = versions()
         self._loaded: _Loaded | None = None
 

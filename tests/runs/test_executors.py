@@ -17,11 +17,11 @@ from syntagm.errors import InputError, Interrupted, ModelError, RunError, Syntag
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
-from syntagm.runs.driver import Job, Work, drive
+from syntagm.runs.driver import Job, drive
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.exchange import Exchange, Piece, Pulse
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, Worker
+from syntagm.runs.worker import Session, Work, Worker
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("first", "second", "third")

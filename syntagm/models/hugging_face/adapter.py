@@ -55,16 +55,20 @@ def _folder(name: str) -> Path | None:
     if not name or name.startswith((".", "/", "~")) or Path(name).exists():
         return None
     repository, _, revision = name.partition("@")
+    arguments: dict[str, Any] = {"revision": revision or None, "local_files_only": not hub.is_reachable(constants)}
     try:
-        arguments: dict[str, Any] = {
-            "revision": revision or None,
-            "local_files_only": not hub.is_reachable(constants),
-        }
         huggingface_hub.hf_hub_download(repository, CONFIG, **arguments)
-        wanted = [CONFIG, *_WEIGHTS, "tokenizer*", "special_tokens_map.json", "chat_template.jinja"]
-        return Path(huggingface_hub.snapshot_download(repository, allow_patterns=wanted, **arguments))
     except Exception:  # what is no adapter is loaded as a model, whose errors say more
         return None
+    wanted = [CONFIG, *_WEIGHTS, "tokenizer*", "special_tokens_map.json", "chat_template.jinja"]
+    try:
+        return Path(huggingface_hub.snapshot_download(repository, allow_patterns=wanted, **arguments))
+    except Exception as error:  # huggingface_hub raises exceptions of many types
+        # It is an adapter. Loaded as a model, it might be one that transformers puts together by itself, unrecorded.
+        found = f"an adapter whose files can't be loaded: {str(error)[:300]}"
+        raise ModelError(
+            name, found, f"{CONFIG} and {_WEIGHTS[0]}", "Try again, or give a folder with them."
+        ) from error
 
 
 def _base(place: str, folder: Path) -> str:

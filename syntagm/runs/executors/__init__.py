@@ -1,7 +1,7 @@
 """Executors: ways to start workers, one per file. The rest, from offering a unit to committing it, is the same for all."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl
 
@@ -76,6 +76,24 @@ def find(text: str) -> Executor:
     executor = kind(address, options)
     executor.text = text
     return executor
+
+
+def numbers(options: Mapping[str, str], names: Collection[str], executor: str) -> dict[str, int]:
+    """Return those options of an executor that are whole numbers. Only of GPUs there may be none.
+
+    Raises:
+        UsageError: one is something else.
+    """
+    return {
+        name: number(value, f"{executor}?{name}=", least=name != "gpus")
+        for name, value in options.items()
+        if name in names
+    }
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error of a library, or its kind if it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def number(text: str, place: str, least: int = 1) -> int:

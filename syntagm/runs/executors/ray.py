@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError, UsageError
-from syntagm.runs.executors import Executor, number
+from syntagm.runs.executors import Executor, first_line, numbers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -26,12 +26,12 @@ class Ray(Executor):
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
-        numbers = {name: number(value, f"ray?{name}=", least=name != "gpus") for name, value in options.items()}
-        cpus, gpus = numbers.get("cpus", 1), numbers.get("gpus", 0)
-        self.be_patient(float(numbers.get("patience", self.patience)))
+        given = numbers(options, self.options, "ray")
+        cpus, gpus = given.get("cpus", 1), given.get("gpus", 0)
+        self.be_patient(float(given.get("patience", self.patience)))
         self._resources: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus}
-        if "memory" in numbers:
-            self._resources["memory"] = numbers["memory"] << 30
+        if "memory" in given:
+            self._resources["memory"] = given["memory"] << 30
         # Ray warns of a future default otherwise, and reports each of its starts to its makers.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -49,15 +49,16 @@ class Ray(Executor):
                 logging_level="error",
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
-            found = next(iter(str(error).strip().splitlines()), type(error).__name__)
             cure = "Without an address, Ray is started on this machine."
-            raise RunError(f"--executor ray:{address}", found, "the address of a running Ray cluster", cure) from error
+            raise RunError(
+                f"--executor ray:{address}", first_line(error), "the address of a running Ray cluster", cure
+            ) from error
         there = ray.cluster_resources()
         fit = int(there.get("GPU", 0) // gpus) if gpus else int(there.get("CPU", 0) // cpus)
-        self.count = numbers.get("workers", fit)
+        self.count = given.get("workers", fit)
         if not 1 <= self.count <= fit:
             ray.shutdown()
-            found = f"{self.count} workers" if "workers" in numbers else "no worker"
+            found = f"{self.count} workers" if "workers" in given else "no worker"
             has = f"{there.get('CPU', 0):.0f} processors and {there.get('GPU', 0):.0f} GPUs"
             raise RunError(
                 f"--executor ray:{address}",

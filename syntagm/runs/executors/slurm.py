@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError, UsageError
-from syntagm.runs.executors import Executor, number
+from syntagm.runs.executors import Executor, first_line, number, numbers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -53,14 +53,10 @@ class Slurm(Executor):
         self._cluster = options.get("cluster", "slurm")
         if self._cluster not in ("slurm", "local"):
             raise UsageError("--executor slurm", f"cluster={self._cluster}", "cluster=slurm or cluster=local")
-        numbers = {
-            name: number(value, f"slurm?{name}=", least=name != "gpus")
-            for name, value in options.items()
-            if name in _NUMBERS
-        }
-        values = {"time": 240, "cpus": 1, "gpus": 0, "memory": 8, **options, **numbers}
+        given = numbers(options, _NUMBERS, "slurm")
+        values = {"time": 240, "cpus": 1, "gpus": 0, "memory": 8, **options, **given}
         self._parameters = {parameter: values[name] for name, parameter in _PARAMETERS.items() if name in values}
-        self.be_patient(float(numbers.get("patience", self.patience)))
+        self.be_patient(float(given.get("patience", self.patience)))
         try:
             import submitit
         except ImportError:
@@ -88,8 +84,9 @@ class Slurm(Executor):
             jobs = executor.map_array(serve, [session] * len(workers), list(workers))
         except (RuntimeError, OSError, ValueError, self._submitit.core.utils.FailedJobError) as error:
             cure = "Run the command on a machine where `sbatch` works; cluster=local tries it without Slurm."
-            found = next(iter(str(error).strip().splitlines()), type(error).__name__)
-            raise RunError(f"--executor {self.text}", found, "a Slurm cluster that takes the jobs", cure) from error
+            raise RunError(
+                f"--executor {self.text}", first_line(error), "a Slurm cluster that takes the jobs", cure
+            ) from error
         self._jobs |= dict(zip(workers, jobs, strict=True))
 
     def ended(self) -> Mapping[str, str]:
