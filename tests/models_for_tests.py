@@ -128,6 +128,10 @@ _WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 _SHARPEN = {"mamba": 2.0}
 
 
+# Differences of the lowest supported transformers, 4.57, that tests allow for.
+BEFORE_5 = int(transformers.__version__.partition(".")[0]) < 5
+
+
 def transformer(kind: str, tokenizer: Any, sharpen: float | None = None, seed: int = 1, **more: Any) -> Any:
     """A random model of the family `kind`; `sharpen` widens its weights, so that its numbers are far from uniform."""
     sharpen = sharpen or _SHARPEN.get(kind, 8.0)

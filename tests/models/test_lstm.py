@@ -273,6 +273,15 @@ def test_options_are_checked() -> None:
             Size(**size)
 
 
+def test_without_precisions_of_products_bfloat16_is_refused_and_float32_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends, "mkldnn", object())  # as before PyTorch 2.9
+    layer = nn.Linear(4, 6)
+    assert math.isfinite(float(Softmax(layer).loss(torch.ones(1, 4), torch.tensor([1]))))
+    with pytest.raises(UsageError, match=r"--dtype bf16: PyTorch .*; expected 2.9 or newer"):
+        Softmax(layer, rounded=True)
+
+
+@pytest.mark.skipif(not hasattr(torch.backends.mkldnn, "matmul"), reason="this version of PyTorch can't")
 def test_bfloat16_comes_to_about_the_same(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(TEXT * 8, encoding="utf-8")
     corpus, found = [str(tmp_path / "text.txt")], {}

@@ -8,6 +8,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.models.hugging_face.weights import refuse_endless_vocabulary
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.settings import Text
 from syntagm.training.gpt2.text import SYMBOL, plain
@@ -20,8 +21,10 @@ def load(name: str) -> Any:
     """Load an existing tokenizer.
 
     Raises:
-        ModelError: there is no tokenizer with this name, or it is not a fast GPT-2 tokenizer.
+        ModelError: there is no tokenizer with this name, or it is not a fast GPT-2 tokenizer with a possible vocabulary.
     """
+    if Path(name).is_dir():
+        refuse_endless_vocabulary(Path(name))
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
