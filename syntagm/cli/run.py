@@ -216,9 +216,9 @@ def _here(
     arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
 ) -> "Iterator[tuple[str, Run | Exception]]":
     """Evaluate models, given with labels and folders, one by one in this process."""
-    for model, label, folder in named:
+    for number, (model, label, folder) in enumerate(named, 1):
         if not arguments.quiet:
-            print(f"{label}: {model}", file=sys.stderr)
+            print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
             yield label, _evaluated(arguments, files, model, [label], folder)
         except (SyntagmError, OSError) as error:
