@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -129,7 +130,9 @@ _SHARPEN = {"mamba": 2.0}
 
 
 # Differences of the lowest supported transformers, 4.57, that tests allow for.
-BEFORE_5 = int(transformers.__version__.partition(".")[0]) < 5
+BEFORE_5 = transformers.__version__.startswith("4.")
+# The output layers of LSTMs and RNNGs are trained in bfloat16 from PyTorch 2.9 on.
+BFLOAT16 = pytest.mark.skipif(not hasattr(torch.backends.mkldnn, "matmul"), reason="PyTorch before 2.9")
 
 
 def transformer(kind: str, tokenizer: Any, sharpen: float | None = None, seed: int = 1, **more: Any) -> Any:

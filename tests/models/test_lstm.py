@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from models_for_tests import TEXT, lstm
+from models_for_tests import BFLOAT16, TEXT, lstm
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -281,7 +281,7 @@ def test_without_precisions_of_products_bfloat16_is_refused_and_float32_is_not(m
         Softmax(layer, rounded=True)
 
 
-@pytest.mark.skipif(not hasattr(torch.backends.mkldnn, "matmul"), reason="this version of PyTorch can't")
+@BFLOAT16
 def test_bfloat16_comes_to_about_the_same(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(TEXT * 8, encoding="utf-8")
     corpus, found = [str(tmp_path / "text.txt")], {}

@@ -11,7 +11,6 @@ import pytest
 import torch
 import transformers
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
-from models_for_tests import BEFORE_5
 
 from syntagm.answers import Fill, Gap
 from syntagm.errors import ModelError, UsageError
@@ -49,7 +48,7 @@ def test_bits_are_those_of_rows_made_by_hand(kind: str, masking: str) -> None:
     tokenizer = {"roberta": byte_pieces(), "deberta": sentence_pieces()}.get(kind, word_pieces())
     model = masked(kind, tokenizer, masking=masking)
     assert model.forward.direct_head
-    assert (model.forward.last is not None) == (kind in ("bert", "roberta", "electra") and not BEFORE_5)
+    assert (model.forward.last is not None) == (kind in ("bert", "roberta", "electra"))
     assert (model.forward.first is not None) == (kind in ("bert", "roberta", "electra"))
     for text in (TEXT, "unbelievable, naïve rain"):
         [answer] = model.score([text])
@@ -151,13 +150,13 @@ def test_a_first_layer_that_is_given_more_than_a_token_and_its_place_is_not_shar
     made.bert.embeddings.register_forward_hook(neighbours)
     model = from_transformers(made, word_pieces(), "mixed")
     assert model.forward.first is None
-    assert (model.forward.last is not None) == (not BEFORE_5)
+    assert model.forward.last is not None
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 
 def test_one_layer_is_the_last_and_not_the_first_too() -> None:
     model = from_transformers(transformer("bert", word_pieces(), num_hidden_layers=1), word_pieces(), "one")
-    assert (model.forward.first, model.forward.last is None) == (None, BEFORE_5)
+    assert (model.forward.first, model.forward.last is None) == (None, False)
     np.testing.assert_allclose(next(model.score([TEXT])).bits, by_hand(model, TEXT, False), rtol=0, atol=2e-5)
 
 
