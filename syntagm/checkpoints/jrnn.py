@@ -38,7 +38,8 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     if free is None:
         raise InputError(str(vocabulary), "fewer than 5 bytes that no word contains", "bytes that can be symbols")
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        # NumPy leaves a file open that is no archive.
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise InputError(str(file), f"can't be read ({error!s:.200})", "an .npz archive of NumPy arrays") from None

@@ -390,6 +390,8 @@ def test_a_file_that_starts_no_program(text: str, said: str, tmp_path: Path) -> 
         names.load(f"exec:{tmp_path / 'model.toml'}", allow_exec="yes")
     with pytest.raises(ModelError, match="folder"):
         names.load(f"exec:{tmp_path}", allow_exec="yes")
+    with pytest.raises(ModelError, match="exec:node model.mjs: no such file; expected a TOML file with the command"):
+        names.load("exec:node model.mjs", allow_exec="yes")
 
 
 CLASS = """
