@@ -203,9 +203,15 @@ def with_workers(
 
 
 def _cache(options: argparse.Namespace) -> Path | None:
-    """Return the file that caches answers; None for none."""
+    """Return the file that caches answers; None for none.
+
+    Raises:
+        UsageError: there are both --cache and --no-cache.
+    """
     from syntagm.runs.cache import default_path
 
+    if options.no_cache and options.cache:
+        raise UsageError("--cache", "given with --no-cache", "one of the two")
     return None if options.no_cache else options.cache or default_path()
 
 

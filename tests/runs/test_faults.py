@@ -204,6 +204,8 @@ def test_a_damaged_shard_is_seen_and_computed_again(tmp_path: Path, kind: str) -
     toy_run(tmp_path, agreement())
     assert content(tmp_path) == before
     assert len(list((tmp_path / "shards").glob("damaged-*"))) == 2
+    # The line of the damaged unit is replaced by that of the new one.
+    assert (tmp_path / "ledger.jsonl").read_text().count("\n") == 1
 
 
 def test_a_torn_ledger_line_is_no_entry(tmp_path: Path) -> None:
