@@ -142,9 +142,9 @@ def sizes_here(
     refuse_beside_stop_at(task, sample["limit"], reach)
 
     def runs(screen: Screen) -> "Iterator[Run]":
-        for name, label, _ in models:
+        for number, (name, label, _) in enumerate(models, 1):
             if not options.quiet:
-                print(f"{label}: pilot", file=sys.stderr)
+                print(f"{label} ({number} of {len(models)}): pilot", file=sys.stderr)
             try:
                 model = _model.load(argparse.Namespace(**vars(options) | {"model": name}))
                 yield pilot(task, model, files, sample["seed"], reach, _answers(options, screen), screen)
@@ -284,9 +284,15 @@ def _answers(options: argparse.Namespace, progress: "Progress") -> "AnswerCache 
 
 
 def _cache(options: argparse.Namespace) -> Path | None:
-    """Return the file that caches answers; None for none."""
+    """Return the file that caches answers; None for none.
+
+    Raises:
+        UsageError: there are both --cache and --no-cache.
+    """
     from syntagm.runs.cache import default_path
 
+    if options.no_cache and options.cache:
+        raise UsageError("--cache", "given with --no-cache", "one of the two")
     return None if options.no_cache else options.cache or default_path()
 
 

@@ -44,6 +44,7 @@ Exit code 1: more than half of the results of a run are undefined; the reasons a
 import argparse
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,24 +139,38 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     if (output / "run.json").exists():
         cure = "Choose another folder for several models: each gets a folder in it."
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
-    labels = [folder_name(name) for name in names or models]
-    if len(set(labels)) < len(labels) and not names:
+    if twice := _repeated(models):
+        raise UsageError("MODEL", f"{twice} given twice", "each model once", "A pattern or a range may include it.")
+    labels = [_folder_name(name) for name in names] or [_folder_name(_end(model)) for model in models]
+    if _repeated(labels) and not names:
         # The folders a/best and b/best are told apart by their whole paths.
-        labels = [folder_name(name.replace("/", "-")) for name in models]
-    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        labels = [_folder_name(model) for model in models]
+    if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
     return [output / label for label in labels]
 
 
-def folder_name(model: str) -> str:
-    """Return the name of a model's folder: the end of its path, and its options.
+def _repeated(names: Sequence[str]) -> str | None:
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
-    >>> folder_name("org/gpt2-tiny@main?bos=no"), folder_name("masked:models/bert"), folder_name("GPT-2 (small)")
-    ('gpt2-tiny@main-bos-no', 'bert', 'GPT-2-small')
+
+def _end(model: str) -> str:
+    """Return the end of a model's path, and its options.
+
+    >>> _end("org/gpt2-tiny@main?bos=no"), _end("masked:models/bert")
+    ('gpt2-tiny@main?bos=no', 'bert')
     """
     address, question, options = model.partition("?")
-    end = address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address
-    return re.sub(r"[^\w.@+]+", "-", end + question + options).strip("-.") or "model"
+    return (address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address) + question + options
+
+
+def _folder_name(label: str) -> str:
+    """Return the name of the folder of a model with this label. A label is kept whole: its beginning may be a group.
+
+    >>> _folder_name("GPT-2 (small)"), _folder_name("Pythia: 70m"), _folder_name("gpt2?bos=no")
+    ('GPT-2-small', 'Pythia-70m', 'gpt2-bos-no')
+    """
+    return re.sub(r"[^\w.@+]+", "-", label).strip("-.") or "model"
 
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
@@ -189,9 +204,9 @@ def _here(
 ) -> "Iterator[tuple[str, Run | Exception]]":
     """Evaluate models, given with labels and folders, one by one in this process."""
     sizes = _evaluation.sizes_here(arguments, files, named)
-    for model, label, folder in named:
+    for number, (model, label, folder) in enumerate(named, 1):
         if not arguments.quiet:
-            print(f"{label}: {model}", file=sys.stderr)
+            print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
             yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes)
         except (SyntagmError, OSError) as error:

@@ -118,7 +118,7 @@ def test_several_models_get_the_number_of_items_that_one_of_them_needs_most(
         alone[model] = open_run(tmp_path / model).suites[0].items
     assert alone["toy"] != alone["random"]
     assert main(["run", "toy", "random", *line, str(tmp_path / "both")]) in (0, 1)
-    assert "toy: pilot" in capsys.readouterr().err
+    assert "toy (1 of 2): pilot" in capsys.readouterr().err
     both = [open_run(tmp_path / "both" / model) for model in alone]
     assert [run.suites[0].items for run in both] == [max(alone.values())] * 2
     items = [run.results("many")["item"].to_list() for run in both]
