@@ -289,7 +289,9 @@ class TestRefusals:
         ("executor", "message"),
         [
             ("cluster:3", "--executor: 'cluster:3'; expected one of local:N, ray[:ADDRESS], slurm:N"),
-            ("local", "--executor local:: ''; expected a whole number, at least 1"),
+            ("lcoal:3", "Did you mean local?"),
+            ("local", "--executor local: no number of workers; expected local:N, for example local:4"),
+            ("local:two", "--executor local:two: 'two'; expected a whole number, at least 1"),
             ("local:0", "'0'; expected a whole number, at least 1"),
             ("local:2?x=1", "no option 'x'; expected options of local: none"),
             ("local:2?x", "with options option=value&option=value"),
