@@ -7,7 +7,7 @@ values, for instance `person/animal`. `-` stands for the empty set or a missing 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from syntagm.errors import InputError, did_you_mean
 from syntagm.io.toml import shown
@@ -16,13 +16,16 @@ from syntagm.templates.cells import MISSING
 from syntagm.templates.expression import Expression
 from syntagm.templates.index import Index
 
+if TYPE_CHECKING:
+    from syntagm.templates.phrases import Phrase
+
 CLASS = "class"
 FIRST = ""
 MAX_ARMS = 50
 MAX_DEPTH = 20
 
 _NAME = r"\w[\w-]*+"
-_ARM = re.compile(rf"\s*({_NAME})\s*(?:\[([^\[\]]*)\])?\s*")
+_ARM = re.compile(rf"\s*+({_NAME})\s*+(?:\[([^\[\]]*)\])?\s*+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,11 +88,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Classes, aliases of unions of classes, and the sections of phrases, by name."""
+    """Classes, aliases of unions of classes, and phrases, by name."""
 
     classes: Mapping[str, LexicalClass] = field(default_factory=dict)
     aliases: Mapping[str, Choice] = field(default_factory=dict)
-    phrases: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+    phrases: "Mapping[str, Phrase]" = field(default_factory=dict)
 
 
 def lexical_class(name: str, text: str, place: str) -> LexicalClass:
@@ -134,6 +137,7 @@ def choice(slot: str, text: str, place: str) -> Choice:
     >>> [arm.name for arm in choice("object", "noun[kind = verb.object, != subject] | name", "here").arms]
     ['noun', 'name']
     """
+    expression.refuse_long(text, place)
     parts = text.split("|")
     if len(parts) > MAX_ARMS:
         raise InputError(place, f"{len(parts):,} classes", f"at most {MAX_ARMS}")
@@ -208,4 +212,4 @@ def refuse_unknown(
 def shorten(names: Iterable[str]) -> str:
     """List at most 20 names for a message, because a lexicon may have hundreds."""
     listed = list(names)
-    return (", ".join(listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"
+    return (", ".join(f"{name:.100}" for name in listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"

@@ -1,7 +1,7 @@
 """Variables, rules and phrases: what makes the configurations of a template."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,6 +106,16 @@ def phrase(header: str, value: Any, place: str) -> Phrase:
     single = isinstance(value, str)
     alternatives = _alternatives([value] if single else value, place)
     return Phrase(match[1] or match[3], place, alternatives, parameters, choices, single)
+
+
+def named(entries: Iterable[tuple[str, Any, str]]) -> dict[str, Phrase]:
+    """Return phrases by name, from the header, the value and the place of each."""
+    phrases: dict[str, Phrase] = {}
+    for header, value, place in entries:
+        made = phrase(header, value, place)
+        if phrases.setdefault(made.name, made) is not made:
+            raise InputError(place, f"a second phrase called {made.name}", "each name once")
+    return phrases
 
 
 def _alternatives(value: list[Any] | dict[str, Any], place: str) -> dict[str, Alternative]:
