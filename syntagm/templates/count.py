@@ -18,7 +18,7 @@ from syntagm.templates import expression
 from syntagm.templates.effort import Effort
 from syntagm.templates.expression import Expression
 from syntagm.templates.graph import Graph, Grapher
-from syntagm.templates.groups import Grouper, Groups, columns, members
+from syntagm.templates.groups import Grouper, Groups, columns, members, renamed
 from syntagm.templates.lexicon import Word
 
 
@@ -257,8 +257,8 @@ class Counter:
         weights = [len(group) for group in groups.words]
         edges = []
         for edge, child in children:
-            relation = self.grouper.relation(edge, slot, groups, child.slot, child.groups)
-            branches = [_Branch(self._sum(child.weights, chosen), chosen) for chosen in relation.sets]
+            relation = self.grouper.relation(renamed(edge, slot, child.slot), groups, child.groups)
+            branches = [_Branch(self._total(child, chosen), chosen) for chosen in relation.sets]
             edges.append(_Edge(child, [branches[number] for number in relation.of]))
             for number, branch in enumerate(edges[-1].branches):
                 weights[number] *= branch.total
@@ -266,9 +266,14 @@ class Counter:
         empty = () if whole.total else (slot, *(child.slot for _, child in children))
         return _Node(slot, groups, weights, edges, whole, next((c.empty for _, c in children if c.empty), empty))
 
-    def _sum(self, weights: Sequence[int], chosen: int) -> int:
-        self.effort.compare(chosen.bit_count())
-        return sum([weights[group] for group in members(chosen, len(weights))])
+    def _total(self, node: _Node, chosen: int) -> int:
+        """Return the number of combinations of some groups."""
+        # Most groups may be chosen, for instance all but one by `!=`. Then the others are fewer.
+        others = node.whole.chosen ^ chosen
+        fewer = min(chosen, others, key=int.bit_count)
+        self.effort.compare(fewer.bit_count())
+        part = sum([node.weights[group] for group in members(fewer, len(node.weights))])
+        return part if fewer == chosen else node.whole.total - part
 
 
 def _entries(cases: Sequence[_Case]) -> tuple[Entry, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from syntagm.errors import InputError
 
-# Bundled templates need 9,000 steps of planning, and 800,000 pairs, for three items.
+# Bundled templates need 9,000 steps of planning, and a million pairs, for three items.
 PLANNED, PLANNED_PER_SUITE, PLANNED_PER_ITEM = 800_000, 10_000, 5_000
 COMPARED, COMPARED_PER_ITEM = 20_000_000, 500_000
 

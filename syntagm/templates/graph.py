@@ -12,7 +12,7 @@ from typing import Any
 
 from syntagm.templates import expression
 from syntagm.templates.expression import Expression
-from syntagm.templates.groups import Grouper, Groups, Relation, columns, members
+from syntagm.templates.groups import Grouper, Groups, Relation, columns, members, renamed
 from syntagm.templates.lexicon import Word
 
 MAX_CASES = 40
@@ -67,28 +67,29 @@ class Grapher:
         every = {pair: expression.conjunction(conditions) for pair, conditions in pairs.items()}
         edges, cycles = _forest(slots, list(every))
         if cycles:
-            sizes = {pair: self._size(edge, pair, slots) for pair, edge in every.items()}
+            compared = {pair: _compared(edge, pair) for pair, edge in every.items()}
+            sizes = {pair: self._size(compared[pair], slots) for pair in every}
             edges, cycles = _forest(slots, sorted(every, key=lambda pair: -sizes[pair]))
             cycles.sort(key=lambda pair: sizes[pair])
         cases: list[Words] = [slots]
         for pair in cycles:
             # Words are listed only if there aren't too many cases.
-            if sum(self._size(every[pair], pair, case) for case in cases) > MAX_CASES:
+            if sum(self._size(compared[pair], case) for case in cases) > MAX_CASES:
                 checks.append(every[pair])
             else:
-                cases = [more for case in cases for more in self._divided(every[pair], pair, case)]
+                cases = [more for case in cases for more in self._divided(compared[pair], case)]
         return Graph(tuple(slots), {pair: every[pair] for pair in edges}, tuple(cycles), tuple(cases), tuple(checks))
 
-    def _size(self, edge: Expression, pair: Pair, case: Words) -> int:
+    def _size(self, edge: "_Compared", case: Words) -> int:
         """Return the number of cases into which an edge divides a case."""
-        return len([chosen for chosen in self._related(edge, pair, case)[2].sets if chosen])
+        return sum(1 for chosen in self._related(edge, case)[2].sets if chosen)
 
-    def _divided(self, edge: Expression, pair: Pair, case: Words) -> list[Words]:
+    def _divided(self, edge: "_Compared", case: Words) -> list[Words]:
         """Divide the words of a slot into those that go with the same words of another slot."""
-        first, second = pair
-        key = edge, id(case[first]), id(case[second])
+        first, second = edge.pair
+        key = edge.condition, id(case[first]), id(case[second])
         if key not in self._memory:
-            of_first, of_second, relation = self._related(edge, pair, case)
+            of_first, of_second, relation = self._related(edge, case)
             groups: dict[int, list[int]] = {}
             for group, number in enumerate(relation.of):
                 groups.setdefault(number, []).append(group)
@@ -101,9 +102,22 @@ class Grapher:
             self._memory[key] = parts, case[first], case[second]
         return [{**case, first: left, second: right} for left, right in self._memory[key][0]]
 
-    def _related(self, edge: Expression, pair: Pair, case: Words) -> tuple[Groups, Groups, Relation]:
-        of_first, of_second = (self.grouper.groups(case[slot], columns(edge, slot)) for slot in pair)
-        return of_first, of_second, self.grouper.relation(edge, pair[0], of_first, pair[1], of_second)
+    def _related(self, edge: "_Compared", case: Words) -> tuple[Groups, Groups, Relation]:
+        of_first, of_second = map(self.grouper.groups, (case[slot] for slot in edge.pair), edge.columns)
+        return of_first, of_second, self.grouper.relation(edge.condition, of_first, of_second)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """An edge: its slots, its condition with the slots renamed, and the columns that it compares."""
+
+    pair: Pair
+    condition: Expression
+    columns: tuple[tuple[str, ...], ...]
+
+
+def _compared(edge: Expression, pair: Pair) -> _Compared:
+    return _Compared(pair, renamed(edge, *pair), tuple(columns(edge, slot) for slot in pair))
 
 
 def _words(groups: Groups, chosen: Iterable[int]) -> tuple[Word, ...]:

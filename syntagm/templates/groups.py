@@ -1,6 +1,6 @@
 """The words of a slot in groups, by the cells that conditions between slots compare, and which groups go together."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
@@ -12,8 +12,9 @@ from syntagm.templates.expression import Expression, Ref
 from syntagm.templates.index import Index, flags
 from syntagm.templates.lexicon import Word
 
-# A union of sets is one operation of the processor for 64 groups. Each group costs about as much as a hundred sums.
-_UNITED, _EACH = 64, 100
+# What else costs as much as a pair of groups: a union of 64 groups. Sorting a word into a group costs ten pairs, and finding
+# what goes with a group a hundred.
+_UNITED, _WORD, _EACH = 64, 10, 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +58,11 @@ class Grouper:
     effort: Effort
     _memory: dict[Any, Any] = field(default_factory=dict)
 
-    def groups(self, words: Sequence[Word], names: Iterable[str]) -> Groups:
+    def groups(self, words: Sequence[Word], columns: tuple[str, ...]) -> Groups:
         """Group words by columns."""
-        columns = tuple(sorted(names))
         key = id(words), columns
         if key not in self._memory:
+            self.effort.compare(len(words) * _WORD)
             by_key: dict[tuple[str, ...], list[Word]] = {}
             for word in words:
                 by_key.setdefault(tuple([word.forms.get(name, MISSING) for name in columns]), []).append(word)
@@ -71,22 +72,26 @@ class Grouper:
         groups: Groups = self._memory[key][0]
         return groups
 
-    def relation(self, edge: Expression, slot: str, groups: Groups, other: str, others: Groups) -> Relation:
-        """Return which groups of another slot meet a condition on two slots with each group of one slot.
+    def relation(self, edge: Expression, groups: Groups, others: Groups) -> Relation:
+        """Return which groups of one slot go with those of another.
+
+        Arguments:
+            edge: a condition on two slots, which are called `0` and `1` (see `renamed`).
+            groups: the groups of the slot `0`.
+            others: the groups of the slot `1`.
 
         Raises:
             InputError: there are too many pairs of groups.
         """
-        # The relation doesn't depend on the names of the slots.
-        renamed = _renamed(edge, {slot: "0", other: "1"})
-        key = renamed, id(groups), id(others)
+        self.effort.compare(_EACH)
+        key = edge, id(groups), id(others)
         if key not in self._memory:
-            self._memory[key] = self._related(renamed, groups, others), groups, others
+            self._memory[key] = self._related(edge, groups, others), groups, others
         relation: Relation = self._memory[key][0]
         return relation
 
     def _related(self, edge: Expression, groups: Groups, others: Groups) -> Relation:
-        compared = {ref.name for ref in expression.columns(edge) if ref.slot == "0"}
+        compared = columns(edge, "0")
         places = [place for place, name in enumerate(groups.names) if name in compared]
         numbers: dict[int, int] = {}
         by_cells: dict[tuple[str, ...], int] = {}
@@ -101,9 +106,9 @@ class Grouper:
         return Relation(tuple(numbers), tuple(of))
 
 
-def columns(edge: Expression, slot: str) -> set[str]:
-    """Return the columns of a slot that a condition compares."""
-    return {ref.name for ref in expression.columns(edge) if ref.slot == slot}
+def columns(edge: Expression, slot: str) -> tuple[str, ...]:
+    """Return the columns of a slot that a condition compares, in alphabetical order."""
+    return tuple(sorted({ref.name for ref in expression.columns(edge) if ref.slot == slot}))
 
 
 def members(chosen: int, size: int) -> Iterable[int]:
@@ -126,6 +131,7 @@ def _few(chosen: int) -> Iterable[int]:
     return numbers
 
 
-def _renamed(edge: Expression, names: dict[str, str]) -> Expression:
-    slot: Callable[[str], str] = names.__getitem__
-    return expression.bound(edge, lambda ref: Ref(slot(ref.slot), ref.name), slot)
+def renamed(edge: Expression, slot: str, other: str) -> Expression:
+    """Return a condition with `0` and `1` as the names of its two slots: the relation doesn't depend on the names."""
+    names = {slot: "0", other: "1"}
+    return expression.bound(edge, lambda ref: Ref(names[ref.slot], ref.name), names.__getitem__)

@@ -7,7 +7,7 @@ values, for instance `person/animal`. `-` stands for the empty set or a missing 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from syntagm.errors import InputError, did_you_mean
 from syntagm.io.toml import shown
@@ -15,9 +15,6 @@ from syntagm.templates import cells, expression
 from syntagm.templates.cells import MISSING
 from syntagm.templates.expression import Expression
 from syntagm.templates.index import Index
-
-if TYPE_CHECKING:
-    from syntagm.templates.phrases import Phrase
 
 CLASS = "class"
 FIRST = ""
@@ -86,13 +83,13 @@ class Choice:
     arms: tuple[Arm, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """Classes, aliases of unions of classes, and phrases, by name."""
+    """Classes, aliases of unions of classes, and the sections of phrases, by name."""
 
     classes: Mapping[str, LexicalClass] = field(default_factory=dict)
     aliases: Mapping[str, Choice] = field(default_factory=dict)
-    phrases: "Mapping[str, Phrase]" = field(default_factory=dict)
+    phrases: Mapping[str, tuple[object, str]] = field(default_factory=dict)
 
 
 def lexical_class(name: str, text: str, place: str) -> LexicalClass:

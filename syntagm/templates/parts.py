@@ -11,7 +11,7 @@ from syntagm.formula import parse as parse_formula
 from syntagm.io import toml
 from syntagm.io.toml import known, need, shown
 from syntagm.suite import AGGREGATES, Aggregate, Prediction
-from syntagm.templates import cells, expression, lexicon, pattern, phrases
+from syntagm.templates import cells, expression, lexicon, pattern
 from syntagm.templates.expression import VARIABLE, Expression
 from syntagm.templates.lexicon import Choice, LexicalClass, Lexicon
 from syntagm.templates.pattern import Pattern
@@ -183,7 +183,7 @@ def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
 
 
 def words(section: Section) -> Lexicon:
-    """Return the classes, the aliases of unions of classes (texts of one line), and the phrases."""
+    """Return the classes, the aliases of unions of classes (texts of one line), and the sections of phrases."""
     classes: dict[str, LexicalClass] = {}
     aliases: dict[str, Choice] = {}
     for key, text, at in section.named("classes"):
@@ -192,8 +192,8 @@ def words(section: Section) -> Lexicon:
             classes[key] = lexicon.lexical_class(key, text, at)
         else:
             aliases[key] = lexicon.choice(key, text, at)
-    entries = section.content.get("phrases", {}).items()
-    return Lexicon(classes, aliases, phrases.named((key, value, section.at("phrases", key)) for key, value in entries))
+    phrases = {key: (value, section.at("phrases", key)) for key, value in section.content.get("phrases", {}).items()}
+    return Lexicon(classes, aliases, phrases)
 
 
 def spread(section: Section) -> tuple[str, ...]:

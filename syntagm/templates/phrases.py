@@ -1,15 +1,16 @@
 """Variables, rules and phrases: what makes the configurations of a template."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from syntagm.errors import InputError
 from syntagm.io.toml import known, need, shown
 from syntagm.templates import cells, expression, lexicon, pattern
 from syntagm.templates.expression import VARIABLE, Expression
-from syntagm.templates.lexicon import Choice
+from syntagm.templates.lexicon import Choice, Lexicon
 from syntagm.templates.pattern import Pattern
 from syntagm.templates.spelling import tidy
 
@@ -108,10 +109,11 @@ def phrase(header: str, value: Any, place: str) -> Phrase:
     return Phrase(match[1] or match[3], place, alternatives, parameters, choices, single)
 
 
-def named(entries: Iterable[tuple[str, Any, str]]) -> dict[str, Phrase]:
-    """Return phrases by name, from the header, the value and the place of each."""
+@lru_cache(maxsize=4)
+def of_lexicon(words: Lexicon) -> Mapping[str, Phrase]:
+    """Return the phrases of a lexicon by name. They are read once, since many suites may share the lexicon."""
     phrases: dict[str, Phrase] = {}
-    for header, value, place in entries:
+    for header, (value, place) in words.phrases.items():
         made = phrase(header, value, place)
         if phrases.setdefault(made.name, made) is not made:
             raise InputError(place, f"a second phrase called {made.name}", "each name once")

@@ -203,6 +203,7 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     vary = {key: phrases.variable(value, at) for key, value, at in section.named("vary")}
     choices = {key: lexicon.choice(key, need(value, str, at), at) for key, value, at in section.named("slots")}
     own = parts.words(section)
+    own_phrases = phrases.of_lexicon(own)
     base = lexicon_of(toml.text(content, "lexicon", place)) if "lexicon" in content else Lexicon()
     places = {(key, entry): section.at(key, entry) for key in _PLACED for entry in content[key]}
     conditions = parts.conditions(section)
@@ -211,12 +212,12 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     template = Template(
         parts.name(content, stem, place), place, parts.tags(section), regions, conditions,
         parts.predictions(section), parts.item_tags(section),
-        vary, tuple(rules), {**base.phrases, **own.phrases, **rules}, parts.require(section), choices,
+        vary, tuple(rules), {**phrases.of_lexicon(base), **own_phrases, **rules}, parts.require(section), choices,
         _together(base, own), fill, table, n, parts.cells_of(section, rules),
         parts.spread(section), parts.stream(section), parts.aggregate(content, place),
         edit.edit(content, conditions, regions, place), places,
     )  # fmt: skip
-    _refuse_clashes(template, own.phrases)
+    _refuse_clashes(template, own_phrases)
     _refuse_unknown(template)
     return template
 
