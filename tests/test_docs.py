@@ -4,11 +4,13 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import syntagm
+from syntagm.cli import _parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -30,6 +32,7 @@ COLLECTIONS = {
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^(?:    |\$ )(syntagm .*)$", re.MULTILINE)
 TUTORIALS = {"first_suite.md", "cross_a_lexicon.md", "paradigm.md"}  # run with their commands by test_tutorials.py
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in TUTORIALS]
 
@@ -78,6 +81,24 @@ def execute(page: Path, text: str) -> None:
         line = text[: found.start(1)].count("\n")
         # Empty lines before the code make a traceback show the line of the page.
         exec(compile("\n" * line + found[1], str(page), "exec"), space)
+
+
+def test_commands_of_pages_can_be_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The options of each exist, and what follows it is a comment."""
+    monkeypatch.chdir(tmp_path)
+    Path("experiment.toml").write_text('models = ["toy"]\nsuite = ["hu2020"]\noutput = "runs"\n', encoding="utf-8")
+    parser = _parser()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for variable, value in re.findall(r'^    (\w)="(.*)"$', text, re.MULTILINE):
+            text = text.replace(f"${variable}", value)
+        for line in COMMAND.findall(text):
+            # Three dots after a word mean several; by themselves, what the page doesn't repeat.
+            if not re.search(r" (\.\.\.|…)", line):
+                try:
+                    parser.parse_args(shlex.split(line.replace("...", ""), comments=True)[1:])
+                except SystemExit as error:
+                    assert not error.code, f"{name(page)}: {line}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
