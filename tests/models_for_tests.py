@@ -13,8 +13,10 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 
 from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.contract import LanguageModel
+from syntagm.models.jrnn.letters import Letters, Symbols
 from syntagm.models.jrnn.model import Jrnn
 from syntagm.models.jrnn.network import Network as JrnnNetwork
+from syntagm.models.jrnn.network import Size as JrnnSize
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import Network
 from syntagm.models.multitask.model import Multitask
@@ -193,10 +195,11 @@ def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLs
 
 
 def jrnn(**options: str) -> Jrnn:
-    """A random LSTM with projections and peepholes over the words of `TEXT`."""
+    """A random LSTM with projections and peepholes over the letters of words; it predicts the words of `TEXT`."""
     torch.manual_seed(1)
     vocabulary = build([line.split() for line in TEXT.splitlines()])
-    network = JrnnNetwork(len(vocabulary), 8, 16, 2)
+    size = JrnnSize(8, 16, 2, 3, ((1, 2), (3, 4)), 1)
+    network = JrnnNetwork(size, Letters(vocabulary, Symbols(0, 1, 2, 3, 4)))
     with torch.no_grad():
         for weights in network.parameters():
             weights.normal_(0.0, 0.7)

@@ -81,7 +81,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="H",
         type=float,
         help="evaluate as many items of each suite, drawn at random, as give the 95%% interval of its accuracy a half-width "
-        "of at most H; a pilot of 50 items chooses how many, and the run records it",
+        "of at most H; a pilot of 50 items chooses how many, for several models the same, and the run records it",
     )
     add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
@@ -108,32 +108,19 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
-    _refuse_beside_stop_at(arguments)
     if arguments.dry_run:
+        if arguments.stop_at is not None:
+            cure = "The number of items is known after the pilot."
+            raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
         for model in arguments.models:
             show_plan(model, files, **sample)
         return 0
     if not arguments.alone:
         return _run_several(arguments, files, folders)
     [model] = arguments.models
-    finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
+    finished = _evaluation.evaluate(_with(arguments, model, arguments.name), files, arguments.output)
     _show([finished], arguments)
     return 1 if _mostly_undefined([finished]) else 0
-
-
-def _refuse_beside_stop_at(arguments: argparse.Namespace) -> None:
-    """Refuse --stop-at beside options with which the number of items can't be chosen by a pilot."""
-    others = {
-        "--dry-run": (arguments.dry_run, "The number of items is known after the pilot."),
-        "--executor": (arguments.executor, "The pilot is computed in this process."),
-        "several models": (
-            not arguments.alone,
-            "Models would be evaluated on different items. Find the sizes with one, and give all of them --limit.",
-        ),
-    }
-    for other, (given, cure) in others.items():
-        if arguments.stop_at is not None and given:
-            raise UsageError("--stop-at", f"{other} beside it", "one of them", cure)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -218,11 +205,12 @@ def _here(
     arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
 ) -> "Iterator[tuple[str, Run | Exception]]":
     """Evaluate models, given with labels and folders, one by one in this process."""
+    sizes = _evaluation.sizes_here(arguments, files, named)
     for number, (model, label, folder) in enumerate(named, 1):
         if not arguments.quiet:
             print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            yield label, _evaluated(arguments, files, model, [label], folder)
+            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes)
         except (SyntagmError, OSError) as error:
             yield label, error
 
@@ -251,12 +239,8 @@ def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     return bool(short)
 
 
-def _evaluated(
-    arguments: argparse.Namespace, files: "SuiteFiles", model: str, name: Sequence[str], folder: Path
-) -> "Run":
-    from syntagm.cli._evaluation import evaluate
-
-    return evaluate(argparse.Namespace(**vars(arguments) | {"model": model, "name": name}), files, folder)
+def _with(arguments: argparse.Namespace, model: str, name: Sequence[str]) -> argparse.Namespace:
+    return argparse.Namespace(**vars(arguments) | {"model": model, "name": name})
 
 
 def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:

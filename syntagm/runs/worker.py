@@ -6,7 +6,7 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -41,7 +41,7 @@ class Work:
     Arguments:
         task: what the suites are asked.
         files: the names of suite files, as `materials.finding.expand` returns them.
-        limit, seed: the maximum number of items per suite, and the seed of their random draw.
+        limit, seed, reach: which items of each suite, as for `suite.Sampled`.
         permissions: the model options that the user has permitted, as `allow_pickle`.
         cache: the cache of answers; None for none.
         command: the command line, for the record.
@@ -49,11 +49,12 @@ class Work:
 
     task: Task[Any]
     files: Sequence[str]
-    limit: int | None
+    limit: int | Mapping[str, int] | None
     seed: int
     permissions: Sequence[str]
     cache: Path | None
     command: str
+    reach: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ class _Suites:
         return self._last[1]
 
     def _read(self, file: str) -> Iterator[Suite]:
-        return iter(Sampled(SuiteFiles([file]), self._session.work.limit, self._session.work.seed))
+        work = self._session.work
+        return iter(Sampled(SuiteFiles([file]), work.limit, work.seed, work.reach))
 
 
 class _Loaded:

@@ -1,7 +1,6 @@
 """Runs that workers compute: the same bytes as in one process, whoever is killed, and clear errors.
 
-Most tests have an executor whose workers are objects of this process, which work when the driver looks after them; so
-they can die at any point that a test wants.
+Most tests use `executor_for_tests.Here`, whose workers can die at any point that a test wants.
 """
 
 import errno
@@ -9,11 +8,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from executor_for_tests import Here
 
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
@@ -26,43 +26,10 @@ from syntagm.runs.evaluate import run_suites
 from syntagm.runs.exchange import Exchange, Piece, Pulse
 from syntagm.runs.executors.local import Local
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, Work, Worker
+from syntagm.runs.worker import Session, Work
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("first", "second", "third")
-
-
-class Here(executors.Executor):
-    """Workers in this process. `before(number)` is called before each step; it returns what happens to the worker."""
-
-    form = "here"
-
-    def __init__(self, count: int = 2, before: Callable[[int], str] = lambda _: "") -> None:
-        super().__init__("", {})
-        self.text, self.count, self._before, self._steps = "here", count, before, 0
-        self.workers: dict[str, Worker] = {}
-
-    def start(self, workers: Sequence[str], session: Session) -> None:
-        self.session = session
-        self.workers |= {name: Worker(session, name) for name in workers}
-
-    def ended(self) -> Mapping[str, str]:
-        ended = {}
-        for name, each in list(self.workers.items()):
-            self._steps += 1
-            if (fate := self._before(self._steps)) != "killed":
-                each.step()
-            elif worker._taken(Exchange(self.session.exchange), name, None):
-                # Killed with a piece of work in its hands.
-                ended[name] = "killed by SIGKILL"
-                del self.workers[name]
-            if fate == "killed late":
-                ended[name] = "killed by SIGKILL"
-                del self.workers[name]
-        return ended
-
-    def stop(self) -> None:
-        self.workers.clear()
 
 
 @pytest.fixture
