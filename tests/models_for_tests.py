@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -128,6 +129,12 @@ _WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 
 # By how much weights are widened. A recurrence amplifies rounding: any wider, its float32 numbers hang on the processor.
 _SHARPEN = {"mamba": 2.0}
+
+
+# Differences of the lowest supported transformers, 4.57, that tests allow for.
+BEFORE_5 = transformers.__version__.startswith("4.")
+# The output layers of LSTMs and RNNGs are trained in bfloat16 from PyTorch 2.9 on.
+BFLOAT16 = pytest.mark.skipif(not hasattr(torch.backends.mkldnn, "matmul"), reason="PyTorch before 2.9")
 
 
 def transformer(kind: str, tokenizer: Any, sharpen: float | None = None, seed: int = 1, **more: Any) -> Any:
