@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syntagm import registry
 from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.io import atomic, hashing, safetensors_file, seal, torch_file
+from syntagm.io import atomic, hashing, safetensors_file, seal, torch_pickle
 from syntagm.io import json as json_files
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
 from syntagm.models.words.words import KINDS
@@ -164,7 +164,7 @@ def renumbered(
 
 
 def weights(
-    stored: Mapping[str, torch_file.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
+    stored: Mapping[str, torch_pickle.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
 ) -> dict[str, Array]:
     """Read the weights of a network.
 

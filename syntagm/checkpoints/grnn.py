@@ -12,7 +12,7 @@ import numpy as np
 
 from syntagm.checkpoints import Kind, Model, renumbered, weights
 from syntagm.errors import InputError
-from syntagm.io import torch_file, utf8
+from syntagm.io import torch_file, torch_pickle, utf8
 
 _LAYER = re.compile(r"rnn\.weight_hh_l(\d+)")
 
@@ -22,7 +22,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
 
     value = torch_file.read(file, ["model.RNNModel"])
     stored = torch_file.tensors(value, file)
-    kind = value.state.get("rnn_type") if isinstance(value, torch_file.Object) else "LSTM"
+    kind = value.state.get("rnn_type") if isinstance(value, torch_pickle.Object) else "LSTM"
     if kind != "LSTM":
         raise InputError(str(file), f"a network of the type {kind!r:.40}", "'LSTM'")
     words, order = renumbered(utf8.read(vocabulary).split(), vocabulary)
@@ -45,7 +45,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     return Model(description, arrays, words, summary)
 
 
-def _sizes(stored: dict[str, torch_file.Tensor], file: Path) -> tuple[int, int, int]:
+def _sizes(stored: dict[str, torch_pickle.Tensor], file: Path) -> tuple[int, int, int]:
     """Return the width of the embeddings, that of the hidden layers, and the number of layers."""
     layers = sum(_LAYER.fullmatch(name) is not None for name in stored)
     encoder, recurrent = stored.get("encoder.weight"), stored.get("rnn.weight_hh_l0")

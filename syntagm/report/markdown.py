@@ -74,5 +74,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def joined(parts: Sequence[str]) -> str:
+    """Join parts of a sentence by commas, the last two by "and".
+
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 def _line(plain: str) -> str:
     return shown(re.sub(r"\s+", " ", plain))

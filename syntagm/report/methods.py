@@ -10,7 +10,7 @@ from syntagm.formula import parse
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
 from syntagm.report import references
-from syntagm.report.markdown import code, counted, text
+from syntagm.report.markdown import code, counted, joined, text
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of
@@ -28,7 +28,7 @@ def paragraphs(runs: Sequence[Run]) -> list[str]:
     """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
     return [
-        " ".join([_materials(runs, suites), *map(_model, runs)]),
+        " ".join([_materials(runs, suites), *_models(runs)]),
         " ".join(_measure(runs)),
         " ".join([*_numbers(runs), _software(runs)]),
         f"Suites, with the first eight digits of the hash of their content: {', '.join(_named(suites))}.",
@@ -117,15 +117,32 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     return f"We evaluated {counted(len(runs), 'language model')} on {size}{_cite(cited)}{who}.{drawn}"
 
 
-def _model(run: Run) -> str:
-    model, record = run.record["model"], run.record["model"]["record"]
-    settings = references.settings(run)
+def _models(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield a sentence about each group of models that were asked in the same way, and what is said of each group alone."""
+    asked: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        words = _asked(run), _cite(references.of_model(run)), text(families.taught(str(run.record["model"]["name"])))
+        asked.setdefault(words, []).append(run)
+    for (way, cited, taught), group in asked.items():
+        yield f"For {joined([*dict.fromkeys(map(_named_model, group))])}{cited} {way}."
+        if taught:
+            yield taught
+
+
+def _named_model(run: Run) -> str:
+    record = run.record["model"]["record"]
     details = [f"{record['architecture']} architecture"] if "architecture" in record else []
     details += [f"order {record['order']}"] if "order" in record else []
     details += [
         f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)
     ]
-    details += [text(_words(run, "dtype"))] if "dtype" in settings else []
+    details += [text(_words(run, "dtype"))] if "dtype" in references.settings(run) else []
+    return code(run.model) + (f" ({', '.join(details)})" if details else "")
+
+
+def _asked(run: Run) -> str:
+    """Say what came before and after a text under the model, and its other settings."""
+    model, settings = run.record["model"], references.settings(run)
     before = f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
     if "bos" in settings and (words := _words(run, "bos")) != settings["bos"]:
         before = words
@@ -133,10 +150,7 @@ def _model(run: Run) -> str:
         "the end-of-text symbol was scored, too" if settings.get("eos") == "yes" else "no end-of-text symbol was scored"
     )
     others = [f"{key} {code(value)}" for key, value in settings.items() if key not in ("bos", "eos", "dtype")]
-    shown = f" ({', '.join(details)})" if details else ""
-    sentence = f"For {code(run.model)}{shown}{_cite(references.of_model(run))} {before} and {ends}"
-    sentence += f"; {', '.join(others)}." if others else "."
-    return " ".join(filter(None, (sentence, text(families.taught(str(model["name"]))))))
+    return f"{before} and {ends}" + (f"; {', '.join(others)}" if others else "")
 
 
 def _measure(runs: Sequence[Run]) -> Iterator[str]:
@@ -219,15 +233,12 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
         f"Intervals are 95% score intervals{_cite(_INTERVALS)}: on one suite for other items{lemmas}, over several suites "
         f"{suites}."
     )
-    for run in runs:
-        defined = run.results().filter(pl.col("value").is_not_nan())
-        ties = defined.filter(pl.col("margin").abs() <= run.tolerance).height
-        undefined = sum(run.undefined.values())
-        if ties or undefined:
-            tied = "was a tie" if ties == 1 else "were ties"
-            yield f"Under {code(run.model)} {counted(ties, 'verdict')} {tied} and {undefined:,} undefined."
-        if not run.done:
-            yield f"The run of {code(run.model)} is not finished."
+    counts = list(filter(None, map(_ties, runs)))
+    if counts:
+        yield f"Under {'; under '.join(counts)}."
+    begun = [code(run.model) for run in runs if not run.done]
+    if begun:
+        yield f"Not finished: {'the run' if len(begun) == 1 else 'the runs'} of {joined(begun)}."
     if _compared(runs):
         yield (
             f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, asymptotic and without "
@@ -235,6 +246,16 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
             f"suites by Holm's method{_cite(_COMPARISON[2:3])} and "
             f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
         )
+
+
+def _ties(run: Run) -> str:
+    """Count the ties and undefined verdicts under a model in words; "" if there are none."""
+    defined = run.results().filter(pl.col("value").is_not_nan())
+    ties, undefined = defined.filter(pl.col("margin").abs() <= run.tolerance).height, sum(run.undefined.values())
+    tied = "was a tie" if ties == 1 else "were ties"
+    return (
+        f"{code(run.model)} {counted(ties, 'verdict')} {tied} and {undefined:,} undefined" if ties or undefined else ""
+    )
 
 
 def _compared(runs: Sequence[Run]) -> bool:

@@ -6,7 +6,7 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +18,9 @@ from syntagm.models import names
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.engine import compute, missing_units, planned
-from syntagm.runs.exchange import OPEN, Exchange, Outcome, Piece, Pulse, refusal
-from syntagm.runs.ledger import encoded, opening
+from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
+from syntagm.runs.ledger import encoded, encoded_results, opening
+from syntagm.runs.store import open_run
 from syntagm.suite import Sampled, Suite
 from syntagm.tasks.task import Task
 
@@ -40,7 +41,7 @@ class Work:
     Arguments:
         task: what the suites are asked.
         files: the names of suite files, as `materials.finding.expand` returns them.
-        limit, seed: the maximum number of items per suite, and the seed of their random draw.
+        limit, seed, reach: which items of each suite, as for `suite.Sampled`.
         permissions: the model options that the user has permitted, as `allow_pickle`.
         cache: the cache of answers; None for none.
         command: the command line, for the record.
@@ -48,11 +49,12 @@ class Work:
 
     task: Task[Any]
     files: Sequence[str]
-    limit: int | None
+    limit: int | Mapping[str, int] | None
     seed: int
     permissions: Sequence[str]
     cache: Path | None
     command: str
+    reach: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ class _Suites:
         return self._last[1]
 
     def _read(self, file: str) -> Iterator[Suite]:
-        return iter(Sampled(SuiteFiles([file]), self._session.work.limit, self._session.work.seed))
+        work = self._session.work
+        return iter(Sampled(SuiteFiles([file]), work.limit, work.seed, work.reach))
 
 
 class _Loaded:
@@ -116,7 +119,7 @@ class _Loaded:
         opened = opening(self._session.work.task, self.model, self.options, self.plan, self._session.work.command)
         units = [[unit.name, unit.suite, unit.first, unit.last, unit.size] for unit in opened.units]
         head = {"record": opened.record, "units": units, "tables": opened.tables, "warnings": opened.warnings}
-        return Outcome("", head, opened.files)
+        return Outcome(head, {name: [content] for name, content in opened.files.items()})
 
     def compute(self, name: str, order: dict[str, Any], cache: AnswerCache | None) -> Outcome:
         """Compute a unit.
@@ -138,7 +141,8 @@ class _Loaded:
         for suite, units in missing_units(suites, [unit], self.plan):
             for planned_unit, content in task.contents(suite, units, self.plan, self.model, self.options):
                 judged, cached = compute(task, self.model, planned_unit, content, cache, Progress())
-                return Outcome("", *encoded(planned_unit, judged, cached))
+                line, files = encoded(planned_unit, judged, cached)
+                return Outcome(line, {ending: [content] for ending, content in files.items()})
         raise AssertionError(name)
 
 
@@ -189,21 +193,21 @@ class Worker:
         piece = _taken(self._exchange, self.name, self._loaded.number if self._loaded else None)
         if piece:
             taken(self._exchange.lease_of(piece, self.name))
-            outcome = self._outcome(piece, self._exchange.order(piece.model))
-            self._exchange.deliver(piece, Outcome(self.name, outcome.head, outcome.files))
+            try:
+                # Results are encoded only while they are delivered.
+                self._exchange.deliver(piece, self.name, self._outcome(piece, self._exchange.order(piece.model)))
+            except SyntagmError as error:
+                self._exchange.deliver(piece, self.name, refusal(error, fatal=isinstance(error, _OtherVersions)))
         return piece
 
     def _outcome(self, piece: Piece, order: dict[str, Any]) -> Outcome:
-        try:
-            _refuse_other_versions(self.name, self._session.versions, self._versions)
-            if self._loaded is None or self._loaded.number != piece.model:
-                self._loaded = None  # frees its memory before the next one is loaded
-                self._loaded = _Loaded(self._session, self._suites, piece.model, order)
-            return (
-                self._loaded.opening() if piece.name == OPEN else self._loaded.compute(piece.name, order, self._cache)
-            )
-        except SyntagmError as error:
-            return refusal(self.name, error, fatal=isinstance(error, _OtherVersions))
+        _refuse_other_versions(self.name, self._session.versions, self._versions)
+        if piece.name == RESULTS:
+            return Outcome({}, encoded_results(open_run(order["folder"])))
+        if self._loaded is None or self._loaded.number != piece.model:
+            self._loaded = None  # frees its memory before the next one is loaded
+            self._loaded = _Loaded(self._session, self._suites, piece.model, order)
+        return self._loaded.opening() if piece.name == OPEN else self._loaded.compute(piece.name, order, self._cache)
 
 
 def serve(session: Session, name: str) -> None:

@@ -65,6 +65,19 @@ def test_the_probabilities_of_all_words_sum_to_one() -> None:
     assert abs(np.exp(logs).sum() - 1) < 1e-5
 
 
+def test_no_word_is_more_probable_than_its_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("syntagm.models.rnng.grammar.FREQUENT", 3)
+    network = rnng().network
+    grammar = NetworkGrammar(network)
+    states = grammar.advance(np.repeat(grammar.start(), 2), np.array([OPEN, OPEN + 1]), np.zeros(2, np.int64))
+    words = np.arange(network.word.out_features)
+    for state in states:
+        logs, bounds = grammar.words(state.repeat(len(words)), words), grammar.at_most(state.repeat(len(words)), words)
+        assert (logs < bounds).all()
+        # The difference is the probability of all words but the first three.
+        np.testing.assert_allclose(logs - bounds + 1e-3, np.log(np.exp(logs[:3]).sum()), atol=1e-5)
+
+
 def test_sizes_stand_in_the_signature_and_the_search_is_not_exact() -> None:
     model = rnng(beam="50", root="mask")
     assert not model.exact

@@ -143,6 +143,43 @@ def test_a_prefix_has_the_beam_of_any_sentence_that_begins_with_it(
         assert (np.diff([0, *reading.masses[np.isfinite(reading.masses)]]) <= 1e-12).all()
 
 
+class Bounded(Counting):
+    """A grammar whose words are rarer inside more constituents; it counts for how many states they are computed."""
+
+    def __init__(self, slack: float, *logits: Sequence[float]) -> None:
+        super().__init__(*logits)
+        self.slack, self.computed = slack, 0
+
+    def words(self, states: Numbers, words: Numbers) -> Floats:
+        self.computed += len(states)
+        return self.log_words[words] - 0.21 * (states * 7 % 5)
+
+    def at_most(self, states: Numbers, words: Numbers) -> Floats:
+        return self.log_words[words] - 0.21 * (states * 7 % 5) + self.slack * (1 + states % 3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    LOGITS, st.integers(1, 30), st.integers(1, 6), st.integers(0, 4), st.floats(0, 3), st.sampled_from(["drop", "mask"])
+)
+def test_bounds_of_words_change_no_number(
+    logits: list[float], beam: int, word_beam: int, fast_track: int, slack: float, root: str
+) -> None:
+    parts = [0.013, -0.017, 0.002, 0], logits, [0.5, 0.3, 0.2]
+    sizes, sentences = Sizes(beam, word_beam, fast_track, root), [[0, 1, 2, 0], [0, 2], [1, 1, 1]]
+    everything = search(Bounded(1e6, *parts), sentences, sizes, trees=True)
+    for reading, expected in zip(search(Bounded(slack, *parts), sentences, sizes, trees=True), everything, strict=True):
+        np.testing.assert_array_equal(reading.masses, expected.masses)
+        assert reading.best == expected.best
+
+
+def test_words_are_computed_for_few_derivations() -> None:
+    parts = [0.013, -0.017, 0, 0], [0.7, 0.3, 0, -0.37], [0.005, 0.003, 0.002]
+    loose, tight = Bounded(1e6, *parts), Bounded(0.1, *parts)
+    assert bits(tight, SENTENCE, Sizes()) == bits(loose, SENTENCE, Sizes())
+    assert tight.computed < 0.5 * loose.computed
+
+
 def test_a_word_that_no_derivation_reaches_ends_the_search() -> None:
     # After each word, the only action kept closes the root.
     greedy = Counting([0, 0, 0], [0, 5, -5], [0.5, 0.5])

@@ -141,12 +141,13 @@ def _gguf(place: str, name: str, revision: str, file: str) -> Path:
     refuse_missing_packages(place, PACKAGES["gguf"], "a GGUF file")
     if Path(name).is_dir():
         return Path(name) / file
+    offline = not hub.is_reachable(constants)
     try:
-        offline = not hub.is_reachable(constants)
         stored = huggingface_hub.hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
     except Exception as error:  # huggingface_hub raises exceptions of many types
+        where = "in the hub's cache, and the hub can't be reached" if offline else "on the hub, or in its cache"
         cure = f"Put it in a folder, or in {constants.HF_HUB_CACHE}."
-        raise ModelError(place, f"no file {file!r} on the hub, or in its cache", "a GGUF file", cure) from error
+        raise ModelError(place, f"no file {file!r} {where}", "a GGUF file", cure) from error
     return Path(stored)
 
 

@@ -21,6 +21,9 @@ from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Num
 ROWS = 16
 # Rows that go through all layers together, so that they stay in the CPU's cache.
 MOST_ROWS = 512
+# Upper bounds of probabilities are those of a softmax over the first words of the vocabulary, which are the most frequent
+# ones, plus what rounding errors may amount to.
+FREQUENT, MARGIN = 256, 1e-3
 
 
 class _Layer(NamedTuple):
@@ -66,8 +69,8 @@ class NetworkGrammar(Grammar):
         reading, actions = np.zeros(1, np.int64), zeros[:, :0]
         if self._actions:
             words = _product(network.word_embedding.weight[:1], self._words[0].inputs, self._words[0].bias)
-            reading = self._readings.add([], [_run(self._words, words, zeros)])
-            actions = _run(self._actions, self._action_inputs[-1:], zeros)
+            reading = self._readings.add([], [_run(self._words, words, zeros, reading)])
+            actions = _run(self._actions, self._action_inputs[-1:], zeros, np.zeros(1, np.int64))
         return int(self._add(top, reading, actions)[0])
 
     def actions(self, states: Numbers) -> Floats:
@@ -77,10 +80,32 @@ class NetworkGrammar(Grammar):
     @torch.no_grad()
     def words(self, states: Numbers, words: Numbers) -> Floats:
         """Return the log-probabilities of words; see `Grammar.words`."""
+        distinct, places = np.unique(states, return_inverse=True)
+        totals: Floats = np.empty(len(distinct))
+        for first in range(0, len(distinct), MOST_ROWS):
+            vectors = self._states.rows(1, distinct[first : first + MOST_ROWS])
+            totals[first : first + MOST_ROWS] = self._log_sums(vectors, len(self._network.word.bias)).cpu()
+        return self._logits(states, words) - totals[places]
+
+    @torch.no_grad()
+    def at_most(self, states: Numbers, words: Numbers) -> Floats:
+        """Return upper bounds of the log-probabilities of words: those of a softmax over frequent words only."""
+        totals: Floats = self._states.rows(3, states)[:, 0].double().cpu().numpy()
+        return self._logits(states, words) - totals + MARGIN
+
+    def _logits(self, states: Numbers, words: Numbers) -> Floats:
+        """Return the logit of a word after each state."""
         layer, ids = self._network.word, torch.from_numpy(words)
-        vectors, totals = self._states.rows(1, states).double(), self._states.rows(3, states)[:, 0].double()
-        logits = (vectors * layer.weight[ids]).sum(1) + layer.bias[ids]
-        return (logits - totals).cpu().numpy()
+        logits = (self._states.rows(1, states).double() * layer.weight[ids]).sum(1) + layer.bias[ids]
+        numbers: Floats = logits.cpu().numpy()
+        return numbers
+
+    def _log_sums(self, vectors: Tensor, words: int) -> Tensor:
+        """Return the logarithm of the summed exponentials of the logits of the first words, shape (rows,)."""
+        layer = self._network.word
+        logits = _product(vectors, layer.weight[:words].T, layer.bias[:words])
+        highest = logits.amax(1, keepdim=True)
+        return logits.sub_(highest).exp_().sum(1).log_().add_(highest[:, 0])
 
     @torch.no_grad()
     def advance(self, states: Numbers, actions: Numbers, words: Numbers) -> Numbers:
@@ -114,16 +139,17 @@ class NetworkGrammar(Grammar):
         top = self._push(inputs, contents, below, labels)
         history = inputs[:, :0]
         if self._actions:
-            history = _run(
-                self._actions, self._action_inputs[np.minimum(choices, kinds) % kinds], self._states.rows(0, states)
-            )
+            before, places = np.unique(states, return_inverse=True)
+            of_actions = self._action_inputs[np.minimum(choices, kinds) % kinds]
+            history = _run(self._actions, of_actions, self._states.rows(0, before), places)
             readings = readings.copy()
             readings[shifts] = self._read(readings[shifts], choices[shifts] - kinds)
         return self._add(top, readings, history)
 
     def _push(self, inputs: Tensor, contents: Tensor, below: Numbers, labels: Numbers) -> Numbers:
         """Add elements, given the inputs of the first layer, and return their numbers."""
-        state = _run(self._stack, inputs, self._elements.rows(0, below))
+        before, places = np.unique(below, return_inverse=True)
+        state = _run(self._stack, inputs, self._elements.rows(0, before), places)
         return self._elements.add([below, labels], [state, contents])
 
     def _read(self, readings: Numbers, words: Numbers) -> Numbers:
@@ -132,7 +158,8 @@ class NetworkGrammar(Grammar):
         if not len(places):
             return readings
         inputs = _product(self._network.word_embedding.weight[distinct[1]], self._words[0].inputs, self._words[0].bias)
-        return self._readings.add([], [_run(self._words, inputs, self._readings.rows(0, distinct[0]))])[places]
+        before, rows = np.unique(distinct[0], return_inverse=True)
+        return self._readings.add([], [_run(self._words, inputs, self._readings.rows(0, before), rows)])[places]
 
     def _compose(self, tops: Numbers) -> tuple[Tensor, Numbers]:
         """Return the vectors of the constituents that end with these elements, and the elements below them."""
@@ -171,10 +198,8 @@ class NetworkGrammar(Grammar):
             parts += [_top(history, width), _top(self._readings.rows(0, readings), width)]
         vectors = torch.relu(_product(torch.cat(parts, 1), network.state.weight.T, network.state.bias))
         logits = _product(vectors, network.action.weight.T, network.action.bias)
-        totals = _product(vectors, network.word.weight.T, network.word.bias)
-        highest = totals.amax(1, keepdim=True)
-        totals = totals.sub_(highest).exp_().sum(1, keepdim=True).log_().add_(highest)
-        return self._states.add([tops, readings], [history, vectors, logits, totals])
+        frequent = self._log_sums(vectors, FREQUENT)[:, None]
+        return self._states.add([tops, readings], [history, vectors, logits, frequent])
 
     def keep(self, states: Numbers) -> Numbers:
         """Forget all states but these; see `Grammar.keep`."""
@@ -243,21 +268,23 @@ def _layer(lstm: nn.LSTM, name: str) -> _Layer:
     return _Layer(inputs, recurrent, getattr(lstm, f"bias_ih_{name}") + getattr(lstm, f"bias_hh_{name}"))
 
 
-def _run(layers: list[_Layer], inputs: Tensor, before: Tensor) -> Tensor:
+def _run(layers: list[_Layer], inputs: Tensor, before: Tensor, places: Numbers) -> Tensor:
     """Return the states of an LSTM after one more step.
 
     Arguments:
         layers: the weights of its layers.
         inputs: the inputs of the gates of the first layer, with the bias.
-        before: the states before: hidden and cell state of the first layer, then of the next one.
+        before: distinct states: hidden and cell state of the first layer, then of the next one.
+        places: the row of the state before each step.
     """
+    rows = torch.from_numpy(places).to(inputs.device)
     after: list[Tensor] = []
     width = before.shape[1] // (2 * len(layers))
     for number, layer in enumerate(layers):
         hidden, cell = before[:, 2 * number * width :][:, : 2 * width].chunk(2, 1)
-        gates = _product(hidden, layer.recurrent, layer.bias if number else None)
+        gates = _product(hidden, layer.recurrent, layer.bias if number else None).index_select(0, rows)
         gates += _product(after[-2], layer.inputs) if number else inputs
-        after += lstm_step(gates, cell)
+        after += lstm_step(gates, cell.index_select(0, rows))
     return torch.cat(after, 1)
 
 

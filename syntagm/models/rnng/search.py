@@ -13,8 +13,8 @@ The best `word_beam` of the waiting derivations are the beam after the word. Its
 The surprisal of a word is the decrease of the logarithm of the mass.
 
 The beam after a prefix depends on nothing but the prefix. So sentences are read together, word by word, and the beam of
-each distinct prefix is computed once. Steps stop early where no derivation that is left could enter the beam; this does
-not change the result.
+each distinct prefix is computed once. Steps stop early where no derivation that is left could enter the beam, and the
+probability of a word is computed only where an upper bound says that it could matter. Neither changes the result.
 """
 
 from abc import ABC, abstractmethod
@@ -48,6 +48,10 @@ class Grammar(ABC):
     @abstractmethod
     def words(self, states: Numbers, words: Numbers) -> Floats:
         """Return the natural logarithm of the probability of a word after each state, if the next action is SHIFT."""
+
+    def at_most(self, states: Numbers, words: Numbers) -> Floats:
+        """Return upper bounds of `words`; the lower they are, and the less they cost, the faster is the search."""
+        return np.zeros(len(states))
 
     @abstractmethod
     def advance(self, states: Numbers, actions: Numbers, words: Numbers) -> Numbers:
@@ -227,10 +231,15 @@ def _next_word(grammar: Grammar, items: Items, words: Numbers, sizes: Sizes, his
     counts = np.zeros(len(words), np.int64)
     while len(items):
         scores = items.score[:, None] + _log_probabilities(grammar, items, sizes.root == "mask")
-        scores[:, SHIFT] += grammar.words(items.state, words[items.prefix])
+        entry = _last(waiting, counts, sizes)[items.prefix]
+        scores[:, SHIFT] = _shift_scores(grammar, items, words[items.prefix], scores, entry, sizes)
         kept, shifted = _ranked(items.prefix, scores, sizes)
         waiting = _pruned(_joined(waiting, _shifted(items, scores, shifted)), sizes.word_beam)
-        counts += np.bincount(items.prefix[shifted], minlength=len(words))
+        # Fast-tracked extensions count even if their scores were not computed.
+        possible, kept_shifts = (
+            np.bincount(items.prefix[chosen], minlength=len(words)) for chosen in (items.opened > 0, kept[:, SHIFT])
+        )
+        counts += np.minimum(possible, kept_shifts + sizes.fast_track)
         parents, actions = _continuing(items, scores, kept, waiting, counts, sizes)
         reached = scores[parents, actions]
         opens = actions >= OPEN
@@ -264,6 +273,52 @@ def _log_probabilities(grammar: Grammar, items: Items, masked: bool) -> Floats:
     return logits
 
 
+def _last(waiting: Items, counts: Numbers, sizes: Sizes) -> Floats:
+    """Return the score of the last derivation in the beam of each prefix; -inf if the beam isn't full.
+
+    What does not exceed it can't enter the beam. Nor can its extensions: scores only fall.
+    """
+    last = np.full(len(counts), np.inf)
+    np.minimum.at(last, waiting.prefix, waiting.score)
+    last[np.bincount(waiting.prefix, minlength=len(counts)) < sizes.word_beam] = -np.inf
+    return last
+
+
+def _shift_scores(
+    grammar: Grammar, items: Items, words: Numbers, scores: Floats, entry: Floats, sizes: Sizes
+) -> Floats:
+    """Return the scores of the extensions by SHIFT that could be kept, or fast-tracked into the beam; -inf for others.
+
+    The probability of a word takes a softmax over the vocabulary. It is computed only where an upper bound allows one of
+    both.
+
+    Arguments:
+        grammar: the grammar.
+        items: the derivations.
+        words: the next word of each derivation.
+        scores: the scores of all extensions, shape (derivations, actions); those by SHIFT without the word.
+        entry: the score that each derivation must exceed to enter the beam.
+        sizes: the sizes of the search.
+    """
+    row, place, shape = _places(items.prefix)
+    others = np.full((*shape, scores.shape[1] - 1), -np.inf)
+    others[row, place] = scores[:, 1:]
+    exact, bounds, entries = (np.full(shape, -np.inf) for _ in range(3))
+    bounds[row, place] = scores[:, SHIFT] + grammar.at_most(items.state, words)
+    entries[row, place] = entry
+    # What does not reach this is not kept. The limit rises if extensions by SHIFT are kept.
+    limit = _nth(others.reshape(len(others), -1), sizes.beam)
+    rest = np.where((bounds < limit) & (bounds > entries), bounds, -np.inf)
+    needed = ((bounds >= limit) & (bounds > -np.inf)) | _highest(rest, sizes.fast_track)
+    for _ in range(2):
+        chosen = (needed & (exact == -np.inf))[row, place]
+        exact[row[chosen], place[chosen]] = scores[chosen, SHIFT] + grammar.words(items.state[chosen], words[chosen])
+        # Of what is not kept, only extensions that reach the best ones found so far can be fast-tracked.
+        found = np.where(exact < limit, exact, -np.inf)
+        needed = (bounds >= _nth(found, sizes.fast_track)) & (bounds > entries)
+    return exact[row, place]
+
+
 def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Rank all extensions of each prefix.
 
@@ -271,14 +326,27 @@ def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[NDArray[np.b
         Whether an extension is one of the best `beam`, shape (derivations, actions), and whether an extension by SHIFT is
         one of these or is fast-tracked, shape (derivations,).
     """
-    _, row, count = np.unique(prefix, return_inverse=True, return_counts=True)
-    place = np.arange(len(prefix)) - (np.cumsum(count) - count)[row]
-    table = np.full((len(count), int(count.max()), scores.shape[1]), -np.inf)
+    row, place, shape = _places(prefix)
+    table = np.full((*shape, scores.shape[1]), -np.inf)
     table[row, place] = scores
-    kept = _highest(table.reshape(len(count), -1), sizes.beam).reshape(table.shape)
+    kept = _highest(table.reshape(len(table), -1), sizes.beam).reshape(table.shape)
     shifts = table[:, :, SHIFT]
     shifted = kept[:, :, SHIFT] | _highest(np.where(kept[:, :, SHIFT], -np.inf, shifts), sizes.fast_track)
     return kept[row, place], shifted[row, place]
+
+
+def _places(prefix: Numbers) -> tuple[Numbers, Numbers, tuple[int, int]]:
+    """Return row and column of each derivation in a table with one row for each prefix, and the shape of the table."""
+    _, row, count = np.unique(prefix, return_inverse=True, return_counts=True)
+    return row, np.arange(len(prefix)) - (np.cumsum(count) - count)[row], (len(count), int(count.max()))
+
+
+def _nth(table: Floats, count: int) -> Floats:
+    """Return the `count`-th highest value of each row, shape (rows, 1); -inf if there are fewer, inf if `count` is 0."""
+    if not 0 < count <= table.shape[1]:
+        return np.full((len(table), 1), -np.inf if count else np.inf)
+    nth: Floats = np.partition(table, -count, axis=1)[:, -count, None]
+    return nth
 
 
 def _highest(table: Floats, count: int) -> NDArray[np.bool_]:
@@ -288,7 +356,7 @@ def _highest(table: Floats, count: int) -> NDArray[np.bool_]:
     if not count:
         return np.zeros(table.shape, bool)
     # The choice must not depend on the width of the table, which depends on the other prefixes.
-    lowest = np.partition(table, -count, axis=1)[:, -count, None]
+    lowest = _nth(table, count)
     higher, equal = table > lowest, table == lowest
     remaining = count - higher.sum(1, keepdims=True)
     chosen: NDArray[np.bool_] = (higher | (equal & (np.cumsum(equal, 1) <= remaining))) & (table > -np.inf)
@@ -323,12 +391,9 @@ def _continuing(
     # A derivation whose root is closed can generate no more words.
     lasting = (actions != REDUCE) | (items.opened[parents] > 1)
     parents, actions = parents[lasting], actions[lasting]
-    # The score of the last derivation in a full beam. What does not exceed it can't enter the beam: scores only fall.
-    full, lowest = np.bincount(waiting.prefix, minlength=len(counts)) >= sizes.word_beam, np.full(len(counts), np.inf)
-    np.minimum.at(lowest, waiting.prefix, waiting.score)
     highest = np.full(len(counts), -np.inf)
     np.maximum.at(highest, items.prefix[parents], scores[parents, actions])
-    goes_on = (counts < sizes.beam) & ~(full & (highest <= lowest))
+    goes_on = (counts < sizes.beam) & (highest > _last(waiting, counts, sizes))
     going = goes_on[items.prefix[parents]]
     return parents[going], actions[going]
 

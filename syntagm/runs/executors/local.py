@@ -1,5 +1,6 @@
 """Workers as processes of this machine."""
 
+import contextlib
 import glob
 import os
 import pickle
@@ -78,8 +79,10 @@ class Local(Executor):
         self._processes.clear()
 
     def _close(self, process: subprocess.Popen[bytes]) -> None:
-        if process.stdin:
-            process.stdin.close()
+        # A process that was killed before it read the session leaves it in the buffer, which `close` tries to write again.
+        with contextlib.suppress(BrokenPipeError):
+            if process.stdin:
+                process.stdin.close()
 
 
 def _devices() -> list[str]:
