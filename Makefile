@@ -29,9 +29,10 @@ test-night: $(READY)
 	$(BIN)/python -m tests.fuzzing
 	$(BIN)/python -m tests.laboratory
 
-# The lowest versions that pyproject.toml admits, in an environment of their own. By hand, after a bound is changed.
+# The fast lane with the lowest versions that pyproject.toml admits, in an environment of their own. By hand, after a bound
+# is changed.
 test-lowest: $(LOWEST)/ready
-	$(LOWEST)/bin/python -m pytest tests/models tests/stats
+	$(LOWEST)/bin/python -m pytest -n auto
 
 $(LOWEST)/ready: pyproject.toml constraints-lowest.txt
 	python3 -m venv $(LOWEST)

@@ -1,7 +1,9 @@
 """Benchmark of executors: what workers cost, and a simulation of large sweeps with the measured costs.
 
-Measured in CPU-seconds: the steps of driver and workers, on suites of BLiMP's size with the model `random`; and one command
-in one process and with `local:1` and `local:2`, interleaved. Simulated: `MODELS` checkpoints, one driver.
+Measured: one command in one process and with `local:1` and `local:2`, interleaved; and the steps of driver and workers, and
+all that the driver does, on suites of BLiMP's size with models of the family `random`. For the latter, workers are objects of
+one process, which compute while the driver waits, so that the time of the driver is what remains. Simulated with this:
+`MODELS` checkpoints, one driver.
 """
 
 import heapq
@@ -21,15 +23,17 @@ WORKERS = (8, 16, 32, 64, 128, 256, 512, 1024)
 # Seconds to score a unit, 1,000 pairs: about those of a small model on a GPU, and of one on a core.
 UNITS = {"0.5 s": 0.5, "10 s": 10.0}
 LOADING = 5.0
+# Models and workers whose steps are measured, and the units that a worker computes before the driver looks again.
+MEASURED, AT_ONCE = 2, 4
 STEPS = {
     "plan a model (worker)": ("worker", "_Loaded", "__init__"),
     "score and judge a unit (worker)": ("worker", "_Loaded", "compute"),
     "take a unit (worker)": ("exchange", "Exchange", "lease"),
-    "deliver a unit (worker)": ("exchange", "Exchange", "deliver"),
+    "deliver a unit, or the results (worker)": ("exchange", "Exchange", "deliver"),
     "offer a unit (driver)": ("exchange", "Exchange", "offer"),
     "open a run (driver)": ("ledger", "Ledger", "open"),
-    "commit a unit (driver)": ("ledger", "Ledger", "store"),
-    "write the results of a run (driver)": ("ledger", "", "_write_results"),
+    "commit units that arrived together (driver)": ("ledger", "Ledger", "commit_written"),
+    "finish a run (driver)": ("ledger", "Ledger", "finish"),
 }
 
 
@@ -67,11 +71,11 @@ def _steps(place: Path, pairs: int) -> list[str]:
     from syntagm.runs import driver, exchange, executors, ledger, worker
     from syntagm.tasks.predictions.task import Predictions
 
-    modules = {"driver": driver, "exchange": exchange, "ledger": ledger, "worker": worker}
-    wall: dict[str, list[float]] = {name: [] for name in STEPS}
-    cpu: dict[str, list[float]] = {name: [] for name in STEPS}
+    modules = {"exchange": exchange, "ledger": ledger, "worker": worker}
+    wall: dict[str, list[float]] = {name: [] for name in [*STEPS, "workers", "all"]}
+    cpu: dict[str, list[float]] = {name: [] for name in wall}
     for name, (module, kind, function) in STEPS.items():
-        target = getattr(modules[module], kind) if kind else modules[module]
+        target = getattr(modules[module], kind)
         setattr(target, function, _timed(getattr(target, function), wall[name], cpu[name]))
 
     class Here(executors.Executor):
@@ -79,32 +83,44 @@ def _steps(place: Path, pairs: int) -> list[str]:
             self._workers = [worker.Worker(session, name) for name in workers]
 
         def ended(self) -> Mapping[str, str]:
-            for each in self._workers:
-                each.step()
+            _timed(self._compute, wall["workers"], cpu["workers"])()
             return {}
 
         def stop(self) -> None:
             pass
+
+        def _compute(self) -> None:
+            for each in self._workers:
+                for _ in range(AT_ONCE):
+                    piece = each.step()
+                    if piece is None or piece.name == exchange.OPEN:
+                        break
 
     (suites := place / "suites").mkdir()
     for number in range(PARADIGMS):
         write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
     (out := place / "out").mkdir()
     work = worker.Work(Predictions(), expand([str(suites)]), None, 1, (), None, "")
-    began = time.process_time()
-    [_] = driver.drive([driver.Job("random", "", out)], work, out, Here("", {}), Progress())
-    total = time.process_time() - began
-    lines = [f"| step, {PARADIGMS} units of {pairs:,} pairs | times | CPU ms | wall ms |", "|---|---|---|---|"]
+    jobs = [driver.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
+    executor = Here("", {})
+    executor.count = MEASURED
+    _timed(lambda: list(driver.drive(jobs, work, out, executor, Progress())), wall["all"], cpu["all"])()
+    units = PARADIGMS * MEASURED
+    lines = [f"| step, {units} units of {pairs:,} pairs | times | CPU ms | wall ms |", "|---|---|---|---|"]
     lines += [f"| {name} | {len(cpu[name])} | {_mean(cpu[name]):.2f} | {_mean(wall[name]):.2f} |" for name in STEPS]
-    work_of_workers = sum(cpu["plan a model (worker)"]) + sum(cpu["score and judge a unit (worker)"])
-    lines += ["", f"All else: {1000 * (total - work_of_workers) / PARADIGMS:.1f} CPU ms per unit.", ""]
+    # The results are what takes longest to deliver.
+    writing = sum(sorted(cpu["deliver a unit, or the results (worker)"])[-MEASURED:]) / MEASURED
+    lines += [f"| deliver the results (worker) | {MEASURED} | {1000 * writing:.2f} | |", ""]
+    driver_cpu, driver_wall = ((sum(each["all"]) - sum(each["workers"])) / MEASURED for each in (cpu, wall))
+    size = sum((out / "0" / name).stat().st_size for name in ("ledger.jsonl", "run.json"))
     lines += [
-        f"Ledger and record of a model: {sum((out / name).stat().st_size for name in ('ledger.jsonl', 'run.json')):,} bytes.",
-        "",
-    ]
-    opening = sum(cpu["open a run (driver)"])
-    commit, results = _mean(cpu["commit a unit (driver)"]) / 1000, sum(cpu["write the results of a run (driver)"])
-    return [*lines, *_simulations(sum(cpu["plan a model (worker)"]), opening, commit, results)]
+        f"The driver, all in all: {1000 * driver_cpu:.0f} CPU ms a model, {1000 * driver_cpu / PARADIGMS:.2f} a unit; "
+        f"with waiting for the file system {1000 * driver_wall:.0f} ms a model, {1000 * driver_wall / PARADIGMS:.2f} a unit.",
+        "", f"Ledger and record of a model: {size:,} bytes.", "",
+    ]  # fmt: skip
+    start = LOADING + _mean(cpu["plan a model (worker)"]) / 1000
+    opening = [sum(each["open a run (driver)"]) / MEASURED for each in (cpu, wall)]
+    return [*lines, *_simulations(start, writing, tuple(zip(opening, (driver_cpu, driver_wall), strict=True)))]
 
 
 def _timed(function: Callable[..., Any], wall: list[float], cpu: list[float]) -> Callable[..., Any]:
@@ -123,32 +139,33 @@ def _mean(seconds: Sequence[float]) -> float:
     return 1000 * sum(seconds) / max(len(seconds), 1)
 
 
-def _simulations(planning: float, opening: float, commit: float, results: float) -> list[str]:
-    columns = " | ".join(f"{name} a unit" for name in UNITS)
-    driver = f"the driver needs {opening + results:.2f} s a model and {1000 * commit:.1f} ms a unit"
+def _simulations(start: float, writing: float, drivers: Sequence[tuple[float, float]]) -> list[str]:
+    columns = [f"{name} a unit{waiting}" for waiting in ("", ", with waiting") for name in UNITS]
     lines = [
-        f"Simulated: {MODELS:,} models x {PARADIGMS} units; {LOADING:.0f} s to load a model, {planning:.1f} s to plan it;",
-        f"{driver}. Hours, and how busy the workers are:", "", f"| workers | {columns} |", "|---|" + "---|" * len(UNITS),
+        f"Simulated: {MODELS:,} models x {PARADIGMS} units; {start:.1f} s to load and plan a model, {writing:.2f} s to write",
+        "its results. Hours, and how busy the workers are; `with waiting` has the driver's time on this file system:",
+        "", f"| workers | {' | '.join(columns)} |", "|---|" + "---|" * len(columns),
     ]  # fmt: skip
     for workers in WORKERS:
         cells = []
-        for unit in UNITS.values():
-            hours = simulate(workers, MODELS, LOADING + planning, unit, opening, commit, results) / 3600
-            busy = MODELS * (LOADING + planning + PARADIGMS * unit) / 3600 / workers / hours
-            cells.append(f"{hours:,.1f} h, {busy:.0%}")
+        for opening, driver in drivers:
+            for unit in UNITS.values():
+                computing = PARADIGMS * unit + writing
+                hours = simulate(workers, MODELS, start, computing, opening, driver - opening) / 3600
+                busy = MODELS * (start + computing) / 3600 / workers / hours
+                cells.append(f"{hours:,.1f} h, {busy:.0%}")
         lines.append(f"| {workers:,} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def simulate(
-    workers: int, models: int, start: float, unit: float, opening: float, commit: float, results: float
-) -> float:
+def simulate(workers: int, models: int, start: float, computing: float, opening: float, committing: float) -> float:
     """Return the seconds that a sweep takes if a worker has a model for itself, as while there are more models than workers.
 
-    A worker loads and plans a model (`start`), waits until the driver has opened its run, computes its units, and goes on.
-    The driver does one thing at a time, and openings first. The commits of a model are one piece of work, at its end.
+    A worker loads and plans a model (`start`), waits until the driver has opened its run, computes its units and writes its
+    results, and goes on. The driver does one thing at a time, and openings first. The commits of a model are one piece of work,
+    at its end.
 
-    >>> simulate(1, 2, 1.0, 0.0, 0.0, 0.0, 0.0), simulate(2, 2, 1.0, 0.0, 3.0, 0.0, 0.0)
+    >>> simulate(1, 2, 1.0, 0.0, 0.0, 0.0), simulate(2, 2, 1.0, 0.0, 3.0, 0.0)
     (2.0, 7.0)
     """
     events = [(start, worker, "planned") for worker in range(min(workers, models))]
@@ -161,7 +178,7 @@ def simulate(
         if what == "planned":
             openings.append(worker)
         elif what == "opened":
-            heapq.heappush(events, (now + PARADIGMS * unit, worker, "computed"))
+            heapq.heappush(events, (now + computing, worker, "computed"))
         elif what == "computed":
             commits += 1
             if left:
@@ -172,5 +189,5 @@ def simulate(
             heapq.heappush(events, (now + opening, openings.popleft(), "opened"))
         elif not busy and commits:
             busy, commits = True, commits - 1
-            heapq.heappush(events, (now + PARADIGMS * commit + results, -1, "committed"))
+            heapq.heappush(events, (now + committing, -1, "committed"))
     return now

@@ -4,7 +4,8 @@
 import { createInterface } from "node:readline";
 
 const START = "<s>", END = "</s>", UNKNOWN = "<unk>";
-const WORD = /[\s\x1c-\x1f\x85]*([\p{L}\p{N}_]+|[^\p{L}\p{N}_\s\x1c-\x1f\x85])/uy;
+// White space as in Python: \s has \ufeff in addition, and lacks others.
+const WORD = /(?:(?!\ufeff)[\s\x1c-\x1f\x85])*([\p{L}\p{N}_]+|\ufeff|[^\p{L}\p{N}_\s\x1c-\x1f\x85])/uy;
 const pairs = new Map(), firsts = new Map(), vocabulary = new Set([END, UNKNOWN]);
 
 const add = (counts, key) => counts.set(key, (counts.get(key) ?? 0) + 1);

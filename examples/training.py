@@ -27,7 +27,10 @@ def main(folder: str, steps: int = 60, every: int = 20) -> None:
     """
     set_seed(1)
     tokenizer = sg.load_model("demo").tokenizer
-    config = GPT2Config(vocab_size=len(tokenizer), n_positions=128, n_embd=64, n_layer=2, n_head=2)
+    symbol = tokenizer.eos_token_id
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_positions=128, n_embd=64, n_layer=2, n_head=2, bos_token_id=symbol, eos_token_id=symbol
+    )  # fmt: skip
     ids = tokenizer(BUNDLED["excerpt"].read_text("utf-8")[:200_000], truncation=False, verbose=False)["input_ids"]
     rows = [ids[at : at + LENGTH] for at in range(0, len(ids) - LENGTH, LENGTH)]
     trainer = Trainer(

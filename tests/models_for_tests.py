@@ -7,14 +7,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.contract import LanguageModel
+from syntagm.models.jrnn.letters import Letters, Symbols
 from syntagm.models.jrnn.model import Jrnn
 from syntagm.models.jrnn.network import Network as JrnnNetwork
+from syntagm.models.jrnn.network import Size as JrnnSize
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import Network
 from syntagm.models.multitask.model import Multitask
@@ -128,6 +131,12 @@ _WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 _SHARPEN = {"mamba": 2.0}
 
 
+# Differences of the lowest supported transformers, 4.57, that tests allow for.
+BEFORE_5 = transformers.__version__.startswith("4.")
+# The output layers of LSTMs and RNNGs are trained in bfloat16 from PyTorch 2.9 on.
+BFLOAT16 = pytest.mark.skipif(not hasattr(torch.backends.mkldnn, "matmul"), reason="PyTorch before 2.9")
+
+
 def transformer(kind: str, tokenizer: Any, sharpen: float | None = None, seed: int = 1, **more: Any) -> Any:
     """A random model of the family `kind`; `sharpen` widens its weights, so that its numbers are far from uniform."""
     sharpen = sharpen or _SHARPEN.get(kind, 8.0)
@@ -193,10 +202,11 @@ def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLs
 
 
 def jrnn(**options: str) -> Jrnn:
-    """A random LSTM with projections and peepholes over the words of `TEXT`."""
+    """A random LSTM with projections and peepholes over the letters of words; it predicts the words of `TEXT`."""
     torch.manual_seed(1)
     vocabulary = build([line.split() for line in TEXT.splitlines()])
-    network = JrnnNetwork(len(vocabulary), 8, 16, 2)
+    size = JrnnSize(8, 16, 2, 3, ((1, 2), (3, 4)), 1)
+    network = JrnnNetwork(size, Letters(vocabulary, Symbols(0, 1, 2, 3, 4)))
     with torch.no_grad():
         for weights in network.parameters():
             weights.normal_(0.0, 0.7)

@@ -4,11 +4,15 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import syntagm
+from syntagm import registry
+from syntagm.cli import _parser
+from syntagm.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -107,6 +111,35 @@ def test_a_page_says_whom_it_is_for(page: Path) -> None:
         return
     first = page.read_text(encoding="utf-8").split("\n\n")[1]
     assert re.match(r"For \w+", first), first
+
+
+LINE = re.compile(r"^(?: {4}|\$ )syntagm ([^\n]*)$", re.MULTILINE)
+
+
+def test_every_command_line_has_the_options_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Command lines of pages and of help texts are parsed. An ellipsis stands for further arguments."""
+    parser, wrong, count = _parser(), list[str](), 0
+    texts = {name(page): page.read_text(encoding="utf-8") for page in PAGES}
+    texts |= {command: registry.find("cli", command).__doc__ for command in registry.names("cli")}
+    for place, text in texts.items():
+        for found in LINE.finditer(re.sub(r"\\\n\s*", " ", text)):
+            # In help texts, what follows after a gap says what the command does; on pages, a comment does, so that lines
+            # can be copied. $T holds the texts of an experiment.
+            line = found[1] if place.endswith(".md") else re.split(" {3,}", found[1])[0]
+            line = re.sub(r" \$T(?= )", " --corpus x", line)
+            words = shlex.split(line, comments=True)
+            kept = words[: next((at for at, word in enumerate(words) if word in ("|", ">", "...", "…")), None)]
+            count += 1
+            try:
+                parser.parse_args(kept)
+            except InputError:
+                assert "--config" in words
+            except SystemExit as end:
+                said = capsys.readouterr().err
+                if end.code and not (kept != words and "are required" in said):
+                    wrong.append(f"{place}: {line}: {said.splitlines()[-1]}")
+    assert wrong == []
+    assert count > 300
 
 
 def test_every_promise_names_a_test_that_exists() -> None:

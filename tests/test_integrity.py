@@ -1,6 +1,7 @@
 """`syntagm integrity`: what is whole, damaged and foreign, in everything that a room declares."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,20 @@ def test_damaged_missing_and_foreign_files_are_named(folder: Path, capsys: pytes
         str(run / "results.csv"),
         str(shard),
     }
+
+
+def test_a_unit_that_was_committed_twice_is_named_and_the_same_command_repairs_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = folder / "toy"
+    before = (run / "ledger.jsonl").read_bytes()
+    interrupt(run)
+    (run / "ledger.jsonl").write_bytes(2 * before)
+    assert main(["integrity", str(run)]) == 1
+    shown = capsys.readouterr().out
+    assert re.search(r"ledger.jsonl, line 2: unit \w{32} a second time; expected one line per unit", shown)
+    toy_run(run, agreement())
+    assert (run / "ledger.jsonl").read_bytes() == before
 
 
 def test_one_file_is_judged_as_a_part_of_its_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

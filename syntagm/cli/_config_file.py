@@ -11,6 +11,8 @@ from syntagm.io import toml, utf8
 
 # Permissions are given by the person at the keyboard, never by a file.
 _PERMISSIONS = ("allow-pickle", "allow-exec", "trust-remote-code")
+_OF_A_MODEL = ("model", "name", "group")
+_NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}
 
 
 def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -80,13 +82,16 @@ def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
     if not isinstance(value, list) or not value:
         raise UsageError(place, toml.shown(value), expected)
     if all(isinstance(one, str) for one in value):
-        return [str(one) for one in value], []
+        return [_model(one, f"{place}, {number}") for number, one in enumerate(value, 1)], []
     models, names = list[str](), list[str]()
     for number, one in enumerate(value, 1):
         if not isinstance(one, Mapping) or not isinstance(one.get("model"), str):
             raise UsageError(f"{place}, {number}", toml.shown(one), expected)
-        toml.known(one, ("model", "name", "group"), f"{place}, {number}")
-        models.append(one["model"])
+        for key in one:
+            if key not in _OF_A_MODEL:
+                cure = "Options of the command stand above the first [[models]]."
+                raise UsageError(f"{place}, {number}, {key}", "no key of a model", " or ".join(_OF_A_MODEL), cure)
+        models.append(_model(one["model"], f"{place}, {number}"))
         name = [toml.text(one, "name", f"{place}, {number}")] if "name" in one else []
         if group := toml.text(one, "group", f"{place}, {number}") if "group" in one else "":
             if not name:
@@ -100,6 +105,13 @@ def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
     if names and len(names) < len(models):
         raise UsageError(place, f"{len(names)} names for {len(models)} models", "a name for each, or for none")
     return models, names
+
+
+def _model(name: str, place: str) -> str:
+    """Return the name of a model; refuse one that the command line would take for an option, such as a permission."""
+    if not name or name.startswith("-"):
+        raise UsageError(place, toml.shown(name), "the name of a model", "Options have keys of their own.")
+    return name
 
 
 def _action(key: str, actions: Mapping[str, argparse.Action], file: str) -> argparse.Action:
@@ -123,7 +135,7 @@ def _words(action: argparse.Action, key: str, value: Any, file: str) -> list[str
         if not isinstance(value, bool):
             raise UsageError(place, toml.shown(value), "true or false")
         return [option] if value else []
-    values = [_text(one, place) for one in (value if isinstance(value, list) else [value])]
+    values = [_text(one, place, action) for one in (value if isinstance(value, list) else [value])]
     several = action.nargs in ("+", "*") or isinstance(action.default, list) or "Append" in type(action).__name__
     if len(values) != 1 and not (values and several):
         raise UsageError(place, f"{len(values)} values", "at least one" if several else "one")
@@ -136,7 +148,16 @@ def _joined(option: str, values: Sequence[str]) -> Iterator[str]:
         yield f"{option}={value}" if option.startswith("--") else f"{option}{value}"
 
 
-def _text(value: Any, place: str) -> str:
+def _text(value: Any, place: str, action: argparse.Action) -> str:
+    """Return a value as text, after checking that it is one of the option."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UsageError(place, toml.shown(value), "text or a number")
+    if action.choices and value not in action.choices:
+        raise UsageError(place, toml.shown(value), " or ".join(map(str, action.choices)))
+    if expected := _NUMBERS.get(action.type):
+        try:
+            assert callable(action.type)
+            action.type(str(value))
+        except ValueError:
+            raise UsageError(place, toml.shown(value), expected) from None
     return str(value)

@@ -2,7 +2,9 @@
 
 import argparse
 import shlex
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +14,12 @@ from syntagm.errors import SyntagmError, UsageError
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.models.contract import LanguageModel
+    from syntagm.progress import Progress
+    from syntagm.runs.cache import AnswerCache
     from syntagm.runs.driver import Job
+    from syntagm.runs.executors import Executor
     from syntagm.runs.store import Run
+    from syntagm.runs.worker import Work
     from syntagm.tasks.task import Task
 
 _TEMPLATE_OPTIONS = ("n", "seed", "style")
@@ -85,8 +91,13 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
 
 
-def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> "Run":
+def evaluate(
+    options: argparse.Namespace, files: "SuiteFiles", folder: Path, sizes: Mapping[str, int] | None = None
+) -> "Run":
     """Evaluate the model of the command line on the suites, in the run directory `folder`, or resume the run there.
+
+    Arguments:
+        sizes: the number of items of each suite, if it is chosen already; see `sizes_here`.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
@@ -94,21 +105,61 @@ def evaluate(options: argparse.Namespace, files: "SuiteFiles", folder: Path) -> 
         Interrupted: the user requested a stop.
     """
     from syntagm.cli._screen import Screen
-    from syntagm.runs.cache import AnswerCache
     from syntagm.runs.engine import execute
-    from syntagm.runs.evaluate import sample_of
+    from syntagm.runs.evaluate import drawn
+    from syntagm.suite import Sampled
 
     task = predictions(options)
     if options.executor:
         return _one(options, files, task, folder)
     with Screen(quiet=options.quiet) as screen:
-        path = _cache(options)
-        cache = AnswerCache(path, screen.warned) if path else None
-        model = _load(options, folder)
-        sample = sample_of(
-            task, model, files, **limits(options), stop_at=stop_at(options), cache=cache, progress=screen
-        )
-        return execute(task, model, sample, folder, cache=cache, progress=screen, command=_command(options))
+        cache = _answers(options, screen)
+        model, sample, reach = _load(options, folder), limits(options), stop_at(options)
+        if sizes:
+            items = Sampled(files, sizes, sample["seed"], reach)
+        else:
+            items = drawn(task, model, files, **sample, stop_at=reach, cache=cache, progress=screen)
+        return execute(task, model, items, folder, cache=cache, progress=screen, command=_command(options))
+
+
+def sizes_here(
+    options: argparse.Namespace, files: "SuiteFiles", models: Sequence[tuple[str, str, Path]]
+) -> dict[str, int] | None:
+    """Return the number of items of each suite that pilots of all models choose for --stop-at; None without this option.
+
+    Arguments:
+        models: the models, with their labels and folders.
+
+    Raises:
+        SyntagmError: a pilot failed, or as in `evaluate.refuse_beside_stop_at`.
+    """
+    from syntagm.cli._screen import Screen
+    from syntagm.runs.evaluate import pilot, refuse_beside_stop_at, sizes_after
+
+    if (reach := stop_at(options)) is None:
+        return None
+    task, sample = predictions(options), limits(options)
+    refuse_beside_stop_at(task, sample["limit"], reach)
+
+    def runs(screen: Screen) -> "Iterator[Run]":
+        for number, (name, label, _) in enumerate(models, 1):
+            if not options.quiet:
+                print(f"{label} ({number} of {len(models)}): pilot", file=sys.stderr)
+            try:
+                model = _model.load(argparse.Namespace(**vars(options) | {"model": name}))
+                yield pilot(task, model, files, sample["seed"], reach, _answers(options, screen), screen)
+            except SyntagmError as error:
+                raise _of_pilot(label, error) from error
+
+    with Screen(quiet=options.quiet) as screen:
+        return sizes_after(runs(screen), reach, screen)
+
+
+def _of_pilot(label: str, error: SyntagmError) -> SyntagmError:
+    """Return the error of a model's pilot, without which no model can be evaluated."""
+    error.place = f"{label}: {error.place}" if error.place else label
+    error.cure = f"{error.cure} --stop-at needs a pilot of each model, so none was evaluated.".lstrip()
+    return error
 
 
 def predictions(options: argparse.Namespace) -> "Task[Any]":
@@ -183,10 +234,13 @@ def with_workers(
     from syntagm.cli._screen import WorkersScreen
     from syntagm.io import atomic
     from syntagm.runs.driver import drive
+    from syntagm.runs.evaluate import refuse_beside_stop_at, sizes_after
     from syntagm.runs.executors import find
     from syntagm.runs.worker import Work
 
-    executor, sample = find(options.executor), limits(options)
+    executor, sample, reach = find(options.executor), limits(options), stop_at(options)
+    if reach is not None:
+        refuse_beside_stop_at(task, sample["limit"], reach)
     cache = _cache(options) if task.needs == "score" else None
     if cache and not executor.one_machine:
         if options.cache:
@@ -195,17 +249,50 @@ def with_workers(
         # SQLite's log works between processes of one machine only.
         cache = None
     granted = _model.granted_permissions(options)
-    work = Work(task, files.files, sample["limit"], sample["seed"], granted, cache, _command(options))
+    work = Work(task, files.files, sample["limit"], sample["seed"], granted, cache, _command(options), reach)
     atomic.make_folder(folder)
     noun = "context" if task.needs == "fill" else "sentence"
+    if reach is not None:
+        with WorkersScreen(len(jobs), noun, options.quiet) as screen:
+            work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, screen), reach, screen))
+        executor = find(options.executor)
     with WorkersScreen(len(jobs), noun, options.quiet) as screen:
         yield from drive(jobs, work, folder, executor, screen)
 
 
+def _pilots(
+    jobs: "Sequence[Job]", work: "Work", folder: Path, executor: "Executor", progress: "Progress"
+) -> "Iterator[Run]":
+    """Compute the pilots of --stop-at with workers, in a temporary folder."""
+    from syntagm.io import atomic
+    from syntagm.runs.driver import drive
+    from syntagm.stats import precision
+
+    with atomic.scratch(folder / "pilots") as place:
+        pilots = [replace(job, folder=place / str(number)) for number, job in enumerate(jobs)]
+        for job, result in drive(pilots, replace(work, limit=precision.PILOT), place, executor, progress):
+            if isinstance(result, SyntagmError):
+                raise _of_pilot(job.label or job.model, result)
+            yield result
+
+
+def _answers(options: argparse.Namespace, progress: "Progress") -> "AnswerCache | None":
+    """Open the cache of answers; None for none."""
+    from syntagm.runs.cache import AnswerCache
+
+    return AnswerCache(path, progress.warned) if (path := _cache(options)) else None
+
+
 def _cache(options: argparse.Namespace) -> Path | None:
-    """Return the file that caches answers; None for none."""
+    """Return the file that caches answers; None for none.
+
+    Raises:
+        UsageError: there are both --cache and --no-cache.
+    """
     from syntagm.runs.cache import default_path
 
+    if options.no_cache and options.cache:
+        raise UsageError("--cache", "given with --no-cache", "one of the two")
     return None if options.no_cache else options.cache or default_path()
 
 

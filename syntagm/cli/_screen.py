@@ -4,6 +4,7 @@ import math
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -202,7 +203,7 @@ def show_run(run: Run, page: Path | None) -> None:
 
 
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
-    """Print a line for each model, with its score over all suites, and the path of the report."""
+    """Print a line for each model, with its score over all suites, and the paths of the runs' folder and the report."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
     table = Table(caption=plain(CAPTION), caption_justify="left")
     for name in ("model", "measure"):
@@ -229,7 +230,8 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     for name, run in named(runs):
         for reason, count in run.undefined.items():
             errors.print(plain(f"warning: {name}: {counted(count, 'result')} undefined: {reason}"))
-        console.print(plain(f"run: {run.place}"))
+    for parent, count in Counter(str(run.folder.parent) if run.folder else run.place for run in runs).items():
+        console.print(plain(f"runs: {parent}, {counted(count, 'folder')}"))
     if page:
         console.print(plain(f"report: {page}"))
 

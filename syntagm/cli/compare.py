@@ -1,7 +1,8 @@
 """Compare two models on the same items.
 
 Reads two run directories and compares the suites that both contain with the same content;
-other suites are skipped and named.
+other suites are skipped and named. A folder in which `syntagm run` put two models stands for
+both, in the order of their names.
 
     syntagm compare runs/demo runs/gpt2
     syntagm compare runs/demo runs/gpt2 --measure all --flips 50
@@ -32,6 +33,7 @@ file. Exit code 1: a run is not finished; items without results are skipped.
 import argparse
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +55,9 @@ NARROWEST = 110
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("first", metavar="DIR", help="the run directory of the first model, A")
-    parser.add_argument("second", metavar="DIR", help="the run directory of the second model, B")
+    parser.add_argument(
+        "runs", metavar="DIR", nargs="+", help="the run directories of two models, A and B, or a folder with both"
+    )
     parser.add_argument(
         "--measure", metavar="M",
         help="a prediction's name, `first` (the first of each suite, the default) or `all` (whether all predictions hold)",
@@ -71,12 +74,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the runs and print the tables; return the exit code."""
-    from syntagm.runs.store import open_run
     from syntagm.views.comparison import compare
 
     count = _count(options.flips)
     _spare(options)
-    runs = open_run(options.first), open_run(options.second)
+    runs = _two(options.runs)
     rule = options.measure or "first"
     with _resampling.using(options):
         pairing = compare(*runs, rule)
@@ -92,6 +94,18 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         _write(pairing, options.output)
     return 0 if all(run.done for run in runs) else 1
+
+
+def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
+    from syntagm.cli._views import open_runs
+    from syntagm.errors import UsageError
+
+    runs = open_runs(folders, [])
+    if len(runs) != 2:
+        found = ", ".join(run.place for run in runs[:5]) + (", ..." if len(runs) > 5 else "")
+        cure = "`syntagm report` compares any number of runs with the first."
+        raise UsageError("compare", f"{len(runs)} run{'' if len(runs) == 1 else 's'} ({found})", "two", cure)
+    return runs[0], runs[1]
 
 
 def _refuse_proportions(pairing: "Pairing", options: argparse.Namespace) -> None:

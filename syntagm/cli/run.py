@@ -44,6 +44,7 @@ Exit code 1: more than half of the results of a run are undefined; the reasons a
 import argparse
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,17 +81,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="H",
         type=float,
         help="evaluate as many items of each suite, drawn at random, as give the 95%% interval of its accuracy a half-width "
-        "of at most H; a pilot of 50 items chooses how many, and the run records it",
+        "of at most H; a pilot of 50 items chooses how many, for several models the same, and the run records it",
     )
     add("--cache", metavar="FILE", type=Path, help="the file that caches surprisals across runs")
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add("--no-report", action="store_true", help="write no HTML report")
     add(
         "--order",
-        choices=["given", "coarse"],
+        choices=["given", "coarse", "largest"],
         default="given",
         help="evaluate several models in the given order (default), or the first, the last, the middle, the quarters "
-        "and so on (coarse), so that a curve takes shape early; numbers don't depend on it",
+        "and so on (coarse), so that a curve takes shape early, or by the sizes of their files (largest), so that workers "
+        "end together; numbers don't depend on it",
     )
     add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
@@ -107,32 +109,19 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
     sample, folders = limits(arguments), _folders(arguments)
     files = suites(arguments, arguments.suite)
-    _refuse_beside_stop_at(arguments)
     if arguments.dry_run:
+        if arguments.stop_at is not None:
+            cure = "The number of items is known after the pilot."
+            raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
         for model in arguments.models:
             show_plan(model, files, **sample)
         return 0
     if not arguments.alone:
         return _run_several(arguments, files, folders)
     [model] = arguments.models
-    finished = _evaluated(arguments, files, model, arguments.name, arguments.output)
+    finished = _evaluation.evaluate(_with(arguments, model, arguments.name), files, arguments.output)
     _show([finished], arguments)
     return 1 if _mostly_undefined([finished]) else 0
-
-
-def _refuse_beside_stop_at(arguments: argparse.Namespace) -> None:
-    """Refuse --stop-at beside options with which the number of items can't be chosen by a pilot."""
-    others = {
-        "--dry-run": (arguments.dry_run, "The number of items is known after the pilot."),
-        "--executor": (arguments.executor, "The pilot is computed in this process."),
-        "several models": (
-            not arguments.alone,
-            "Models would be evaluated on different items. Find the sizes with one, and give all of them --limit.",
-        ),
-    }
-    for other, (given, cure) in others.items():
-        if arguments.stop_at is not None and given:
-            raise UsageError("--stop-at", f"{other} beside it", "one of them", cure)
 
 
 def _folders(arguments: argparse.Namespace) -> list[Path]:
@@ -151,24 +140,38 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     if (output / "run.json").exists():
         cure = "Choose another folder for several models: each gets a folder in it."
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
-    labels = [folder_name(name) for name in names or models]
-    if len(set(labels)) < len(labels) and not names:
+    if twice := _repeated(models):
+        raise UsageError("MODEL", f"{twice} given twice", "each model once", "A pattern or a range may include it.")
+    labels = [_folder_name(name) for name in names] or [_folder_name(_end(model)) for model in models]
+    if _repeated(labels) and not names:
         # The folders a/best and b/best are told apart by their whole paths.
-        labels = [folder_name(name.replace("/", "-")) for name in models]
-    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        labels = [_folder_name(model) for model in models]
+    if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
     return [output / label for label in labels]
 
 
-def folder_name(model: str) -> str:
-    """Return the name of a model's folder: the end of its path, and its options.
+def _repeated(names: Sequence[str]) -> str | None:
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
-    >>> folder_name("org/gpt2-tiny@main?bos=no"), folder_name("masked:models/bert"), folder_name("GPT-2 (small)")
-    ('gpt2-tiny@main-bos-no', 'bert', 'GPT-2-small')
+
+def _end(model: str) -> str:
+    """Return the end of a model's path, and its options.
+
+    >>> _end("org/gpt2-tiny@main?bos=no"), _end("masked:models/bert")
+    ('gpt2-tiny@main?bos=no', 'bert')
     """
     address, question, options = model.partition("?")
-    end = address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address
-    return re.sub(r"[^\w.@+]+", "-", end + question + options).strip("-.") or "model"
+    return (address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address) + question + options
+
+
+def _folder_name(label: str) -> str:
+    """Return the name of the folder of a model with this label. A label is kept whole: its beginning may be a group.
+
+    >>> _folder_name("GPT-2 (small)"), _folder_name("Pythia: 70m"), _folder_name("gpt2?bos=no")
+    ('GPT-2-small', 'Pythia-70m', 'gpt2-bos-no')
+    """
+    return re.sub(r"[^\w.@+]+", "-", label).strip("-.") or "model"
 
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
@@ -178,8 +181,9 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     runs: dict[str, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
     named = list(zip(arguments.models, labels, folders, strict=True))
-    if arguments.order == "coarse":
-        named = [named[place] for place in sweeps.coarse(len(named))]
+    if arguments.order != "given":
+        places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
+        named = [named[place] for place in places]
     for label, result in (
         _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
     ):
@@ -191,8 +195,10 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     finished = [runs[label] for label in labels if label in runs]
     if finished:
         _show(finished, arguments)
-    if failed := len(folders) - len(finished):
-        print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
+    if failed := [label for label in labels if label not in runs]:
+        shown = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
+        found = f"{len(failed)} of {len(labels)} models failed, for the reasons above: {shown_lines(shown)}"
+        print(f"syntagm: {found}", file=sys.stderr)
         return 2
     return 1 if _mostly_undefined(finished) else 0
 
@@ -201,11 +207,12 @@ def _here(
     arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
 ) -> "Iterator[tuple[str, Run | Exception]]":
     """Evaluate models, given with labels and folders, one by one in this process."""
-    for model, label, folder in named:
+    sizes = _evaluation.sizes_here(arguments, files, named)
+    for number, (model, label, folder) in enumerate(named, 1):
         if not arguments.quiet:
-            print(f"{label}: {model}", file=sys.stderr)
+            print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            yield label, _evaluated(arguments, files, model, [label], folder)
+            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes)
         except (SyntagmError, OSError) as error:
             yield label, error
 
@@ -234,12 +241,8 @@ def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     return bool(short)
 
 
-def _evaluated(
-    arguments: argparse.Namespace, files: "SuiteFiles", model: str, name: Sequence[str], folder: Path
-) -> "Run":
-    from syntagm.cli._evaluation import evaluate
-
-    return evaluate(argparse.Namespace(**vars(arguments) | {"model": model, "name": name}), files, folder)
+def _with(arguments: argparse.Namespace, model: str, name: Sequence[str]) -> argparse.Namespace:
+    return argparse.Namespace(**vars(arguments) | {"model": model, "name": name})
 
 
 def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:

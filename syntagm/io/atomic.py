@@ -70,13 +70,13 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
                 _rename(temporary, target)
 
 
-def append(path: Path, line: str) -> None:
-    """Append a line to `path` and fsync it. An incomplete last line that an earlier failure left is ended first.
+def append(path: Path, *lines: str) -> None:
+    """Append lines to `path` and fsync them. An incomplete last line that an earlier failure left is ended first.
 
     Raises:
-        RunError: as for `write`; a line that can't be written completely is removed.
+        RunError: as for `write`; lines that can't be written completely are removed.
     """
-    content = line.encode() + b"\n"
+    content = "".join(f"{line}\n" for line in lines).encode()
     with _refused(path, len(content)):
         with open(path, "ab+") as file:
             before = file.seek(0, os.SEEK_END)
@@ -136,6 +136,20 @@ def put(written: Path, path: Path) -> None:
     with written.open("rb") as file:
         os.fsync(file.fileno())
     _rename(written, path)
+
+
+def move(files: Mapping[Path, Path]) -> None:
+    """Move finished files, whose content is durable already, to their places: target -> file. Fsync each folder once.
+
+    Raises:
+        RunError: a file can't be moved.
+    """
+    for path, written in files.items():
+        with _refused(path):
+            os.replace(written, path)
+    for folder in {path.parent for path in files}:
+        with _refused(folder):
+            sync_folder(folder)
 
 
 def make_folder(folder: Path) -> None:

@@ -88,7 +88,11 @@ def shown(value: Any) -> str:
 
     >>> shown("x" * 100)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    >>> shown(True)
+    'true'
     """
+    if isinstance(value, bool):
+        return "true" if value else "false"
     # A long text is cut before the repr, which would take long.
     text = repr(
         value[:100] if isinstance(value, str | list) else list(value)[:20] if isinstance(value, dict) else value

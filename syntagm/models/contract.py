@@ -40,6 +40,8 @@ class LanguageModel(ABC):
         can: the supported queries: "score", and possibly "fill" and "parse".
         labelled: whether constituents in the trees of `parse` have labels. If not, all are labelled X.
         worth_caching: whether reading a cached answer is faster than computing it.
+        one_by_one: whether each text is computed on its own, so that answers before an interruption can be kept. Otherwise
+            the texts of a batch change the last digits of each other's numbers, and a portion is computed again as a whole.
         settings: scoring settings as in signatures: {"bos": "yes", "eos": "no", ...}.
         record: further information for the record of a run: hashes, versions, how the numbers were computed.
     """
@@ -57,6 +59,7 @@ class LanguageModel(ABC):
     can: frozenset[str] = frozenset({"score"})
     labelled: ClassVar[bool] = True
     worth_caching: ClassVar[bool] = True
+    one_by_one: ClassVar[bool] = False
     settings: Mapping[str, str]
     record: Mapping[str, object]
 

@@ -1,36 +1,46 @@
 """The driver: it hands out the units of one or more models to workers, and alone commits what they compute.
 
-    for each model: offer its opening -> open the ledger -> offer the missing units, largest first -> commit each -> finish
+    for each model: offer its opening -> open the ledger -> offer the missing units, largest first -> commit them
+                    -> offer the writing of its results -> finish
 
 It loads no model and no suite. Workers find offers and deliver outcomes in a folder (`runs.exchange`), whichever executor
 started them. A killed worker costs one unit: that which it had taken is offered again. The command after a kill of the
 driver goes on from the ledgers, as always.
+
+What limits the number of workers is the time of the driver. So workers write files, and encode the results; the driver checks
+hashes and moves files. Units that have arrived together are committed together: a run folder and its ledger are fsynced once
+for all of them, and different runs in parallel, because a fsync is a time of waiting.
 """
 
 import contextlib
-import hashlib
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
 from syntagm.io import atomic
 from syntagm.progress import Progress
-from syntagm.runs.exchange import OPEN, Exchange, Outcome, Piece, Pulse, longest_first
+from syntagm.runs.exchange import OPEN, RESULTS, Arrival, Exchange, Piece, Pulse, longest_first
 from syntagm.runs.executors import Executor
 from syntagm.runs.ledger import Ledger, Opening, locked
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work, versions
-from syntagm.tasks.task import Unit
+from syntagm.tasks.task import Options, Unit
 
 # A piece that has lost so many workers in a row is set aside.
 TRIES = 3
 # Models opened beyond the number of workers, so that nobody waits for an opening; and how many locks a process may hold.
 _AHEAD, _MOST_OPEN = 2, 500
 _LONGEST_WAIT = 0.1
+# The number of runs that are written at the same time.
+_COMMITTING = 8
+# The file system lost or mixed up bytes; the piece is computed again.
+_DAMAGED = "a damaged file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,8 @@ def drive(
         session = Session(work, exchange.folder.absolute(), Path.cwd(), versions(), executor.beat, executor.patience)
         stack.callback(executor.stop)
         stack.enter_context(_beating(exchange.pulse, executor.beat))
-        yield from _Driver(jobs, exchange, session, executor, progress).run()
+        pool = stack.enter_context(ThreadPoolExecutor(_COMMITTING))
+        yield from _Driver(jobs, exchange, session, executor, progress, pool).run()
 
 
 @contextlib.contextmanager
@@ -96,7 +107,7 @@ class _Model:
 
     Attributes:
         missing: the units that are not yet committed, by name; None before the run is opened.
-        stack: what ends with the run: the lock of its folder, and the writing of its results.
+        stack: what ends with the run: the lock of its folder, and the note of an interruption.
     """
 
     def __init__(self, job: Job) -> None:
@@ -110,7 +121,7 @@ class _Model:
             raise
 
     def close(self, error: BaseException | None = None) -> None:
-        """Write the results, or after an error only what the record says of it, and unlock the folder."""
+        """Unlock the folder; after an interruption, note it in the record."""
         self.stack.__exit__(type(error) if error else None, error, None)
 
 
@@ -118,10 +129,16 @@ class _Driver:
     """The state of `drive`."""
 
     def __init__(
-        self, jobs: Sequence[Job], exchange: Exchange, session: Session, executor: Executor, progress: Progress
+        self,
+        jobs: Sequence[Job],
+        exchange: Exchange,
+        session: Session,
+        executor: Executor,
+        progress: Progress,
+        pool: ThreadPoolExecutor,
     ) -> None:
         self._jobs, self._exchange, self._session = jobs, exchange, session
-        self._executor, self._progress = executor, progress
+        self._executor, self._progress, self._pool = executor, progress, pool
         self._waiting = deque(range(len(jobs)))
         self._open: dict[int, _Model] = {}
         self._started = self._ended_workers = self._barren = 0
@@ -134,6 +151,8 @@ class _Driver:
         try:
             yield from self._run()
         except BaseException as error:
+            # A thread may still commit units.
+            self._pool.shutdown()
             for model in self._open.values():
                 model.close(error)
             raise
@@ -147,17 +166,14 @@ class _Driver:
             # The order matters: what a worker delivered before it ended has arrived when its end is known.
             ended = self._executor.ended()
             wait = min(_LONGEST_WAIT, max(0.002, wait * 1.5))
-            for piece, outcome in self._exchange.outcomes():
+            if arrivals := self._exchange.arrivals():
                 wait = self._barren = 0
-                yield from self._receive(piece, outcome)
+                yield from self._receive(arrivals)
+                for arrival in arrivals:
+                    self._exchange.remove(arrival)
             yield from self._release(ended)
             self._progress.answered("", 0)
-            complete = next((number for number, model in self._open.items() if model.missing == {}), None)
-            if complete is None:
-                time.sleep(wait)
-            else:
-                # One at a time: workers may wait for an opening.
-                yield from self._finish(complete)
+            time.sleep(wait)
 
     def _start(self, count: int) -> None:
         self._started += count
@@ -172,70 +188,116 @@ class _Driver:
         except SyntagmError as error:
             yield job, error
             return
-        self._exchange.describe(number, {"model": job.model, "label": job.label, "options": model.ledger.options})
+        self._exchange.describe(number, _order(job, model.ledger.options))
         self._exchange.offer(Piece(number, 0, OPEN))
 
-    def _receive(self, piece: Piece, outcome: Outcome) -> Iterator[tuple[Job, Run | SyntagmError]]:
-        """Open a run, or commit a unit. What nobody waits for any more is ignored: another worker was quicker."""
-        if not (model := self._open.get(piece.model)):
-            return
-        error = outcome.error()
-        if error and outcome.head["fatal"]:
-            raise error
-        try:
-            if error:
-                raise error
-            if piece.name != OPEN:
-                yield from self._commit(model, piece, outcome)
-            elif model.missing is None:
-                self._opened(piece.model, model, outcome)
-        except SyntagmError as error:
-            yield from self._fail(piece.model, error)
+    def _order(self, options: Options, job: Job) -> dict[str, Any]:
+        return {"model": job.model, "label": job.label, "options": options, "folder": str(job.folder.absolute())}
 
-    def _opened(self, number: int, model: _Model, outcome: Outcome) -> None:
-        head = outcome.head
+    def _receive(self, arrivals: Sequence[Arrival]) -> Iterator[tuple[Job, Run | SyntagmError]]:
+        """Open runs, finish runs, and commit units. What nobody waits for any more is ignored: another worker was quicker."""
+        units: dict[int, list[Arrival]] = {}
+        refused = []
+        for arrival in arrivals:
+            if error := arrival.error():
+                refused.append((arrival, error))
+            elif not (model := self._awaiting(arrival.piece)):
+                continue
+            elif arrival.piece.name == OPEN:
+                yield from self._opened(arrival, model)
+            elif arrival.piece.name == RESULTS:
+                yield from self._written(arrival, model)
+            else:
+                units.setdefault(arrival.piece.model, []).append(arrival)
+        yield from self._commit(units)
+        # Errors come last, so that no finished unit is lost.
+        for arrival, error in refused:
+            if arrival.head["fatal"]:
+                raise error
+            if arrival.piece.model in self._open:
+                yield from self._fail(arrival.piece.model, error)
+
+    def _awaiting(self, piece: Piece) -> _Model | None:
+        """Return the model that waits for a piece; None if no model does."""
+        if not (model := self._open.get(piece.model)):
+            return None
+        awaited = {OPEN} if model.missing is None else model.missing.keys() or {RESULTS}
+        return model if piece.name in awaited else None
+
+    def _opened(self, arrival: Arrival, model: _Model) -> Iterator[tuple[Job, Run | SyntagmError]]:
+        """Open the ledger with the plan of a worker, and offer the missing units."""
+        head, number = arrival.head, arrival.piece.model
+        if not arrival.is_whole():
+            yield from self._again(arrival.piece, f"worker {arrival.worker}: {_DAMAGED}")
+            return
         units = tuple(Unit(*fields) for fields in head["units"])
-        opened = Opening(head["record"], units, tuple(head["tables"]), outcome.files, tuple(head["warnings"]))
+        files = {name: path.read_bytes() for name, path in arrival.files.items()}
+        opened = Opening(head["record"], units, tuple(head["tables"]), files, tuple(head["warnings"]))
         self._progress.began(model.job.label or model.job.model)
         for warning in opened.warnings:
             self._progress.warned(warning)
-        missing = model.ledger.open(opened, self._progress)
-        model.stack.enter_context(model.ledger.finishing())
+        try:
+            missing = model.ledger.open(opened, self._progress)
+        except SyntagmError as error:
+            yield from self._fail(number, error)
+            return
+        model.stack.enter_context(model.ledger.noting_interruption())
         model.missing = {unit.name: unit for unit in missing}
-        recorded = opened.record["model"]
-        order = {
-            "model": model.job.model,
-            "label": model.job.label,
-            "options": model.ledger.options or opened.record["options"],
-        }
         # Offers come first: the worker that planned the run waits for the fingerprint, and then takes the first one.
         for piece in longest_first({unit.name: unit.size for unit in missing}, number):
             self._exchange.offer(piece)
-        self._exchange.describe(number, order | {"fingerprint": recorded["fingerprint"]})
+        order = _order(model.job, model.ledger.options or opened.record["options"])
+        self._exchange.describe(number, order | {"fingerprint": opened.record["model"]["fingerprint"]})
+        yield from self._finish_computed(number)
 
-    def _commit(self, model: _Model, piece: Piece, outcome: Outcome) -> Iterator[tuple[Job, SyntagmError]]:
-        if not model.missing or piece.name not in model.missing:
+    def _commit(self, units: Mapping[int, Sequence[Arrival]]) -> Iterator[tuple[Job, Run | SyntagmError]]:
+        """Commit units, given by their model, and report them."""
+        commits = {number: self._pool.submit(_committed, self._open[number], units[number]) for number in units}
+        for number, commit in commits.items():
+            try:
+                committed, damaged = commit.result()
+            except SyntagmError as error:
+                yield from self._fail(number, error)
+                continue
+            missing = self._open[number].missing or {}
+            for arrival in committed:
+                unit = missing.pop(arrival.piece.name)
+                self._lost.pop(arrival.piece, None)
+                self._progress.answered(unit.suite, unit.size)
+            for arrival in damaged:
+                yield from self._again(arrival.piece, f"worker {arrival.worker}: {_DAMAGED}")
+            yield from self._finish_computed(number)
+
+    def _finish_computed(self, number: int) -> Iterator[tuple[Job, Run | SyntagmError]]:
+        """If all units of a model are committed, finish its run, or offer the writing of its results."""
+        if not (model := self._open.get(number)) or model.missing:
             return
-        line = dict(outcome.head)
-        for ending, content in outcome.files.items():
-            if hashlib.sha256(content).hexdigest() != line["files"].get(ending):
-                # The file system lost or mixed up bytes. The unit is computed again.
-                yield from self._again(piece, f"worker {outcome.worker}: a damaged table")
-                return
-        model.ledger.store(line, outcome.files)
-        unit = model.missing.pop(piece.name)
-        self._lost.pop(piece, None)
-        self._progress.answered(unit.suite, unit.size)
+        if model.ledger.complete:
+            yield from self._finish(number)
+        else:
+            self._exchange.offer(Piece(number, 0, RESULTS))
+
+    def _written(self, arrival: Arrival, model: _Model) -> Iterator[tuple[Job, Run | SyntagmError]]:
+        """Finish a run with the results that a worker has written."""
+        if not arrival.is_whole():
+            yield from self._again(arrival.piece, f"worker {arrival.worker}: {_DAMAGED}")
+            return
+        try:
+            model.ledger.finish(arrival.files, arrival.hashes)
+        except SyntagmError as error:
+            yield from self._fail(arrival.piece.model, error)
+        else:
+            yield from self._finish(arrival.piece.model)
 
     def _finish(self, number: int) -> Iterator[tuple[Job, Run | SyntagmError]]:
-        """Write the results of a model."""
+        """Close a run that is done."""
         model = self._open[number]
         self._exchange.withdraw(number)
+        model.close()
         try:
-            model.close()
             run = model.ledger.run()
         except SyntagmError as error:
-            yield from self._fail(number, error)
+            yield self._ended(number), error
         else:
             yield self._ended(number), run
 
@@ -286,12 +348,10 @@ class _Driver:
 
     def _again(self, piece: Piece, reason: str) -> Iterator[tuple[Job, SyntagmError]]:
         """Offer a piece again, or give up its model if it was lost too often."""
-        model = self._open.get(piece.model)
-        if not model or (piece.name not in model.missing if model.missing is not None else piece.name != OPEN):
+        if not (model := self._awaiting(piece)):
             return
         self._lost[piece] += 1
-        label = model.job.label or model.job.model
-        place = f"{label}, its loading" if model.missing is None else _place(label, model.missing[piece.name])
+        place = _place(model, piece)
         if self._lost[piece] < TRIES:
             self._progress.warned(f"{place}: lost with {reason}; it is computed again")
             self._exchange.offer(piece)
@@ -307,5 +367,23 @@ class _Driver:
         return f"{reason} ({words})" if words else reason
 
 
-def _place(label: str, unit: Unit) -> str:
-    return f"{label}, suite {unit.suite}, unit {unit.name[:8]}"
+def _order(job: Job, options: Options) -> dict[str, Any]:
+    """Return what workers have to know of a model before its run is opened."""
+    return {"model": job.model, "label": job.label, "folder": str(job.folder.absolute()), "options": options}
+
+
+def _committed(model: _Model, arrivals: Sequence[Arrival]) -> tuple[Sequence[Arrival], Sequence[Arrival]]:
+    """Commit units of a model; return those that are committed, and those with a damaged table."""
+    # Two workers may have computed the same unit.
+    units = {arrival.piece: arrival for arrival in arrivals}.values()
+    whole = [arrival for arrival in units if arrival.is_whole()]
+    if whole:
+        model.ledger.commit_written([(arrival.head, arrival.files) for arrival in whole])
+    return whole, [arrival for arrival in units if arrival not in whole]
+
+
+def _place(model: _Model, piece: Piece) -> str:
+    label = model.job.label or model.job.model
+    if not model.missing:
+        return f"{label}, its {'loading' if piece.name == OPEN else 'results'}"
+    return f"{label}, suite {model.missing[piece.name].suite}, unit {piece.name[:8]}"

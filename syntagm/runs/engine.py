@@ -149,14 +149,21 @@ def _score_portion(
     """Yield the answers for a portion of texts, from the cache or the model.
 
     Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished. So
-    a run that is resumed after a kill computes each portion either fully or not at all.
+    a run that is resumed after a kill computes each portion either fully or not at all. A model that computes each text
+    on its own, such as one on a server, loses nothing: what it answered before an error is cached, too.
     """
     if cached_answers:
         done(len(cached_answers))
     missing = [text for text in texts if text not in cached_answers]
-    computed = {answer.text: answer for answer in model.score(missing, done)} if missing else {}
-    if cache and computed:
-        cache.put(model, computed.values())
+    computed: dict[str, Surprisals] = {}
+    complete = False
+    try:
+        for answer in model.score(missing, done) if missing else ():
+            computed[answer.text] = answer
+        complete = True
+    finally:
+        if cache and computed and (complete or model.one_by_one):
+            cache.put(model, computed.values())
     for text in texts:
         yield cached_answers[text] if text in cached_answers else computed[text]
 

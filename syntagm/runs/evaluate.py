@@ -12,7 +12,7 @@ from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
 from syntagm.stats import precision
-from syntagm.suite import Sampled, Suite
+from syntagm.suite import Sampled, Suite, sample_of
 from syntagm.tasks.align import Rule
 from syntagm.tasks.gaps.nucleus import Eligible
 from syntagm.tasks.gaps.task import Gaps
@@ -108,8 +108,8 @@ def run_suites(
     """
     refuse_no_model(model)
     task = task_of(measures or (), align)
-    sampled = sample_of(task, model, suites, limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress)
-    return execute(task, model, sampled, folder, cache=cache, progress=progress, command=command)
+    sample = drawn(task, model, suites, limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress)
+    return execute(task, model, sample, folder, cache=cache, progress=progress, command=command)
 
 
 def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
@@ -122,7 +122,7 @@ def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
     return Measures(tuple(parsed), align) if parsed else Predictions(align)
 
 
-def sample_of(
+def drawn(
     task: Task[Any],
     model: LanguageModel,
     suites: Iterable[Suite],
@@ -135,35 +135,72 @@ def sample_of(
 ) -> Sampled:
     """Return the items of the suites that a run evaluates: all, a limited number, or as many as a pilot chooses.
 
-    The pilot is computed again when a run is resumed, with the same result.
+    Raises:
+        UsageError: as in `refuse_beside_stop_at`.
+    """
+    if stop_at is None:
+        return Sampled(suites, limit, seed)
+    refuse_beside_stop_at(task, limit, stop_at)
+    kept = list(suites) if isinstance(suites, Iterator) else suites
+    sizes = sizes_after([pilot(task, model, kept, seed, stop_at, cache, progress)], stop_at, progress)
+    return Sampled(kept, sizes, seed, stop_at)
+
+
+def refuse_beside_stop_at(task: Task[Any], limit: int | None, stop_at: float) -> None:
+    """Refuse a half-width for which a pilot can't choose the number of items.
 
     Raises:
         UsageError: `stop_at` is not between 0 and 0.5, or is given beside a limit or measures.
     """
-    if stop_at is None:
-        return Sampled(suites, limit, seed)
     if limit is not None or not isinstance(task, Predictions):
         other = "a limit" if limit is not None else "measures"
         raise UsageError("--stop-at", f"{other} beside it", "one of them", "It chooses the items by predictions.")
     if not 0 < stop_at < 0.5:
         raise UsageError("--stop-at", f"{stop_at:g}", "a half-width between 0 and 0.5, for example 0.05")
-    kept = list(suites) if isinstance(suites, Iterator) else suites
-    pilot = execute(task, model, Sampled(kept, precision.PILOT, seed, stop_at), None, cache=cache, progress=progress)
-    sizes = {}
-    for suite in kept:
-        first = next(iter(pilot.suite(suite.name).predictions_for("first")), None)
-        values = pilot.results(suite.name).filter(pl.col("measure") == first)["value"]
-        defined = int(values.is_not_nan().sum())
-        # A suite without a defined item has no accuracy: all its items are evaluated.
-        size = len(suite.items)
-        if first and defined:
-            size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), stop_at)
-        if size > len(suite.items):
-            (progress or Progress()).warned(
-                f"{suite.name}: {len(suite.items)} items are too few for a half-width of {stop_at:g}"
-            )
-        sizes[suite.name] = size
-    return Sampled(kept, sizes, seed, stop_at)
+
+
+def pilot(
+    task: Task[Any],
+    model: LanguageModel,
+    suites: Iterable[Suite],
+    seed: int,
+    stop_at: float,
+    cache: Cache | None,
+    progress: Progress | None,
+) -> Run:
+    """Evaluate a model in memory on the items with which the samples of all sizes begin; see `sizes_after`."""
+    return execute(task, model, Sampled(suites, precision.PILOT, seed, stop_at), None, cache=cache, progress=progress)
+
+
+def sizes_after(pilots: Iterable[Run], stop_at: float, progress: Progress | None) -> dict[str, int]:
+    """Return how many items of each suite give the accuracy of every model an interval of this half-width.
+
+    All models get the number that one of them needs most, so that they are compared on the same items. Pilots are computed
+    again when a run is resumed, with the same result.
+
+    Arguments:
+        pilots: the runs of the pilots of all models.
+        stop_at: the half-width.
+        progress: receives a warning about each suite that is too small.
+    """
+    sizes: dict[str, int] = {}
+    items: dict[str, int] = {}
+    for run in pilots:
+        for suite in run.suites:
+            sample = sample_of(suite.tags)
+            items[suite.name] = sample.of if sample else suite.items
+            first = next(iter(suite.predictions_for("first")), None)
+            values = run.results(suite.name).filter(pl.col("measure") == first)["value"]
+            defined = int(values.is_not_nan().sum())
+            # A suite without a defined item has no accuracy: all its items are evaluated.
+            size = items[suite.name]
+            if first and defined:
+                size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), stop_at)
+            sizes[suite.name] = max(size, sizes.get(suite.name, 0))
+    for name, size in sizes.items():
+        if size > items[name]:
+            (progress or Progress()).warned(f"{name}: {items[name]} items are too few for a half-width of {stop_at:g}")
+    return sizes
 
 
 def fill(

@@ -1,13 +1,14 @@
 """The folder through which a driver and its workers exchange work, on one machine or on a shared file system.
 
-The driver plans, and alone commits; workers compute. A *piece* of work is a unit of a model, or its opening: to load the
-model and plan its run. Every change is one rename in one file system:
+The driver alone commits; workers compute. A *piece* of work is the opening of a model (load it and plan its run), one of
+its units, or its results (encode them when all units are committed). Every change is one rename in one file system:
 
     pulse                  renewed by the driver as long as it lives
     models/M.json          the name of model number M, and the options with which its run was opened
-    offers/M/K.NAME        a piece that nobody has: K is its place in the order, NAME that of the unit, or `open`
+    offers/M/K.NAME        a piece that nobody has: K is its place in the order, NAME that of the unit, `open` or `results`
     leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it
-    outcomes/M.K.NAME.W    what worker W computed: a line of JSON, then the content of the tables
+    files/M.K.NAME.W.FILE  a file that worker W wrote, such as a table: fsynced, for the driver to move to its place
+    outcomes/M.K.NAME.W    what worker W says of it, written last: JSON with the hashes of the files
 
 The guarantee is not here but in the ledger: the driver commits a unit once, whoever computed it and how often. A lease only
 avoids double work. It relies on this: a rename is atomic, and of several renames of one file one succeeds; a file is
@@ -18,19 +19,21 @@ whether it jumps.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from syntagm import errors
 from syntagm.errors import RunError, SyntagmError
+from syntagm.io import atomic, hashing
 
-OPEN = "open"
+OPEN, RESULTS = "open", "results"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,7 +43,7 @@ class Piece:
     Arguments:
         model: the number of the model.
         place: the place among the pieces of the model: the largest units come first.
-        name: the name of the unit; `OPEN` for the opening.
+        name: the name of the unit; `OPEN` for the opening, `RESULTS` for the results.
     """
 
     model: int
@@ -53,17 +56,40 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a worker made of a piece.
+    """What a worker makes of a piece.
 
     Arguments:
-        worker: the name of the worker.
         head: for an opening, the fields of `ledger.Opening`; for a unit, its line in the ledger; `error` for a refusal.
-        files: contents: the tables of a unit, or the files of an opening.
+        files: the tables of a unit, the results, or the files of an opening: name -> content in parts.
     """
 
+    head: Mapping[str, Any]
+    files: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An outcome that has arrived.
+
+    Arguments:
+        piece, worker: what was computed by whom.
+        head: as the worker delivered it.
+        files: the files that it delivered: name -> place.
+        hashes: the SHA-256 of the files.
+    """
+
+    piece: Piece
     worker: str
     head: Mapping[str, Any]
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, Path]
+    hashes: Mapping[str, str]
+
+    def is_whole(self) -> bool:
+        """Return whether all files can be read, and are those that the worker wrote."""
+        try:
+            return all(hashing.of_file(path) == self.hashes[name] for name, path in self.files.items())
+        except OSError:
+            return False
 
     def error(self) -> SyntagmError | None:
         """Return the refusal of the worker, if it is one."""
@@ -74,11 +100,11 @@ class Outcome:
         return refusal
 
 
-def refusal(worker: str, error: SyntagmError, fatal: bool) -> Outcome:
+def refusal(error: SyntagmError, fatal: bool) -> Outcome:
     """Return the outcome of a worker that met an error; `fatal` if it ends the command, not only this model."""
     said = {"place": error.place, "found": error.found, "expected": error.expected, "cure": error.cure}
     kind = next(base.__name__ for base in type(error).__mro__ if base.__module__ == errors.__name__)
-    return Outcome(worker, {"error": {"kind": kind, **said}, "fatal": fatal})
+    return Outcome({"error": {"kind": kind, **said}, "fatal": fatal})
 
 
 class Pulse:
@@ -111,7 +137,7 @@ class Exchange:
 
     def create(self) -> None:
         """Create the empty exchange; by the driver."""
-        for name in ("models", "offers", "leases", "outcomes", "logs"):
+        for name in ("models", "offers", "leases", "files", "outcomes", "logs"):
             (self.folder / name).mkdir()
         self.pulse.touch()
 
@@ -173,29 +199,42 @@ class Exchange:
         """End a lease."""
         self.lease_of(piece, worker).unlink(missing_ok=True)
 
-    def deliver(self, piece: Piece, outcome: Outcome) -> None:
-        """Write the outcome of a piece, and end the lease."""
-        sizes = {name: len(content) for name, content in outcome.files.items()}
-        head = json.dumps({**outcome.head, "sizes": sizes}).encode()
-        path = self.folder / "outcomes" / f"{piece}.{outcome.worker}"
-        self._write(path, b"".join([head, b"\n", *outcome.files.values()]))
-        self.release(piece, outcome.worker)
+    def deliver(self, piece: Piece, worker: str, outcome: Outcome) -> None:
+        """Write the outcome of a piece, and end the lease.
 
-    def outcomes(self) -> Iterator[tuple[Piece, Outcome]]:
-        """Yield the outcomes that have arrived, and delete each when the next one is asked for."""
+        Raises:
+            RunError: the disk is full, or another fault of the file system.
+            FileNotFoundError: the driver has deleted the exchange.
+        """
+        try:
+            hashes = {
+                name: self._write_file(self._file(piece, worker, name), outcome.files[name]) for name in outcome.files
+            }
+            head = json.dumps({**outcome.head, "hashes": hashes}).encode()
+            self._write(self.folder / "outcomes" / f"{piece}.{worker}", head)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise atomic.refusal(self.folder.parent, error, 0) from error
+        self.release(piece, worker)
+
+    def arrivals(self) -> list[Arrival]:
+        """Return the outcomes that have arrived, in the order of their pieces."""
+        arrivals = []
         for name in sorted(os.listdir(self.folder / "outcomes")):
-            if name.startswith("."):
-                continue
-            path = self.folder / "outcomes" / name
-            piece, worker = _parsed(name)
-            first, _, rest = path.read_bytes().partition(b"\n")
-            head = json.loads(first)
-            files, start = {}, 0
-            for ending, size in head.pop("sizes").items():
-                files[ending] = rest[start : start + size]
-                start += size
-            yield piece, Outcome(worker, head, files)
-            path.unlink()
+            if not name.startswith("."):
+                piece, worker = _parsed(name)
+                head = json.loads((self.folder / "outcomes" / name).read_bytes())
+                hashes = head.pop("hashes")
+                files = {name: self._file(piece, worker, name) for name in hashes}
+                arrivals.append(Arrival(piece, worker, head, files, hashes))
+        return arrivals
+
+    def remove(self, arrival: Arrival) -> None:
+        """Delete an outcome, and those of its files that were not moved."""
+        (self.folder / "outcomes" / f"{arrival.piece}.{arrival.worker}").unlink()
+        for path in arrival.files.values():
+            path.unlink(missing_ok=True)
 
     def log(self, worker: str) -> Path:
         """Return the file for all that a worker prints."""
@@ -207,6 +246,20 @@ class Exchange:
             lines = self.log(worker).read_text(errors="replace").split("\n")
             return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
         return ""
+
+    def _file(self, piece: Piece, worker: str, name: str) -> Path:
+        return self.folder / "files" / f"{piece}.{worker}.{name}"
+
+    def _write_file(self, path: Path, parts: Iterable[bytes]) -> str:
+        """Write a file durably, and return its SHA-256. It is visible under its name only with the outcome."""
+        digest = hashlib.sha256()
+        with path.open("wb") as file:
+            for part in parts:
+                file.write(part)
+                digest.update(part)
+            file.flush()
+            os.fsync(file.fileno())
+        return digest.hexdigest()
 
     def _write(self, path: Path, content: bytes) -> None:
         """Write a file that is visible only as a whole. It need not survive a power cut."""

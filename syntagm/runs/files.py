@@ -108,8 +108,8 @@ def ledger_lines(
         verified: whether the hash of the whole file has already been checked.
 
     Returns:
-        The finished units by name, and an error for each damaged line. A last line that was truncated by a kill counts
-        as neither.
+        The finished units by name, and an error for each damaged line, and for each further line of a unit. A last line
+        that was truncated by a kill counts as neither.
     """
     entries: dict[str, dict[str, Any]] = {}
     faults: list[RunError] = []
@@ -127,6 +127,8 @@ def ledger_lines(
         except InputError as error:
             faults.append(RunError(error.place, error.found, error.expected, _AGAIN))
         else:
+            if entry["shard"] in entries:
+                faults.append(RunError(place, f"unit {entry['shard']} a second time", "one line per unit", _AGAIN))
             entries[entry["shard"]] = entry
     return entries, faults
 

@@ -9,7 +9,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -87,6 +87,11 @@ class Ledger:
         self._complete = False
 
     @property
+    def complete(self) -> bool:
+        """Whether the run that was opened is done, with its results."""
+        return self._complete
+
+    @property
     def options(self) -> Options:
         """The options of the run that the folder already contains; empty if there is none."""
         options: Options = self._recorded["options"] if self._recorded else {}
@@ -107,8 +112,12 @@ class Ledger:
             if label := opening.record["model"].get("label"):
                 new["model"] = new["model"] | {"label": label}
         names = [unit.name for unit in units]
-        entries, repaired = self._entries(names, progress)
+        entries, content, faulty = self._entries(names, progress)
         finished = _verified(self._folder, names, opening.tables, entries, progress)
+        # The line of a unit that is computed again would be its second one.
+        lines = [record.sealed(entry) + "\n" for name, entry in entries.items() if name in finished]
+        whole = "".join(lines).encode()
+        repaired = whole if faulty or whole != content else None
         missing = [unit for unit in units if unit.name not in finished]
         self._complete = (
             recorded is not None
@@ -130,8 +139,8 @@ class Ledger:
         progress.planned(total, total - sum(unit.size for unit in missing), len(new["suites"]))
         return missing
 
-    def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes | None]:
-        """Read the ledger, and warn if it is damaged. Return the units by name, and the correct content of a damaged file."""
+    def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes, bool]:
+        """Read the ledger, and warn if it is damaged. Return the units by name, the content, and whether it is damaged."""
         path = self._folder / LEDGER
         content = path.read_bytes() if path.exists() else b""
         read, faults = ledger_lines(content, path)
@@ -142,8 +151,7 @@ class Ledger:
             faults = [damaged(path)]
         for fault in faults:
             progress.warned(f"{fault.place}: {fault.found}; what is missing is computed again")
-        whole = "".join(f"{record.sealed(entry)}\n" for entry in entries.values()).encode()
-        return entries, whole if faults or whole != content else None
+        return entries, content, bool(faults)
 
     def _changed_results(self, recorded: Mapping[str, Any], progress: Progress) -> list[str]:
         """Return the result files that have changed since they were written, and warn about each."""
@@ -156,13 +164,22 @@ class Ledger:
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
         """Write the tables of a unit, and then its line in the ledger."""
-        self.store(*encoded(unit, judged, cached))
-
-    def store(self, line: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
-        """Write the tables of a unit that are already encoded, and then its line; see `encoded`."""
+        line, files = encoded(unit, judged, cached)
         for ending, content in files.items():
-            atomic.write(self._folder / "shards" / f"{line['shard']}.{ending}", content)
+            atomic.write(self._shard(line, ending), content)
         atomic.append(self._folder / LEDGER, record.sealed(line))
+
+    def commit_written(self, units: Sequence[tuple[Mapping[str, Any], Mapping[str, Path]]]) -> None:
+        """Commit several units at once: move their tables, which are written durably already, and then write their lines.
+
+        Arguments:
+            units: for each unit its line (see `encoded`) and the files of its tables: suffix -> file.
+        """
+        atomic.move({self._shard(line, ending): path for line, files in units for ending, path in files.items()})
+        atomic.append(self._folder / LEDGER, *(record.sealed(line) for line, _ in units))
+
+    def _shard(self, line: Mapping[str, Any], ending: str) -> Path:
+        return self._folder / "shards" / f"{line['shard']}.{ending}"
 
     def run(self) -> Run:
         """Read the run from the folder."""
@@ -171,16 +188,33 @@ class Ledger:
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
         """Write all results when the `with` block ends. If it is interrupted, note this in the record."""
-        if self._complete:
+        with self.noting_interruption():
             yield
-            return
+        if not self._complete:
+            _write_results(self._folder, self._finished())
+
+    def finish(self, results: Mapping[str, Path], hashes: Mapping[str, str]) -> None:
+        """Finish the run with results that are written durably already; see `encoded_results`.
+
+        Arguments:
+            results: the files: name -> file.
+            hashes: the SHA-256 of the files.
+        """
+        atomic.move({self._folder / name: path for name, path in results.items()})
+        _write_record(self._folder, self._finished(), hashes)
+
+    @contextlib.contextmanager
+    def noting_interruption(self) -> Iterator[None]:
+        """If the `with` block is interrupted before the run is done, note this in the record."""
         try:
             yield
         except (Interrupted, KeyboardInterrupt):
-            RECORD.write(self._folder / "run.json", self._record | {"status": "interrupted"})
+            if not self._complete:
+                RECORD.write(self._folder / "run.json", self._record | {"status": "interrupted"})
             raise
-        finished = datetime.now(UTC).isoformat(timespec="seconds")
-        _write_results(self._folder, self._record | {"status": "done", "finished": finished})
+
+    def _finished(self) -> dict[str, Any]:
+        return self._record | {"status": "done", "finished": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
 def encoded(unit: Unit, judged: Judged, cached: int) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -192,12 +226,26 @@ def encoded(unit: Unit, judged: Judged, cached: int) -> tuple[dict[str, Any], di
     return line | {"undefined": dict(judged.undefined), "cached": cached}, files
 
 
+def encoded_results(run: Run) -> dict[str, Iterable[bytes]]:
+    """Return the content of all results of a run whose units are all committed, in parts: name -> content."""
+    return {"results.csv": _lines(run), "results.parquet": _in_one_part(run)}
+
+
+def _in_one_part(run: Run) -> Iterator[bytes]:
+    yield _parquet(run.results())
+
+
 def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:
     """Write all results of a finished run, and its record with their hashes."""
     run = Run(folder, dict(recorded), read_ledger(folder, recorded))
-    atomic.write_parts(folder / "results.csv", _lines(run))
-    atomic.write(folder / "results.parquet", _parquet(run.results()))
-    hashes = {name: _hash_of(folder / name) for name in (LEDGER, *_RESULTS)}
+    for name, parts in encoded_results(run).items():
+        atomic.write_parts(folder / name, parts)
+    _write_record(folder, recorded, {name: _hash_of(folder / name) for name in _RESULTS})
+
+
+def _write_record(folder: Path, recorded: Mapping[str, Any], results: Mapping[str, str]) -> None:
+    """Write the record of a finished run, with the hashes of the results and of the ledger."""
+    hashes = {LEDGER: _hash_of(folder / LEDGER), **results}
     RECORD.write(folder / "run.json", {**recorded, "files": recorded["files"] | hashes})
 
 

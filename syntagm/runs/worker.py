@@ -6,10 +6,12 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
@@ -18,8 +20,9 @@ from syntagm.models import names
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.engine import compute, missing_units, planned
-from syntagm.runs.exchange import OPEN, Exchange, Outcome, Piece, Pulse, refusal
-from syntagm.runs.ledger import encoded, opening
+from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
+from syntagm.runs.ledger import encoded, encoded_results, opening
+from syntagm.runs.store import open_run
 from syntagm.suite import Sampled, Suite
 from syntagm.tasks.task import Task
 
@@ -40,7 +43,7 @@ class Work:
     Arguments:
         task: what the suites are asked.
         files: the names of suite files, as `materials.finding.expand` returns them.
-        limit, seed: the maximum number of items per suite, and the seed of their random draw.
+        limit, seed, reach: which items of each suite, as for `suite.Sampled`.
         permissions: the model options that the user has permitted, as `allow_pickle`.
         cache: the cache of answers; None for none.
         command: the command line, for the record.
@@ -48,11 +51,12 @@ class Work:
 
     task: Task[Any]
     files: Sequence[str]
-    limit: int | None
+    limit: int | Mapping[str, int] | None
     seed: int
     permissions: Sequence[str]
     cache: Path | None
     command: str
+    reach: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,8 @@ class _Suites:
         return self._last[1]
 
     def _read(self, file: str) -> Iterator[Suite]:
-        return iter(Sampled(SuiteFiles([file]), self._session.work.limit, self._session.work.seed))
+        work = self._session.work
+        return iter(Sampled(SuiteFiles([file]), work.limit, work.seed, work.reach))
 
 
 class _Loaded:
@@ -116,7 +121,7 @@ class _Loaded:
         opened = opening(self._session.work.task, self.model, self.options, self.plan, self._session.work.command)
         units = [[unit.name, unit.suite, unit.first, unit.last, unit.size] for unit in opened.units]
         head = {"record": opened.record, "units": units, "tables": opened.tables, "warnings": opened.warnings}
-        return Outcome("", head, opened.files)
+        return Outcome(head, {name: [content] for name, content in opened.files.items()})
 
     def compute(self, name: str, order: dict[str, Any], cache: AnswerCache | None) -> Outcome:
         """Compute a unit.
@@ -138,7 +143,8 @@ class _Loaded:
         for suite, units in missing_units(suites, [unit], self.plan):
             for planned_unit, content in task.contents(suite, units, self.plan, self.model, self.options):
                 judged, cached = compute(task, self.model, planned_unit, content, cache, Progress())
-                return Outcome("", *encoded(planned_unit, judged, cached))
+                line, files = encoded(planned_unit, judged, cached)
+                return Outcome(line, {ending: [content] for ending, content in files.items()})
         raise AssertionError(name)
 
 
@@ -179,6 +185,9 @@ class Worker:
         self._cache = AnswerCache(session.work.cache, print) if session.work.cache else None
         self._versions = versions()
         self._loaded: _Loaded | None = None
+        # The seconds that the last model took to load and plan, and those of all units.
+        self._loading = 0.0
+        self._units: list[float] = []
 
     def step(self, taken: Callable[[Path], None] = lambda _: None) -> Piece | None:
         """Take a piece, compute and deliver it, and return it; None if there is none.
@@ -186,24 +195,53 @@ class Worker:
         Arguments:
             taken: called with the file of the lease.
         """
-        piece = _taken(self._exchange, self.name, self._loaded.number if self._loaded else None)
+        piece = self._taken()
         if piece:
             taken(self._exchange.lease_of(piece, self.name))
-            outcome = self._outcome(piece, self._exchange.order(piece.model))
-            self._exchange.deliver(piece, Outcome(self.name, outcome.head, outcome.files))
+            try:
+                # Results are encoded only while they are delivered.
+                self._exchange.deliver(piece, self.name, self._outcome(piece, self._exchange.order(piece.model)))
+            except SyntagmError as error:
+                self._exchange.deliver(piece, self.name, refusal(error, fatal=isinstance(error, _OtherVersions)))
         return piece
 
     def _outcome(self, piece: Piece, order: dict[str, Any]) -> Outcome:
-        try:
-            _refuse_other_versions(self.name, self._session.versions, self._versions)
-            if self._loaded is None or self._loaded.number != piece.model:
-                self._loaded = None  # frees its memory before the next one is loaded
-                self._loaded = _Loaded(self._session, self._suites, piece.model, order)
-            return (
-                self._loaded.opening() if piece.name == OPEN else self._loaded.compute(piece.name, order, self._cache)
-            )
-        except SyntagmError as error:
-            return refusal(self.name, error, fatal=isinstance(error, _OtherVersions))
+        _refuse_other_versions(self.name, self._session.versions, self._versions)
+        if piece.name == RESULTS:
+            return Outcome({}, encoded_results(open_run(order["folder"])))
+        if self._loaded is None or self._loaded.number != piece.model:
+            self._loaded = None  # frees its memory before the next one is loaded
+            began = time.monotonic()
+            self._loaded = _Loaded(self._session, self._suites, piece.model, order)
+            self._loading = time.monotonic() - began
+        if piece.name == OPEN:
+            return self._loaded.opening()
+        began = time.monotonic()
+        outcome = self._loaded.compute(piece.name, order, self._cache)
+        self._units.append(time.monotonic() - began)
+        return outcome
+
+    def _taken(self) -> Piece | None:
+        """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""
+        if self._loaded and (piece := self._first(self._exchange.offers_of(self._loaded.number))):
+            return piece
+        offers = self._exchange.offers()
+        busy = Counter(piece.model for piece, _ in self._exchange.leases())
+        for model in sorted(offers, key=lambda model: (busy[model] / len(offers[model]), model)):
+            if self._is_worth_loading(len(offers[model]), busy[model]) and (piece := self._first(offers[model])):
+                return piece
+        return None
+
+    def _is_worth_loading(self, units: int, busy: int) -> bool:
+        """Return whether to help with a model: not if others finish its units before it is loaded.
+
+        A unit that is taken waits for the loading, which is estimated by the last model, as the time of a unit is. What nobody
+        works on must be taken in any case.
+        """
+        return not busy or not self._units or units / busy * fmean(self._units) > self._loading
+
+    def _first(self, pieces: Sequence[Piece]) -> Piece | None:
+        return next((piece for piece in pieces if self._exchange.lease(piece, self.name)), None)
 
 
 def serve(session: Session, name: str) -> None:
@@ -227,22 +265,6 @@ def serve(session: Session, name: str) -> None:
         # The worker that planned a run waits for the driver, so that it computes the first units itself.
         while piece.name == OPEN and exchange.pulse.exists() and not exchange.answered(piece.model):
             time.sleep(0.005)
-
-
-def _taken(exchange: Exchange, worker: str, loaded: int | None) -> Piece | None:
-    """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""
-    if loaded is not None and (piece := _first(exchange, worker, exchange.offers_of(loaded))):
-        return piece
-    offers = exchange.offers()
-    busy = [piece.model for piece, _ in exchange.leases()]
-    for model in sorted(offers, key=lambda model: (busy.count(model) / len(offers[model]), model)):
-        if piece := _first(exchange, worker, offers[model]):
-            return piece
-    return None
-
-
-def _first(exchange: Exchange, worker: str, pieces: Sequence[Piece]) -> Piece | None:
-    return next((piece for piece in pieces if exchange.lease(piece, worker)), None)
 
 
 class _OtherVersions(RunError):

@@ -322,7 +322,7 @@ def _across(words: Sequence[int]) -> Spec:
     ticks = list(words) if len(words) <= 6 else [words[round(k * (len(words) - 1) / 4)] for k in range(5)]
     domain = (words[0] / 1.3, words[-1] * 1.3) if words else (1, 2)
     title = "words of training text (logarithmic)"
-    return axes.logarithmic("words", title, domain, ticks, base=2, format=".2~s", grid=False)
+    return axes.logarithmic("words", title, domain, ticks, base=2, format=".3~s", grid=False)
 
 
 def _value(row: Mapping[str, object]) -> dict[str, object]:

@@ -55,6 +55,16 @@ def test_the_table_has_each_shared_suite_and_the_rest_is_named(folders, capsys):
     assert "changed" not in out
 
 
+def test_a_folder_of_two_runs_stands_for_both(folders, tmp_path, capsys):
+    assert main(["compare", str(tmp_path)]) == main(["compare", *folders]) == 0
+    out = capsys.readouterr().out
+    assert out[: len(out) // 2] == out[len(out) // 2 :]
+    assert main(["compare", str(tmp_path), folders[0]]) == main(["compare", folders[0]]) == 2
+    messages = capsys.readouterr().err.splitlines()
+    assert "compare: 3 runs (" in messages[-2]
+    assert f"compare: 1 run ({folders[0]}); expected two. `syntagm report` compares any number" in messages[-1]
+
+
 def test_both_signatures_come_first(folders, capsys):
     main(["compare", *folders])
     first, second = capsys.readouterr().out.splitlines()[:2]

@@ -37,7 +37,10 @@ class TestSeveralModels:
         assert run("toy", "random?seed=2", *SUITE, "-o", tmp_path / "two") == 0
         assert loaded == ["toy", "random?seed=2"]
         assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["random-seed-2", "report.html", "toy"]
-        shown = capsys.readouterr().out
+        captured = capsys.readouterr()
+        assert "random-seed-2 (2 of 2): random?seed=2\n" in captured.err
+        shown = captured.out
+        assert f"runs: {tmp_path / 'two'}, 2 folders\n" in shown
         assert [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")] == [
             "toy",
             "random-seed-2",
@@ -99,7 +102,9 @@ class TestSeveralModels:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["toy", "toy", *SUITE], "two models with the label toy; expected different labels. Give each a --name."),
+            (["toy", "random", "toy", *SUITE], "MODEL: toy given twice; expected each model once"),
+            (["toy", "Toy:", "--name", "a b", "--name", "a-b", *SUITE], "--name: two models with the label a-b"),
+            (["toy", "--cache", "a", "--no-cache", *SUITE], "--cache: given with --no-cache; expected one of the two"),
             (["toy", "random", "--name", "A", *SUITE], "--name: 1 for 2 models; expected one for each model"),
             (["toy", "random", "--name", "A", "--name", "A", *SUITE], "two models with the label A"),
             (["toy", "--name", "A", "--name", "B", *SUITE], "--name: 2 for 1 model; expected one for each model"),
@@ -155,6 +160,12 @@ class TestSeveralModels:
 
 
 class TestNames:
+    def test_models_of_two_groups_may_have_the_same_name(self, tmp_path: Path) -> None:
+        named = ["--name", "A: small", "--name", "B: small"]
+        assert run("toy", "random", *named, *SUITE, "--limit", 2, "-o", tmp_path, "--no-report") == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["A-small", "B-small"]
+        assert open_run(tmp_path / "B-small").name == "B: small"
+
     def test_a_name_stands_in_tables_and_not_in_results(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -7,23 +7,25 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
-from laboratory import torch_files
+from laboratory import jrnn, torch_files, transformer_xl
 from lexicon_for_tests import FILES
 from models_for_tests import byte_level, transformer
 from ngrams_for_tests import TOY, trained
 from safetensors.torch import save
 
 from fuzzing import mutation, templates
-from syntagm import materials, registry
+from syntagm import checkpoints, materials, registry
 from syntagm.check import check
 from syntagm.errors import FormulaError, ModelError, SyntagmError
 from syntagm.formula import parse
 from syntagm.io import seal, torch_file
 from syntagm.materials import reading
 from syntagm.models import names
+from syntagm.models.exec.model import _start
 from syntagm.models.hugging_face.weights import refuse_unsafe
 from syntagm.models.ngram import folder as ngram_folder
 from syntagm.models.ngram import model as ngram
@@ -31,6 +33,7 @@ from syntagm.models.words import vocabulary
 from syntagm.templates import schema
 from syntagm.training import record
 from syntagm.training.corpora import corpus
+from syntagm.training.multitask import tagged
 from syntagm.word_list import read as read_words
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -232,6 +235,44 @@ def _tensors(path: Path) -> None:
         tensor.array()
 
 
+def _importing(kind: str) -> Callable[[Path], object]:
+    """Return what imports a checkpoint, one of whose files is damaged, into a folder of its own."""
+
+    def read(path: Path) -> None:
+        with TemporaryDirectory(dir=path.parent) as folder:
+            sources = {"jrnn": ("jrnn.npz", "vocab.txt"), "transformer_xl": ("pytorch_model.bin", "vocab.bin")}[kind]
+            checkpoint, vocabulary = (path.parent / source for source in sources)
+            checkpoints.convert(kind, checkpoint, vocabulary, Path(folder, "model"), "moses", True)
+
+    return read
+
+
+def _jrnn(folder: Path) -> list[bytes]:
+    file, _ = jrnn.written(folder, jrnn.arrays())
+    return [file.read_bytes()]
+
+
+def _jrnn_vocabulary(folder: Path) -> list[bytes]:
+    _, vocabulary = jrnn.written(folder, jrnn.arrays())
+    return [vocabulary.read_bytes()]
+
+
+def _transformer_xl(name: str) -> Callable[[Path], list[bytes]]:
+    def seeds(folder: Path) -> list[bytes]:
+        words = transformer_xl.vocabulary(transformer_xl.WORDS)
+        transformer_xl.written(folder, transformer_xl.published(), transformer_xl.CONFIG, words)
+        return [(folder / name).read_bytes()]
+
+    return seeds
+
+
+TAGGED = {
+    ".txt": [b"the|D dog|N\na|b|C\n", b"the\tD\ndog\tN\n\na\tC\n"],
+    ".auto": [b"ID=wsj_0001.1\n(<T S[dcl] 0 2> (<L NP N N dogs N>) (<L S[dcl]\\NP V V bark S[dcl]\\NP>) )\n"],
+    ".trees": [TREES],
+}
+PROGRAM = b'command = ["node", "bigram.mjs"]\nseconds = 60\nbatch = 32\n[options]\nsentences = ["the dog barks"]\n'
+
 READERS: dict[str, Reader] = {
     **dict(_formats()),
     "arpa": Reader("fuzz.arpa", lambda _: [ARPA], lambda path: ngram.load(str(path))),
@@ -245,6 +286,20 @@ READERS: dict[str, Reader] = {
     "vocabulary": Reader("model/vocabulary.txt", _ngram("vocabulary.txt"), vocabulary.read),
     "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
     "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),
+    **{
+        f"tags in {ending}": Reader(f"fuzz{ending}", lambda _, seeds=seeds: seeds, lambda path: list(tagged.sentences([path])))
+        for ending, seeds in TAGGED.items()
+    },
+    # The program is not started.
+    "program": Reader("fuzz.toml", lambda _: [PROGRAM], lambda path: _start(path, "exec")),
+    "arrays of lm_1b": Reader("jrnn.npz", _jrnn, _importing("jrnn"), cost=10),
+    "vocabulary of lm_1b": Reader("vocab.txt", _jrnn_vocabulary, _importing("jrnn"), cost=10),
+    **{
+        f"{name} of a Transformer-XL": Reader(
+            name, _transformer_xl(name), _importing("transformer_xl"), cost=10
+        )
+        for name in ("pytorch_model.bin", "config.json", "vocab.bin")
+    },
     "text": Reader("fuzz.txt", lambda _: [TOY.encode(), "crème brûlée\n".encode()], _texts),
     "text, gzipped": Reader("fuzz.txt.gz", lambda _: [gzip.compress(TOY.encode(), mtime=0)], _texts),
     "trees": Reader("fuzz.trees", lambda _: [TREES], _texts),

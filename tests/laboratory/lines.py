@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from . import torch_files
+from . import jrnn, torch_files, transformer_xl
 from .disk import Disk
 
 NOUNS = ("farmer", "sailor", "dog", "letter", "window")
@@ -60,6 +60,11 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "-o", "out/rnng",
     ),
     "import": ("import", "grnn", "in/model.pt", "--vocabulary", "in/words.txt", "--allow-pickle", "-o", "out/imported"),
+    "import_jrnn": ("import", "jrnn", "in/jrnn.npz", "--vocabulary", "in/vocab.txt", "-o", "out/imported"),
+    "import_transformer_xl": (
+        "import", "transformer_xl", "in/pytorch_model.bin", "--vocabulary", "in/vocab.bin", "--allow-pickle", "-o",
+        "out/imported",
+    ),
     "seal": ("seal", "in/edited_ngram"),
     "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
@@ -105,6 +110,9 @@ def write_inputs(root: Path) -> None:
     )
     (root / "in" / "model.pt").write_bytes(torch_files.grnn(torch_files.weights()))
     (root / "in" / "words.txt").write_text("\n".join(torch_files.WORDS))
+    jrnn.written(root / "in", jrnn.arrays())
+    whole = transformer_xl.published(), transformer_xl.CONFIG, transformer_xl.vocabulary(transformer_xl.WORDS)
+    transformer_xl.written(root / "in", *whole)
     rows = "".join(f"{verb},{verb}s,{verb}\n" for verb in ("bark", "sleep"))
     (root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
 

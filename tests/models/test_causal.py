@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from models_for_tests import CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
+from models_for_tests import BEFORE_5, CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
 from numpy.typing import NDArray
 
 from syntagm.answers import Surprisals
@@ -46,6 +46,8 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
 @pytest.mark.parametrize("family", CAUSAL)
 @pytest.mark.parametrize("options", [{}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"}], ids=str)
 def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, options: dict[str, str]) -> None:
+    if BEFORE_5 and family == "mpt":
+        pytest.skip("before transformers 5, MPT can't compute in float64")
     tokenizer = CAUSAL[family]().tokenizer
     model = from_transformers(transformer(family, tokenizer), tokenizer, family, **options)
     for text, answer in zip(TEXTS, model.score(TEXTS), strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from models_for_tests import TEXT, byte_level, sentencepiece_like, transformer, words
+from models_for_tests import BEFORE_5, TEXT, byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from syntagm.answers import Gap
@@ -100,10 +100,14 @@ def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
 @pytest.mark.parametrize("mark", TOKENIZERS)
 @pytest.mark.parametrize("kind", ["gpt2", "mamba"])
 def test_words_with_their_ends_by_the_definition(mark: str, kind: str) -> None:
+    if BEFORE_5 and kind == "mamba" and mark == "##":
+        with pytest.raises(ModelError, match="can't score this architecture exactly"):  # with these weights
+            build(mark, kind)
+        return
     model = build(mark, kind)
     for left, fill in zip(LEFTS, model.fill([Gap(left, " .", WORDS) for left in LEFTS]), strict=True):
         expected = [by_definition(model, mark, left, word) for word in WORDS]
-        np.testing.assert_allclose(fill.bits, expected, rtol=1e-5, atol=1e-4, err_msg=left)
+        np.testing.assert_allclose(fill.bits, expected, rtol=1e-5, atol=1e-3 if kind == "mamba" else 1e-4, err_msg=left)
 
 
 @pytest.mark.parametrize("mark", ["Ġ", "▁", "##"])
@@ -118,7 +122,7 @@ def test_words_with_their_ends_sum_to_at_most_one_and_tokens_to_more(mark: str) 
         assert whole.in_vocabulary.mean() > 0.3
     # `a` and `ab`: the first includes the second wherever the second is `a` and more.
     [[bare], [ended]] = (list(build(mark, fill=fill).fill([Gap("The old ", "", asked)])) for fill in ("token", "word"))
-    assert (2.0**-bare.bits).sum() != pytest.approx((2.0**-ended.bits).sum(), rel=1e-2)
+    assert (2.0**-bare.bits).sum() != pytest.approx((2.0**-ended.bits).sum(), rel=1e-3)
 
 
 @pytest.mark.parametrize("mark", TOKENIZERS)

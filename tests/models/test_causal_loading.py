@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from models_for_tests import byte_level, transformer, words
+from models_for_tests import BEFORE_5, byte_level, transformer, words
 from safetensors.torch import load_file, save_file
 
 from syntagm.errors import ModelError, UsageError
@@ -56,7 +56,7 @@ def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> 
     live = from_transformers(transformer("gpt2", byte_level()), byte_level(), "live")
     loaded = names.load(f"causal:{saved}?device=cpu")
     for one, other in zip(live.score(TEXTS), loaded.score(TEXTS), strict=True):
-        np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-5)
 
 
 def test_a_name_is_folder_and_content_and_no_path(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,10 @@ def test_constants_and_heads_of_other_tasks_are_recorded(folder: Path) -> None:
     assert before.record["unused weights"] == []
     added(folder, *(f"transformer.h.{layer}.attn.masked_bias" for layer in range(2)), "v_head.summary.weight")
     after = names.load(f"causal:{folder}")
-    assert after.record["unused weights"] == ["transformer.h.*.attn.masked_bias", "v_head.summary.weight"]
+    assert after.record["unused weights"] == [
+        *([] if BEFORE_5 else ["transformer.h.*.attn.masked_bias"]),  # dropped by transformers itself
+        "v_head.summary.weight",
+    ]
     assert after.fingerprint == before.fingerprint
 
 
@@ -222,7 +225,7 @@ def test_other_code_is_another_fingerprint(folder: Path, tmp_path: Path, monkeyp
     monkeypatch.setattr(sys, "path", list(sys.path))
     settings(folder, auto_map={"AutoModelForCausalLM": "modeling.Mine"}, architectures=["Mine"])
     found = []
-    for scale in (1.0, 0.5):
+    for scale in (1.0, 0.25):  # of another length: the same second and size would mean the same bytecode
         (folder / "modeling.py").write_text(
             "from transformers import GPT2LMHeadModel\n\n\nclass Mine(GPT2LMHeadModel):\n"
             "    def forward(self, *args, **kwargs):\n        found = super().forward(*args, **kwargs)\n"
@@ -243,7 +246,7 @@ def test_a_spoiled_configuration(folder: Path, content: str) -> None:
 def test_a_missing_tokenizer(folder: Path) -> None:
     for path in folder.glob("tokenizer*"):
         path.unlink()
-    refused(folder, "a tokenizer with an empty vocabulary")
+    refused(folder, "expected (a causal model .*with a fast tokenizer|tokenizer.json next to the weights)")
 
 
 def test_a_token_with_a_number_beyond_any_vocabulary(folder: Path) -> None:
@@ -251,7 +254,19 @@ def test_a_token_with_a_number_beyond_any_vocabulary(folder: Path) -> None:
     content = json.loads(path.read_text())
     content["model"]["vocab"]["m"] = 2**31
     path.write_text(json.dumps(content))
-    refused(folder, "a token with the number 2147483648")
+    refused(folder, "tokenizer.json: a token with the number 2147483648")
+    content["model"]["vocab"]["m"], content["added_tokens"][0]["id"] = 1, 2**31
+    path.write_text(json.dumps(content))
+    refused(folder, "tokenizer.json: a token with the number 2147483648")
+    path.unlink()
+    (folder / "vocab.json").write_text(json.dumps({"a": 0, "m": 2**31}))
+    refused(folder, "vocab.json: a token with the number 2147483648")
+
+
+@pytest.mark.parametrize("content", ['{"a": ', "[1]", "7", '{"model": {"vocab": [1]}, "added_tokens": [7, {"id": "x"}]}'])
+def test_damaged_vocabularies_are_left_to_the_library(folder: Path, content: str) -> None:
+    (folder / "tokenizer.json").write_text(content)
+    refused(folder, "causal:.*expected a causal model")
 
 
 def test_another_head(tmp_path: Path) -> None:

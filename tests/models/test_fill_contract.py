@@ -26,6 +26,8 @@ WORD_BY_WORD = [
     "onlstm",
     "onlstm-eos",
     "onlstm-adaptive",
+    "jrnn",
+    "transformer-xl",
     "ngram",
     "ngram-eos",
     "ngram-arpa",

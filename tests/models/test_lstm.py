@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from models_for_tests import TEXT, lstm
+from models_for_tests import BFLOAT16, TEXT, lstm
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -273,6 +273,15 @@ def test_options_are_checked() -> None:
             Size(**size)
 
 
+def test_without_precisions_of_products_bfloat16_is_refused_and_float32_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends, "mkldnn", object())  # as before PyTorch 2.9
+    layer = nn.Linear(4, 6)
+    assert math.isfinite(float(Softmax(layer).loss(torch.ones(1, 4), torch.tensor([1]))))
+    with pytest.raises(UsageError, match=r"--dtype bf16: PyTorch .*; expected 2.9 or newer"):
+        Softmax(layer, rounded=True)
+
+
+@BFLOAT16
 def test_bfloat16_comes_to_about_the_same(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(TEXT * 8, encoding="utf-8")
     corpus, found = [str(tmp_path / "text.txt")], {}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from masked_for_tests import MASKED
-from models_for_tests import FAMILIES
+from models_for_tests import CAUSAL, FAMILIES
+from test_causal_tokens import odd_texts
 
 from syntagm.io import csv
 from syntagm.models import names
@@ -85,6 +86,31 @@ def test_a_family_keeps_its_promises(model: LanguageModel, check: Check) -> None
     if check.name == "empty" and model.name.startswith("recorded"):
         pytest.skip("a recording holds what was recorded")
     assert check.exempt(model) or failures(check, model, TEXTS) == []
+
+
+# Models of words, and programs. Hugging Face's tokenizers refuse some characters, and have tests of their own.
+WORDED = [family for family in FAMILIES if family not in CAUSAL]
+PROGRAMS = EXTRA[-2:]
+
+
+def check_odd_texts(family: str, count: int, seed: int) -> None:
+    model, texts = _made(family), odd_texts(count, seed)
+    for check in CHECKS:
+        # Rules for text that is not split yet see the end of a text: only there, a full stop is a word of its own.
+        skipped = check.name == "prefixes" and model.settings.get("tokens", "blanks") != "blanks"
+        if not (skipped or check.exempt(model)):
+            assert failures(check, model, texts) == []
+
+
+@pytest.mark.parametrize("family", ["multitask", "onlstm", "jrnn", "transformer-xl", "rnng", "ngram", *PROGRAMS])
+def test_odd_texts(family: str) -> None:
+    check_odd_texts(family, 6, seed=8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [*WORDED, *PROGRAMS])
+def test_many_odd_texts(family: str) -> None:
+    check_odd_texts(family, 100, seed=9)
 
 
 def test_a_region_gets_every_visible_character(model: LanguageModel) -> None:

@@ -3,6 +3,7 @@
 import gc
 import json
 import math
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -175,6 +176,27 @@ def test_what_was_asked_is_counted(server: Server, capsys: pytest.CaptureFixture
 def test_a_second_model_of_the_same_server_has_the_same_name(server: Server) -> None:
     first, again = (names.load(f"openai:{server.url}?parallel={number}") for number in (1, 4))
     assert (first.name, first.fingerprint) == (again.name, again.fingerprint)
+
+
+@pytest.mark.slow
+def test_a_server_whose_numbers_vary_is_the_same_when_it_is_started_again(server: Server, monkeypatch: Any) -> None:
+    """With 16-bit floats, sums of a text vary by some tenths of a bit."""
+    draw, completed = random.Random(1), server.answers.completion
+
+    def varied(request: dict[str, Any]) -> dict[str, Any]:
+        answer = completed(request)
+        logprobs = answer["choices"][0]["logprobs"]
+        logprobs["token_logprobs"] = [
+            value if value is None else min(0.0, value + draw.gauss(0, 0.01)) for value in logprobs["token_logprobs"]
+        ]
+        return answer
+
+    monkeypatch.setattr(server.answers, "completion", varied)
+    models = [names.load(f"openai:{server.url}") for _ in range(5)]
+    assert len({str(model.record["probe"]) for model in models}) > 1
+    assert len({model.fingerprint for model in models}) == 1
+    with serving("sglang", "gpt2", "bytes") as another:
+        assert names.load(f"openai:{another.url}").fingerprint != models[0].fingerprint
 
 
 def drip(handler: Any, request: dict[str, Any]) -> bool:

@@ -377,7 +377,7 @@ def test_perplexity_of_a_program_that_scores_the_end(tmp_path: Path, capsys: pyt
         ("command = ['awk', 1]", r"command: \['awk', 1\]; expected a list of texts"),
         ("comand = ['awk']", "the unknown key 'comand'; expected one of command, options, seconds, batch"),
         ("command = ['awk']\nseconds = 0", "seconds: 0; expected a number above 0"),
-        ("command = ['awk']\nseconds = true", "seconds: True; expected a number above 0"),
+        ("command = ['awk']\nseconds = true", "seconds: true; expected a number above 0"),
         ("command = ['awk']\nbatch = 0", "batch: 0; expected a whole number from 1"),
         ("command = ['awk']\noptions = 1", r"\[options\]: 1; expected a table"),
         ("command = ['/nowhere/program']", "the program '/nowhere/program' can't be started"),
@@ -390,6 +390,8 @@ def test_a_file_that_starts_no_program(text: str, said: str, tmp_path: Path) -> 
         names.load(f"exec:{tmp_path / 'model.toml'}", allow_exec="yes")
     with pytest.raises(ModelError, match="folder"):
         names.load(f"exec:{tmp_path}", allow_exec="yes")
+    with pytest.raises(ModelError, match=r"exec:node model\.mjs: no such file; expected a TOML file with the command"):
+        names.load("exec:node model.mjs", allow_exec="yes")
 
 
 CLASS = """

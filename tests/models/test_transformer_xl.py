@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,62 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from laboratory.transformer_xl import CONFIG, WORDS, Arrays, published, vocabulary, written
 from models_for_tests import transformer_xl
 
 from syntagm import checkpoints
+from syntagm.cli import main
 from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.transformer_xl.network import Network, Size
 
-CONFIG = {
-    "model_type": "transfo-xl", "cutoffs": [6, 9], "d_model": 4, "d_embed": 4, "n_head": 2, "d_head": 2, "d_inner": 5,
-    "div_val": 2, "n_layer": 2, "mem_len": 5, "clamp_len": 3, "same_length": True, "untie_r": True, "attn_type": 0,
-    "pre_lnorm": False, "adaptive": True, "layer_norm_epsilon": 1e-5, "vocab_size": 12,
-}  # fmt: skip
-WORDS = ["<eos>", "w1", "w2", "w3", "<unk>", *(f"w{number}" for number in range(5, 12))]
 TEXT = "w3 w7 w1 w11 w2 w9 w5 w8"
 # By transformers 4.35.2, TransfoXLLMHeadModel: without `mems`, and with empty ones.
 ZEROS = [2.180269, 7.960271, 3.196657, 3.053629, 2.309789, 6.420063, 4.893347, 9.913470]
 EMPTY = [2.182864, 7.915045, 3.188002, 3.063386, 2.396119, 6.420334, 4.891123, 9.913563]
-
-Arrays = dict[str, np.ndarray[Any, Any]]
-
-
-def published() -> Arrays:
-    """The weights of the check values: the i-th number of the k-th weight is ((7i + 3k) mod 11 - 5) / 5."""
-    shapes: dict[str, tuple[int, ...]] = {"crit.cluster_weight": (2, 4), "crit.cluster_bias": (2,)}
-    for at, (words, width) in enumerate([(6, 4), (3, 2), (3, 1)]):
-        shapes[f"transformer.word_emb.emb_layers.{at}.weight"] = (words, width)
-        shapes[f"transformer.word_emb.emb_projs.{at}"] = shapes[f"crit.out_projs.{at}"] = (4, width)
-        shapes[f"crit.out_layers.{at}.bias"] = (words,)
-    for layer in range(2):
-        shapes |= {
-            f"transformer.layers.{layer}.{name}": shape
-            for name, shape in {
-                "dec_attn.qkv_net.weight": (12, 4), "dec_attn.o_net.weight": (4, 4), "dec_attn.r_net.weight": (4, 4),
-                "dec_attn.r_w_bias": (2, 2), "dec_attn.r_r_bias": (2, 2), "pos_ff.CoreNet.0.weight": (5, 4),
-                "pos_ff.CoreNet.0.bias": (5,), "pos_ff.CoreNet.3.weight": (4, 5), "pos_ff.CoreNet.3.bias": (4,),
-                **{f"{part}.layer_norm.{name}": (4,) for part in ("dec_attn", "pos_ff") for name in ("weight", "bias")},
-            }.items()
-        }  # fmt: skip
-    weights = {
-        name: (((7 * np.arange(math.prod(shapes[name])) + 3 * at) % 11 - 5) / 5)
-        .reshape(shapes[name])
-        .astype(np.float32)
-        for at, name in enumerate(sorted(shapes))
-    }
-    for at in range(3):
-        weights[f"crit.out_layers.{at}.weight"] = weights[f"transformer.word_emb.emb_layers.{at}.weight"]
-        if at:
-            weights[f"crit.out_projs.{at}"] = weights[f"transformer.word_emb.emb_projs.{at}"]
-    return weights | {"transformer.pos_emb.inv_freq": np.ones(2, np.float32)}
-
-
-def vocabulary(words: list[str]) -> dict[str, object]:
-    return {
-        "counter": Counter(words), "special": ["<eos>"], "min_freq": 0, "max_size": None, "lower_case": False,
-        "idx2sym": words, "sym2idx": OrderedDict((word, at) for at, word in enumerate(words)), "unk_idx": 4,
-    }  # fmt: skip
 
 
 def imported(
@@ -77,12 +33,8 @@ def imported(
     tokens: str = "",
 ) -> str:
     """Write a checkpoint, import it, and return the name of the model's folder."""
-    torch.save({name: torch.from_numpy(value) for name, value in weights.items()}, folder / "pytorch_model.bin")
-    (folder / "config.json").write_text(json.dumps(config))
-    torch.save(words, folder / "vocab.bin")
-    checkpoints.convert(
-        "transformer_xl", folder / "pytorch_model.bin", folder / "vocab.bin", folder / "model", tokens, True
-    )
+    file, vocabulary = written(folder, weights, config, words)
+    checkpoints.convert("transformer_xl", file, vocabulary, folder / "model", tokens, True)
     return str(folder / "model")
 
 
@@ -105,6 +57,20 @@ def test_the_numbers_are_those_of_transformers(tmp_path: Path) -> None:
     assert names.load(folder).settings == {
         "bos": "yes", "eos": "no", "dtype": "f32", "tokens": "wikitext", "memory": "zeros", "clusters": "in-order",
     }  # fmt: skip
+
+
+def test_the_whole_way_by_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, words = written(tmp_path, published(), CONFIG, vocabulary(WORDS))
+    line = ["import", "transformer_xl", str(file), "--vocabulary", str(words), "-o", str(tmp_path / "xl")]
+    assert main(line) == 2
+    assert "a pickled checkpoint; expected the permission" in capsys.readouterr().err
+    assert main([*line, "--allow-pickle"]) == 0
+    assert "2 layers of 4, 3 clusters, 12 words, " in capsys.readouterr().out
+    (tmp_path / "texts.txt").write_text(f"{TEXT}\n")
+    assert main(["perplexity", str(tmp_path / "xl"), str(tmp_path / "texts.txt"), "--no-end", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bits"] == pytest.approx(sum(ZEROS), abs=1e-4)
+    assert main(["conform", str(tmp_path / "xl")]) == 0
+    assert "FAIL" not in capsys.readouterr().out
 
 
 def oracle(weights: Arrays, ids: list[int], zeros: bool, reverse: bool) -> np.ndarray[Any, Any]:

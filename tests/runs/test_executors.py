@@ -1,63 +1,35 @@
 """Runs that workers compute: the same bytes as in one process, whoever is killed, and clear errors.
 
-Most tests have an executor whose workers are objects of this process, which work when the driver looks after them; so
-they can die at any point that a test wants.
+Most tests use `executor_for_tests.Here`, whose workers can die at any point that a test wants.
 """
 
+import errno
 import os
+import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from executor_for_tests import Here
 
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
+from syntagm.io import atomic
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
 from syntagm.runs.driver import Job, drive
 from syntagm.runs.evaluate import run_suites
-from syntagm.runs.exchange import Exchange, Piece, Pulse
+from syntagm.runs.exchange import RESULTS, Exchange, Piece, Pulse
+from syntagm.runs.executors.local import Local
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work, Worker
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("first", "second", "third")
-
-
-class Here(executors.Executor):
-    """Workers in this process. `before(number)` is called before each step; it returns what happens to the worker."""
-
-    form = "here"
-
-    def __init__(self, count: int = 2, before: Callable[[int], str] = lambda _: "") -> None:
-        super().__init__("", {})
-        self.text, self.count, self._before, self._steps = "here", count, before, 0
-        self.workers: dict[str, Worker] = {}
-
-    def start(self, workers: Sequence[str], session: Session) -> None:
-        self.session = session
-        self.workers |= {name: Worker(session, name) for name in workers}
-
-    def ended(self) -> Mapping[str, str]:
-        ended = {}
-        for name, each in list(self.workers.items()):
-            self._steps += 1
-            if (fate := self._before(self._steps)) != "killed":
-                each.step()
-            elif worker._taken(Exchange(self.session.exchange), name, None):
-                # Killed with a piece of work in its hands.
-                ended[name] = "killed by SIGKILL"
-                del self.workers[name]
-            if fate == "killed late":
-                ended[name] = "killed by SIGKILL"
-                del self.workers[name]
-        return ended
-
-    def stop(self) -> None:
-        self.workers.clear()
 
 
 @pytest.fixture
@@ -117,7 +89,7 @@ class TestBytes:
         assert sorted(os.listdir(tmp_path / "out")) == ["m0", "m1", "m2"]
 
     @pytest.mark.parametrize("fate", ["killed", "killed late"])
-    @pytest.mark.parametrize("every", [2, pytest.param(5, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("every", [3, pytest.param(5, marks=pytest.mark.slow)])
     def test_killed_workers_change_nothing(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes], fate: str, every: int
     ) -> None:
@@ -151,16 +123,117 @@ class TestBytes:
         class Twice(Here):
             def ended(self) -> Mapping[str, str]:
                 ended = super().ended()
-                outcomes = self.session.exchange / "outcomes"
-                for path in list(outcomes.iterdir()):
-                    shutil.copy(path, outcomes / f"{path.name}again")
+                for path in [*self.session.exchange.glob("files/*.w*"), *self.session.exchange.glob("outcomes/*.w*")]:
+                    shutil.copy(path, re.sub(r"\.(w\d+)", r".\1again", str(path)))
                 return ended
 
         drive_all(tmp_path / "out", files, Twice())
         assert (tmp_path / "out" / "m0" / "ledger.jsonl").read_text().count("\n") == len(SUITES)
 
+    def test_a_file_that_the_file_system_damages_is_computed_again(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
+    ) -> None:
+        """Of each kind of piece one is damaged: an opening has no files, so it is a table, and results."""
+        damaged: set[str] = set()
+
+        class Damaging(Here):
+            def ended(self) -> Mapping[str, str]:
+                ended = super().ended()
+                for path in self.session.exchange.glob("files/*"):
+                    kind = "results" if ".results.w" in path.name else "unit"
+                    if kind not in damaged:
+                        damaged.add(kind)
+                        path.write_bytes(path.read_bytes()[:-1] + b"?")
+                return ended
+
+        said: list[str] = []
+
+        class Told(Progress):
+            def warned(self, warning: str) -> None:
+                said.append(warning)
+
+        (tmp_path / "out").mkdir()
+        for _ in drive(jobs(tmp_path / "out"), work(files), tmp_path / "out", Damaging(), Told()):
+            pass
+        assert contents(tmp_path / "out") == expected
+        assert damaged == {"unit", "results"}
+        assert [warning.partition(": lost with worker w")[2][1:] for warning in said] == [
+            ": a damaged file; it is computed again"
+        ] * 2
+
+    def test_units_that_arrive_together_are_committed_together(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        appended: list[int] = []
+        append = atomic.append
+
+        def counting(path: Path, *lines: str) -> None:
+            appended.append(len(lines))
+            append(path, *lines)
+
+        class Quick(Here):
+            def ended(self) -> Mapping[str, str]:
+                for _ in range(3):
+                    super().ended()
+                return {}
+
+        monkeypatch.setattr(atomic, "append", counting)
+        drive_all(tmp_path / "out", files, Quick(2))
+        assert contents(tmp_path / "out") == expected
+        assert max(appended) > 1
+        assert sum(appended) == 9
+
+
+class TestBalance:
+    def test_a_worker_loads_no_model_whose_units_others_finish_sooner(self, tmp_path: Path) -> None:
+        (exchange := Exchange(tmp_path)).create()
+        for place in range(6):
+            exchange.offer(Piece(0, place, f"unit{place}"))
+        session = Session(work([]), tmp_path, tmp_path, {}, 10.0, 120.0)
+        new, old, other = (Worker(session, name) for name in ("w1", "w2", "w3"))
+        old._loading, old._units = 10.0, [1.0, 3.0]
+        # Nobody works on the model, or the worker knows nothing of loading: it helps.
+        assert old._taken() == Piece(0, 0, "unit0")
+        assert new._taken() == Piece(0, 1, "unit1")
+        # 4 units for 2 workers take 4 seconds.
+        assert old._taken() is None
+        old._loading = 3.9
+        assert old._taken() == Piece(0, 2, "unit2")
+        assert other._taken() == Piece(0, 3, "unit3")
+        # Results are nobody's work yet.
+        exchange.offer(Piece(1, 0, RESULTS))
+        old._loading = 1000.0
+        assert old._taken() == Piece(1, 0, RESULTS)
+
+    def test_what_loading_and_units_took_is_recorded(self, tmp_path: Path, files: list[str]) -> None:
+        executor = Here(1)
+        recorded = []
+
+        def stop() -> None:
+            recorded.extend((each._loading, len(each._units)) for each in executor.workers.values())
+
+        executor.stop = stop  # type: ignore[method-assign]
+        drive_all(tmp_path / "out", files, executor, ("toy",))
+        [(loading, units)] = recorded
+        assert loading > 0
+        assert units == len(SUITES)
+
 
 class TestRefusals:
+    def test_a_full_disk_is_named(self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        write = Exchange._write_file
+
+        def full(exchange: Exchange, path: Path, parts: Iterable[bytes]) -> str:
+            if ".results.w" in path.name:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return write(exchange, path, parts)
+
+        monkeypatch.setattr(Exchange, "_write_file", full)
+        result = drive_all(tmp_path / "out", files, Here(), ("toy",))["m0"]
+        assert isinstance(result, RunError)
+        assert "no space" in str(result)
+        assert "Free some disk space and run the same command again" in str(result)
+
     def test_a_unit_that_kills_its_workers_is_named_and_the_others_are_done(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
     ) -> None:
@@ -251,7 +324,9 @@ class TestRefusals:
         ("executor", "message"),
         [
             ("cluster:3", "--executor: 'cluster:3'; expected one of local:N, ray[:ADDRESS], slurm:N"),
-            ("local", "--executor local:: ''; expected a whole number, at least 1"),
+            ("lcoal:3", "Did you mean local?"),
+            ("local", "--executor local: no number of workers; expected local:N, for example local:4"),
+            ("local:two", "--executor local:two: 'two'; expected a whole number, at least 1"),
             ("local:0", "'0'; expected a whole number, at least 1"),
             ("local:2?x=1", "no option 'x'; expected options of local: none"),
             ("local:2?x", "with options option=value&option=value"),
@@ -262,6 +337,23 @@ class TestRefusals:
     ) -> None:
         assert main(["run", "toy", "--suite", "hu2020/mvrr", "--executor", executor, "-o", str(tmp_path / "out")]) == 2
         assert message in capsys.readouterr().err
+
+    def test_a_process_that_is_killed_before_it_reads_its_session_is_one_that_ended(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The pipe is broken twice: when the session is written, and when the pipe is closed."""
+
+        class Killed(subprocess.Popen):  # type: ignore[type-arg]
+            def __init__(self, words: Sequence[str], **options: Any) -> None:
+                super().__init__(["true"], **options)
+                self.wait()
+
+        monkeypatch.setattr("subprocess.Popen", Killed)
+        (exchange := Exchange(tmp_path)).create()
+        session = Session(work([]), exchange.folder, tmp_path, {}, 10.0, 120.0)
+        executor = Local("2", {})
+        executor.start(["w1", "w2"], session)
+        assert executor.ended() == {"w1": "exit code 0", "w2": "exit code 0"}
 
 
 class TestLeases:
@@ -303,15 +395,15 @@ class TestLeases:
 
             def ended(self) -> Mapping[str, str]:
                 if len(self.workers) == 2 and self.workers["w1"]._loaded:
-                    exchange, cut_off = Exchange(self.session.exchange), self.workers["w1"]
-                    if piece := worker._taken(exchange, "w1", 0):
+                    cut_off = self.workers["w1"]
+                    if piece := cut_off._taken():
                         self.late = (cut_off, piece)
                         del self.workers["w1"]
                 elif self.late and self._steps == 12:
                     cut_off, piece = self.late
                     exchange = Exchange(self.session.exchange)
                     outcome = cut_off._outcome(piece, exchange.order(piece.model))
-                    exchange.deliver(piece, replace(outcome, worker="w1"))
+                    exchange.deliver(piece, "w1", outcome)
                 return super().ended()
 
         executor = Silent()

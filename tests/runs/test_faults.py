@@ -9,7 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from toy_runs import agreement, interrupt, pairs, sentence, toy_run
@@ -204,6 +207,8 @@ def test_a_damaged_shard_is_seen_and_computed_again(tmp_path: Path, kind: str) -
     toy_run(tmp_path, agreement())
     assert content(tmp_path) == before
     assert len(list((tmp_path / "shards").glob("damaged-*"))) == 2
+    # The line of the damaged unit is replaced by that of the new one.
+    assert (tmp_path / "ledger.jsonl").read_text().count("\n") == 1
 
 
 def test_a_torn_ledger_line_is_no_entry(tmp_path: Path) -> None:
@@ -314,6 +319,31 @@ def test_malformed_suites_are_refused(tmp_path: Path) -> None:
     broken = Suite("twice", (twice.items[0], twice.items[0]), twice.predictions)
     with pytest.raises(InputError, match="E201"):
         toy_run(tmp_path, broken)
+
+
+@pytest.mark.parametrize(("alone", "kept"), [(False, 0), (True, 5)])
+def test_an_error_inside_a_portion_keeps_answers_that_were_computed_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool, kept: int
+) -> None:
+    from evaluation import evaluate
+
+    from syntagm.errors import ModelError
+    from syntagm.models.toy.model import Toy
+    from syntagm.runs.cache import AnswerCache
+
+    monkeypatch.setattr(Toy, "worth_caching", True)
+    monkeypatch.setattr(Toy, "one_by_one", alone)
+    score, cache = Toy.score, AnswerCache(tmp_path / "answers.sqlite", pytest.fail)
+
+    def dying(model: Toy, texts: Sequence[str], done: Any = None) -> Iterator[Any]:
+        yield from islice(score(model, texts, done), 5)
+        raise ModelError("server", "no connection", "an answer")
+
+    monkeypatch.setattr(Toy, "score", dying)
+    with pytest.raises(ModelError, match="no connection"):
+        evaluate(many_suites()[0], load("toy"), cache=cache)
+    monkeypatch.setattr(Toy, "score", score)
+    assert evaluate(many_suites()[0], load("toy"), cache=cache).cached == kept
 
 
 def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

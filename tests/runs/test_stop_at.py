@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from executor_for_tests import Here
 from toy_runs import pairs
 
 from syntagm import suite as suites
@@ -89,5 +90,76 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(words("random", "--stop-at", 0.05, "-o", tmp_path / "run")) == 0
     assert "mvrr: 28 items are too few for a half-width of 0.05" in capsys.readouterr().err.replace("\n", " ")
     assert open_run(tmp_path / "run").suite("mvrr").items == 28
-    assert main(words("random?seed=1,2", "--stop-at", 0.05, "-o", tmp_path / "two")) == 2
-    assert "several models beside it" in capsys.readouterr().err
+    assert main(words("random", "--stop-at", 0.05, "--dry-run", "-o", tmp_path / "dry")) == 2
+    assert "--dry-run beside it" in capsys.readouterr().err
+
+
+def runs(folder: Path) -> dict[str, bytes]:
+    names = ("results.csv", "results.parquet")
+    return {str(path.relative_to(folder)): path.read_bytes() for name in names for path in folder.rglob(name)}
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> str:
+    """Pairs that the two models judge differently: `toy` mostly alike, `random` at chance."""
+    rows = [("the dog barks", "the dog bark")] * 100 + [("the dogs bark", "the dogs barks")] * 100
+    lines = [f"{good} {number}\t{bad} {number}" for number, (good, bad) in enumerate(rows)]
+    (tmp_path / "many.tsv").write_text("good\tbad\n" + "\n".join(lines) + "\n")
+    return str(tmp_path / "many.tsv")
+
+
+def test_several_models_get_the_number_of_items_that_one_of_them_needs_most(
+    tmp_path: Path, many: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--suite", many, "--stop-at", "0.1", "--no-cache", "--no-report", "-o"]
+    alone = {}
+    for model in ("toy", "random"):
+        assert main(["run", model, *line, str(tmp_path / model)]) in (0, 1)
+        alone[model] = open_run(tmp_path / model).suites[0].items
+    assert alone["toy"] != alone["random"]
+    assert main(["run", "toy", "random", *line, str(tmp_path / "both")]) in (0, 1)
+    assert "toy (1 of 2): pilot" in capsys.readouterr().err
+    both = [open_run(tmp_path / "both" / model) for model in alone]
+    assert [run.suites[0].items for run in both] == [max(alone.values())] * 2
+    items = [run.results("many")["item"].to_list() for run in both]
+    assert items[0] == items[1]
+    # Again: the pilots have the same result, and nothing is computed anew.
+    before = runs(tmp_path / "both")
+    assert main(["run", "toy", "random", *line, str(tmp_path / "both")]) in (0, 1)
+    assert runs(tmp_path / "both") == before
+
+
+@pytest.mark.parametrize("models", [("toy",), ("toy", "random")])
+def test_workers_compute_pilots_too(
+    tmp_path: Path, many: str, monkeypatch: pytest.MonkeyPatch, models: Sequence[str]
+) -> None:
+    line = ["run", *models, "--suite", many, "--stop-at", "0.1", "--no-cache", "--no-report", "-q", "-o"]
+    assert main([*line, str(tmp_path / "here")]) in (0, 1)
+    monkeypatch.setattr("syntagm.runs.executors.find", lambda _: Here(2))
+    assert main([*line, str(tmp_path / "there"), "--executor", "here"]) in (0, 1)
+    assert runs(tmp_path / "there") == runs(tmp_path / "here")
+    assert not list(tmp_path.glob("there/.*"))
+
+
+@pytest.mark.parametrize("executor", [(), ("--executor", "here")])
+def test_a_pilot_that_fails_is_named_and_nothing_is_evaluated(
+    tmp_path: Path,
+    many: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    executor: Sequence[str],
+) -> None:
+    monkeypatch.setattr("syntagm.runs.executors.find", lambda _: Here(2))
+    models = ("toy", f"lstm:{tmp_path}/nowhere")
+    assert main(["run", *models, "--suite", many, "--stop-at", "0.1", "-o", str(tmp_path / "out"), *executor]) == 2
+    shown = capsys.readouterr().err.replace("\n", " ")
+    assert "syntagm: nowhere: " in shown
+    assert "--stop-at needs a pilot of each model, so none was evaluated." in shown
+    assert not list(tmp_path.glob("out/**/run.json"))
+
+
+def test_a_limit_is_refused_with_workers_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ("--stop-at", 0.1, "--limit", 5, "--executor", "local:1", "-o", tmp_path / "out")
+    assert main(words("toy", *more)) == 2
+    assert "a limit beside it" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -443,11 +443,12 @@ def test_a_tokenizer_that_is_nowhere(corpus: Path, tmp_path: Path, capsys: pytes
     (empty := tmp_path / "empty").mkdir()
     for name, found in (
         (str(tmp_path / "none"), "no such folder"),
+        ("nobody/nothing", "no such folder, and no such tokenizer on the hub or in its cache; the hub can't be reached"),
         (str(empty), "a folder without a readable tokenizer"),
     ):
         assert main(["train", "gpt2", *texts, "--tokenizer", name]) == 2
         said = capsys.readouterr().err
-        assert f"tokenizer {name}: {found}" in said
+        assert said.startswith(f"syntagm: tokenizer {name}: {found}")
         assert "expected a folder with tokenizer.json" in said
         assert "Give the folder of a GPT-2 tokenizer" in said
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models_for_tests import TEXT
+from models_for_tests import BFLOAT16, TEXT
 from torch import nn
 from training_for_tests import bracketed, learn
 
@@ -222,7 +222,7 @@ def test_every_tree_is_read_once_in_an_epoch_by_one_of_all_processes(tmp_path: P
     ]
 
 
-@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("dtype", ["f32", pytest.param("bf16", marks=BFLOAT16)])
 def test_any_words_can_be_in_trees(tmp_path: Path, dtype: str) -> None:
     words = [
         "\u96ea\u4eba",

@@ -316,3 +316,22 @@ def test_surprisal_by_word_by_pencil(tmp_path: Path) -> None:
         words.draw_figure([run], item="9")
     with pytest.raises(UsageError, match="conditions="):
         words.draw_figure([run], conditions="ugly")
+
+
+def test_groups_and_names_keep_series_apart(checkpoints: list[Run]) -> None:
+    def series(*names: str) -> list[str]:
+        for run, name in zip(checkpoints, names, strict=True):
+            run.name = name
+        return [one.series for one in places(checkpoints).points]
+
+    folders = ["toy:step100.txt", "toy:step200.txt", "toy:step400.txt"]
+    assert series("Alpha: step 100", "Alpha: step 200", "Beta: step 400") == ["Alpha", "Alpha", "Beta"]
+    assert series("one-step100", "one-step200", "two-step400") == ["one", "one", "two"]
+    # Names without the number, or with another one, say nothing but the group.
+    assert series("Alpha: early", "Alpha: step 7", "late") == ["Alpha: toy:.txt", "Alpha: toy:.txt", "toy:.txt"]
+    assert series(*folders) == ["toy:.txt"] * 3
+
+
+def test_step_512_is_not_written_as_510() -> None:
+    for linear in (False, True):
+        assert figure._across([1, 64, 512], "steps", linear)["axis"]["format"] == ".3~s"

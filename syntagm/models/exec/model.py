@@ -33,6 +33,9 @@ def load(path: str, **options: str) -> ProgramModel:
 
 def _start(path: Path, place: str) -> Start:
     """Read how the program is started."""
+    if not path.exists():
+        cure = 'Write one: command = ["node", "model.mjs"].'
+        raise InputError(place, "no such file", "a TOML file with the command that starts the program", cure)
     table = toml.read(utf8.read(path), place)
     toml.known(table, _KEYS, place)
     command = toml.need(table.get("command", []), list, f"{place}, command")

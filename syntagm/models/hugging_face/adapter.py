@@ -34,7 +34,8 @@ def parts(kind: str, path: str) -> tuple[str, Path | None]:
     else:
         base, _, name = path.rpartition("+")
         if (folder := _folder(name)) is None:
-            found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}"
+            unreachable = "" if hub.is_reachable(constants) else " here or in the hub's cache, and the hub can't be reached"
+            found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}{unreachable}"
             raise ModelError(
                 place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}",
                 "Give the folder of the adapter, or its name on the hub.",

@@ -15,6 +15,7 @@ from huggingface_hub import constants
 from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.models.hugging_face.quantised import PACKAGES, refuse_dequantised, refuse_missing_packages, settings_of
+from syntagm.models.hugging_face.weights import HIGHEST, refuse_endless_vocabulary
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -31,8 +32,6 @@ _UNUSED = re.compile(
     r"|\.rotary_emb\.(inv_freq|cos_cached|sin_cached)$|(^|\.)(position_ids|token_type_ids)$|(^|\.)(en|de)coder\.version$"
     r"|\.embed_positions\.(weights|_float_tensor)$"
 )
-# No published vocabulary has a tenth of it.
-_HIGHEST = 10_000_000
 _LAYER = re.compile(r"\.(\d+)\.")
 
 
@@ -90,7 +89,8 @@ def read_checkpoint(
             weights: dict[str, Any] = {}
             if gguf:
                 arguments["gguf_file"] = gguf
-                weights["quantization_config"] = transformers.GgufConfig(gguf_file=gguf, dequantize=True)
+                if hasattr(transformers, "GgufConfig"):  # older versions always dequantise
+                    weights["quantization_config"] = transformers.GgufConfig(gguf_file=gguf, dequantize=True)
             else:
                 weights["use_safetensors"] = None if pickle else True
                 quantisation = settings_of(transformers.AutoConfig.from_pretrained(name, **arguments))
@@ -104,6 +104,8 @@ def read_checkpoint(
             model, loading = _LOADERS[kind].from_pretrained(
                 name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
             )
+            if (own_folder := tokenizer_folder or Path(name)).is_dir():
+                refuse_endless_vocabulary(own_folder)
             own_tokenizer = (tokenizer_folder, {"trust_remote_code": code}) if tokenizer_folder else (name, arguments)
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
         except ModelError:
@@ -134,9 +136,10 @@ def _refuse_offloaded(place: str, model: Any) -> None:
     """
     places = [str(device) for device in getattr(model, "hf_device_map", {}).values()]
     elsewhere = [device for device in places if device == "disk" or (device == "cpu" and set(places) != {"cpu"})]
-    if elsewhere:
+    # Some versions of transformers give no map if all parts are in one place, which may be the disk.
+    if elsewhere or any(weights.is_meta for weights in model.parameters()):
         raise ModelError(
-            place, f"{len(elsewhere)} of {len(places)} parts of the model, which don't fit into the memory of the devices",
+            place, f"{len(elsewhere) or 'all'} parts of the model, which don't fit into the memory of the devices",
             "devices with enough memory for all weights", "Use more GPUs, dtype=bf16, or a quantised checkpoint.",
         )  # fmt: skip
 
@@ -151,7 +154,8 @@ def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> Mo
             "config.json, model.safetensors and tokenizer.json",
             f"Put these files in a folder and give its path, or put the model in {constants.HF_HUB_CACHE}.",
         )  # fmt: skip
-    if "ignore_mismatched_sizes" in str(error):  # transformers stops here, and lists the weights in its log only
+    # transformers stops here, and version 5 lists the weights in its log only.
+    if any(words in str(error) for words in ("ignore_mismatched_sizes", "size mismatch for")):
         return ModelError(
             place, "weights whose shape differs from the configuration", "weights of the shapes in config.json",
             "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
@@ -224,23 +228,11 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> 
     if not tokenizer.is_fast:
         raise ModelError(place, "a tokenizer without character positions", "a fast tokenizer (tokenizer.json)")
     vocabulary = tokenizer.get_vocab()
-    if (highest := max(vocabulary.values(), default=0)) > _HIGHEST:
-        # The tokenizers library would count up to that number each time it describes the tokenizer.
-        raise ModelError(
-            place, f"a token with the number {highest}", f"numbers up to {_HIGHEST:,}", "Was tokenizer.json edited?"
-        )
+    if (highest := max(vocabulary.values(), default=0)) > HIGHEST:  # the hub's files are not read before
+        raise ModelError(place, f"a token with the number {highest}", f"numbers up to {HIGHEST:,}")
     if set(vocabulary.values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
         raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights")
-
-
-def fuse_gelu(model: Any) -> Any:
-    """Replace GPT-2's GELU, which takes seven operations, with a single operation that is ten times as fast."""
-    for module in list(model.modules()):
-        for name, child in module.named_children():
-            if type(child) is transformers.activations.NewGELUActivation:
-                setattr(module, name, torch.nn.GELU(approximate="tanh"))
-    return model
 
 
 def first_line(error: Exception) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from syntagm.models.hugging_face.quantised import plain
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
 _MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+# No published vocabulary has a tenth of it.
+HIGHEST = 10_000_000
 
 
 def hash_weights(model: Any, tokenizer: Any) -> str:
@@ -57,7 +59,8 @@ def sample(model: Any) -> str:
     """Return a hash of a few numbers of each weight, which changes with every training step."""
     digest = hashlib.sha256()
     for tensor in filter(plain, model.parameters()):
-        flat = tensor.detach().reshape(-1)
+        # A matrix may be stored column by column; its rows would be copied here.
+        flat = (tensor.detach() if tensor.is_contiguous() else tensor.detach().t()).reshape(-1)
         values = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
         digest.update(memoryview(values.view(torch.uint8).numpy()))
     return digest.hexdigest()
@@ -187,6 +190,43 @@ def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
     for part in settings.values():
         if isinstance(part, dict):
             _refuse_endless(part, place)
+
+
+def refuse_endless_vocabulary(folder: Path) -> None:
+    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary.
+
+    The tokenizers library counts up to that number when it describes the tokenizer, and version 0.22 also keeps each
+    number without a token in memory, in many gigabytes. So the files are read before the library reads them. Damaged
+    files are left to the library.
+
+    Arguments:
+        folder: the folder of the tokenizer.
+
+    Raises:
+        ModelError: a token has such a number.
+    """
+    for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
+        try:
+            content = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue
+        if (highest := max(_token_numbers(content), default=0)) > HIGHEST:
+            raise ModelError(
+                str(path), f"a token with the number {highest}", f"numbers up to {HIGHEST:,}", "Was the file edited?"
+            )
+
+
+def _token_numbers(content: Any) -> Iterator[int]:
+    """Iterate over the numbers of tokens in tokenizer.json, or in a file that contains a vocabulary only."""
+    match content:
+        case {"model": {"vocab": vocabulary}, **rest}:
+            added = rest.get("added_tokens")
+            numbers = [token.get("id") for token in added if isinstance(token, dict)] if isinstance(added, list) else []
+        case _:
+            vocabulary, numbers = content, []
+    if isinstance(vocabulary, dict):
+        numbers.extend(vocabulary.values())
+    return (number for number in numbers if isinstance(number, int))
 
 
 def _refuse_other_files(index: Path, pickle: bool) -> None:

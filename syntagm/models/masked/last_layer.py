@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+import transformers
+
+_RETURNS_TUPLE = transformers.__version__.startswith("4.")
 
 
 def layers(model: Any) -> Sequence[Any]:
@@ -34,11 +37,11 @@ def last_layer(model: Any) -> Any | None:
 def at_places(layer: Any, places: torch.Tensor) -> Iterator[None]:
     """Within the `with` block, compute the layer's output only at one position of each row. Shape (rows, 1, width)."""
 
-    def forward(hidden: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+    def forward(hidden: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor | tuple[torch.Tensor]:
         scored = hidden[torch.arange(len(places), device=hidden.device), places][:, None]
         attended = layer.attention.output(_attend(layer.attention.self, scored[:, 0], hidden)[:, None], scored)
         output: torch.Tensor = layer.output(layer.intermediate(attended), attended)
-        return output
+        return (output,) if _RETURNS_TUPLE else output
 
     layer.forward = forward
     try:

@@ -38,11 +38,13 @@ class RecurrentModel(LanguageModel):
     Attributes:
         family: the declaration of the family.
         scorer: the name and version of the computation, for the fingerprint.
+        symbols: the symbols before and after a text; both are the word 0 of the vocabulary.
     """
 
     can = frozenset({"score", "fill"})
     family: ClassVar[Family]
     scorer: ClassVar[str]
+    symbols: ClassVar[tuple[str, str]] = (END, END)
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str],
@@ -62,7 +64,8 @@ class RecurrentModel(LanguageModel):
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, self.family.canonical(label, options)
         self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
         self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
-        self.bos, self.eos = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
+        self.bos = self.symbols[0] if chosen["bos"] == "yes" else None
+        self.eos = self.symbols[1] if chosen["eos"] == "yes" else None
         self.settings = self.family.scoring_settings(chosen, tokens=self._tokens)
         digest = weights.digest(network)
         dependencies = [
@@ -140,9 +143,7 @@ class RecurrentModel(LanguageModel):
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
         divided = [divide(gap, self._tokens, self.name) for gap in gaps]
         lists = {id(gap.candidates): gap.candidates for gap in divided}
-        candidates = {
-            number: [self.vocabulary.ids(words) for words in candidate_list] for number, candidate_list in lists.items()
-        }
+        candidates = {number: [self.ids(words) for words in candidate_list] for number, candidate_list in lists.items()}
         in_vocabulary = {
             number: [all(map(self.vocabulary.known, words)) for words in candidate_list]
             for number, candidate_list in lists.items()
@@ -150,7 +151,7 @@ class RecurrentModel(LanguageModel):
         keys = [(gap.before, id(gap.candidates)) for gap in divided]
 
         def answer(batch: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
-            before = [[0] * (self.bos is not None) + self.vocabulary.ids(words) for words, _ in batch]
+            before = [[0] * (self.bos is not None) + self.ids(words) for words, _ in batch]
             rows = self._next_logits(before)
             return [
                 self._filled(context, row, candidates[number], np.array(in_vocabulary[number], bool))
@@ -162,6 +163,10 @@ class RecurrentModel(LanguageModel):
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokens, self.name)
+
+    def ids(self, words: Sequence[str]) -> list[int]:
+        """Return the ids by which the network reads words."""
+        return self.vocabulary.ids(words)
 
     def _next_logits(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:
         """Yield the logits for the word after each sequence; None for an empty sequence."""
@@ -180,9 +185,8 @@ class RecurrentModel(LanguageModel):
         bits, above, below = np.full((3, len(words)), np.nan)
         if logits is not None:
             single = [index for index, ids in enumerate(words) if len(ids) == 1]
-            bits[single], above[single], below[single] = rank(
-                logits, np.array([words[index][0] for index in single], np.int64)
-            )
+            targets = self.network.targets(np.array([words[index][0] for index in single], np.int64))
+            bits[single], above[single], below[single] = rank(logits, targets)
             several = [index for index, ids in enumerate(words) if len(ids) > 1]
             sequences = [before + words[index] for index in several]
             for at, nats in surprisals(self.network, sequences, self._batch, self._share):
@@ -191,7 +195,7 @@ class RecurrentModel(LanguageModel):
 
     def _sequence(self, words: Sequence[str]) -> list[int]:
         """Return the ids to read: end symbol, words, end symbol, depending on `bos` and `eos`."""
-        return [0] * (self.bos is not None) + self.vocabulary.ids(words) + [0] * (self.eos is not None)
+        return [0] * (self.bos is not None) + self.ids(words) + [0] * (self.eos is not None)
 
     def _answer(
         self, text: str, words: Sequence[str], starts: NDArray[np.int32], nats: NDArray[np.float64] | None

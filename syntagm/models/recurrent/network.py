@@ -2,7 +2,9 @@
 
 from abc import ABC, abstractmethod
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from syntagm.models.recurrent.softmax import Clusters
@@ -52,6 +54,10 @@ class Network(nn.Module, ABC):
             ids: shape (texts,): the next word of each text.
             state: the state before this word.
         """
+
+    def targets(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of the output layer for words: their ids, unless a network reads words that it can't predict."""
+        return ids
 
     def stored(self) -> dict[str, Tensor]:
         """Return the weights for scoring, by name; tied ones once."""

@@ -193,6 +193,7 @@ def _nats(
     network: Network, hidden: Tensor, owners: NDArray[np.int64], targets: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the surprisal of each target after its prefix, in nats. Logits are computed once for each prefix."""
+    targets = network.targets(targets)
     order = np.argsort(owners, kind="stable")
     bounds = np.searchsorted(owners[order], np.arange(0, len(hidden) + HEAD_ROWS, HEAD_ROWS))
     nats = np.empty(len(owners))

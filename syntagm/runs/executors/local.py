@@ -1,5 +1,6 @@
 """Workers as processes of this machine."""
 
+import contextlib
 import glob
 import os
 import pickle
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import Executor, number
+from syntagm.runs.executors import Executor, workers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -31,7 +32,7 @@ class Local(Executor):
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
-        self.count = number(address, f"local:{address}")
+        self.count = workers("local", address)
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._started = 0
 
@@ -78,8 +79,10 @@ class Local(Executor):
         self._processes.clear()
 
     def _close(self, process: subprocess.Popen[bytes]) -> None:
-        if process.stdin:
-            process.stdin.close()
+        # A process that was killed before it read the session leaves it in the buffer, which `close` tries to write again.
+        with contextlib.suppress(BrokenPipeError):
+            if process.stdin:
+                process.stdin.close()
 
 
 def _devices() -> list[str]:

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import transformers
+from huggingface_hub import constants
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import hub
+from syntagm.models.hugging_face.weights import refuse_endless_vocabulary
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.settings import Text
 from syntagm.training.gpt2.text import SYMBOL, plain
@@ -20,15 +23,20 @@ def load(name: str) -> Any:
     """Load an existing tokenizer.
 
     Raises:
-        ModelError: there is no tokenizer with this name, or it is not a fast GPT-2 tokenizer.
+        ModelError: there is no tokenizer with this name, or it is not a fast GPT-2 tokenizer with a possible vocabulary.
     """
+    local = Path(name).is_dir()
+    if local:
+        refuse_endless_vocabulary(Path(name))
+    offline = not local and not hub.is_reachable(constants)
     try:
-        loaded = transformers.AutoTokenizer.from_pretrained(name)
+        loaded = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local or offline)
     except (OSError, ValueError) as error:
-        if Path(name).is_dir():
+        if local:
             found = f"a folder without a readable tokenizer ({str(error).splitlines()[0]})"
         else:
             found = "no such folder, and no such tokenizer on the hub or in its cache"
+            found += "; the hub can't be reached" if offline else ""
         cure = "Give the folder of a GPT-2 tokenizer or its name on the hub. Without one, a tokenizer is trained on the text."
         raise ModelError(
             f"tokenizer {name}", found, "a folder with tokenizer.json, or a name on the hub", cure

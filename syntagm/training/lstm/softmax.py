@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from syntagm.errors import UsageError
+
 # Rows at a time: few enough that their numbers stay in the CPU's cache.
 ROWS = 256
 # Probabilities below this are close to denormal numbers, or 0.
@@ -30,9 +32,14 @@ class Softmax:
         layer: a layer on the CPU, in float32, with a bias.
         rounded: whether to multiply in bfloat16 if the CPU supports it; sums, logits, loss and gradients stay in
             float32.
+
+    Raises:
+        UsageError: `rounded`, and this version of PyTorch can't set the precision of products.
     """
 
     def __init__(self, layer: nn.Linear, rounded: bool = False) -> None:
+        if rounded:
+            _precision()
         self.layer, self._rounded = layer, rounded
         self._gradients = torch.empty_like(layer.weight), torch.empty_like(layer.bias)
         self._buffer = torch.empty(ROWS, len(layer.bias))
@@ -50,13 +57,14 @@ class Softmax:
 
     def compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss and its gradient with respect to `hidden`; store the gradients of the layer for `give`."""
-        backend: Any = torch.backends.mkldnn
-        precision = backend.matmul.fp32_precision
-        backend.matmul.fp32_precision = "bf16" if self._rounded else precision
+        if not self._rounded:
+            return self._compute(hidden.float(), targets)
+        matmul = _precision()
+        precision, matmul.fp32_precision = matmul.fp32_precision, "bf16"
         try:
             return self._compute(hidden.float(), targets)
         finally:
-            backend.matmul.fp32_precision = precision
+            matmul.fp32_precision = precision
 
     def _compute(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         (weight, bias), share = (self.layer.weight, self.layer.bias), 1 / len(targets)
@@ -99,6 +107,15 @@ class Softmax:
                 parameter.grad = gradient
             else:
                 parameter.grad += gradient
+
+
+def _precision() -> Any:
+    """Return the part of PyTorch that sets the precision of products on a CPU."""
+    matmul = getattr(torch.backends.mkldnn, "matmul", None)
+    if matmul is None:
+        found, expected = f"PyTorch {torch.__version__}", "2.9 or newer, which can multiply in bfloat16 here"
+        raise UsageError("--dtype bf16", found, expected, "Use --dtype f32, or a newer PyTorch.")
+    return matmul
 
 
 class _Loss(torch.autograd.Function):

@@ -79,6 +79,9 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
         with atomic.scratch(folder / "checkpoint") as written:
             module.save_pretrained(written)
             tokenizer.save_pretrained(written)
+            # The name of the class that version 4 of transformers knows, too.
+            settings = written / "tokenizer_config.json"
+            settings.write_text(settings.read_text("utf-8").replace('"TokenizersBackend"', '"PreTrainedTokenizerFast"'))
             _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.

@@ -97,7 +97,7 @@ def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
         scale = {"domain": [low - edge, high + edge], "nice": False, "zero": False}
         return axes.quantity("at", title, scale, format=".3~s", grid=False, tickCount=4)
     domain = (low / 1.25, high * 1.25)
-    return axes.logarithmic("at", f"{title} (logarithmic)", domain, _ticks(places), format=".2~s", grid=False)
+    return axes.logarithmic("at", f"{title} (logarithmic)", domain, _ticks(places), format=".3~s", grid=False)
 
 
 def _ticks(places: Sequence[float]) -> list[float]:

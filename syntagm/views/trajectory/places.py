@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated
 
 from syntagm.errors import UsageError
-from syntagm.runs.several import named
+from syntagm.runs.several import group_of, named
 from syntagm.runs.store import Run
 
 UNITS = ("step", "words", "tokens", "size")
@@ -31,7 +31,7 @@ X = Annotated[
     str, "`step`, `words`, `tokens`, `size`, or numbers in the order of the runs; default: the first known for all runs"
 ]
 Names = Annotated[tuple[str, ...], "name of the curve of each run, in the order of the runs, separated by commas"]
-_STEP = re.compile(r"(?:step|checkpoint|global_step)[-_=]?(\d+)", re.IGNORECASE)
+_STEP = re.compile(r"(?:step|checkpoint|global_step)[-_= ]?(\d+)", re.IGNORECASE)
 _AMOUNT = re.compile(r"(?<![A-Za-z0-9.])(?:chck_)?(\d+(?:\.\d+)?)([kmbt])(?![A-Za-z0-9])", re.IGNORECASE)
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _HASH = re.compile(r"@[0-9a-f]{8}\b")
@@ -151,10 +151,20 @@ _READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
 
 
 def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
+    """Return the position in the name of the model or of the folder, and the name of the series; None if there is none.
+
+    A series has the name that the run was given, without the number, so that models of different groups stay apart. If
+    that name has no such number, it is the name with the number, after the group.
+    """
+    group = group_of(run.name)
     for name in (run.model, run.label):
         if match := pattern.search(name):
+            at, before = number(match), f"{group}: " if group else ""
+            given = pattern.search(run.name)
+            if given and number(given) == at:
+                name, match, before = run.name, given, ""
             rest = _HASH.sub("", name[: match.start()] + name[match.end() :])
-            return number(match), rest.strip("-_@/:= ") or "series"
+            return at, before + (rest.strip("-_@/:=, ") or run.model.partition(":")[0])
     return None
 
 
