@@ -154,7 +154,7 @@ def batch(trees: Sequence[Encoded], labels: int) -> Batch:
 def _constituents(
     trees: Sequence[Encoded], starts: Ints, actions: Ints, word_rows: Ints, words: int
 ) -> tuple[Ints, list[Constituents]]:
-    """Return the row of the vector of each element, and the constituents of each height.
+    """Return the row of the vector of each element, and the constituents of each height, roots excepted.
 
     Rows are first the `words` distinct words, then the closed constituents by height, then the labels.
     """
@@ -165,15 +165,20 @@ def _constituents(
         np.concatenate([getattr(tree, name) for tree in trees]) for name in ("height", "closed", "counts")
     )
     first = np.cumsum(counts) - counts
+    # No action follows a closed root, so its vector is not needed. If there is nothing else, all roots are kept, because
+    # each parameter must have a gradient.
+    inner = ~np.isin(closing, starts - 1 + [len(tree.actions) for tree in trees])
     # By height; of the same height, the longest first.
     order = np.lexsort((-counts, height))
-    rows = np.empty(len(actions), np.int64)
+    order = order[inner[order]] if inner.any() else order
+    # The row of a root is any.
+    rows = np.zeros(len(actions), np.int64)
     rows[actions == SHIFT] = word_rows
     rows[closing[order]] = words + np.arange(len(order))
     opens = actions >= OPEN
     rows[opens] = words + len(order) + actions[opens] - OPEN
     heights = []
-    for members in np.split(order, np.cumsum(np.bincount(height)[1:])[:-1]):
+    for members in np.split(order, np.cumsum(np.bincount(height[order])[1:])[:-1]):
         sizes = counts[members]
         chains, ends = _chains(sizes), np.cumsum(sizes)
         of_child = np.repeat(np.arange(len(members)), sizes)
