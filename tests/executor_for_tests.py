@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from syntagm.runs import executors, worker
-from syntagm.runs.exchange import Exchange
+from syntagm.runs import executors
 from syntagm.runs.worker import Session, Worker
 
 
@@ -27,7 +26,7 @@ class Here(executors.Executor):
             self._steps += 1
             if (fate := self._before(self._steps)) != "killed":
                 each.step()
-            elif worker._taken(Exchange(self.session.exchange), name, None):
+            elif each._taken():
                 # Killed with a piece of work in its hands.
                 ended[name] = "killed by SIGKILL"
                 del self.workers[name]

@@ -88,10 +88,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-report", action="store_true", help="write no HTML report")
     add(
         "--order",
-        choices=["given", "coarse"],
+        choices=["given", "coarse", "largest"],
         default="given",
         help="evaluate several models in the given order (default), or the first, the last, the middle, the quarters "
-        "and so on (coarse), so that a curve takes shape early; numbers don't depend on it",
+        "and so on (coarse), so that a curve takes shape early, or by the sizes of their files (largest), so that workers "
+        "end together; numbers don't depend on it",
     )
     add("--dry-run", action="store_true", help="print what would be scored, then stop")
 
@@ -180,8 +181,9 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     runs: dict[str, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
     named = list(zip(arguments.models, labels, folders, strict=True))
-    if arguments.order == "coarse":
-        named = [named[place] for place in sweeps.coarse(len(named))]
+    if arguments.order != "given":
+        places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
+        named = [named[place] for place in places]
     for label, result in (
         _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
     ):
@@ -193,8 +195,10 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     finished = [runs[label] for label in labels if label in runs]
     if finished:
         _show(finished, arguments)
-    if failed := len(folders) - len(finished):
-        print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
+    if failed := [label for label in labels if label not in runs]:
+        shown = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
+        found = f"{len(failed)} of {len(labels)} models failed, for the reasons above: {shown_lines(shown)}"
+        print(f"syntagm: {found}", file=sys.stderr)
         return 2
     return 1 if _mostly_undefined(finished) else 0
 

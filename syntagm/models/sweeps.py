@@ -1,10 +1,12 @@
-"""Names that stand for several models: patterns of folders, ranges in braces, and options with several numbers."""
+"""Names that stand for several models: patterns of folders, ranges in braces, options with several numbers; and orders."""
 
 import glob
 import os
 import re
+from collections.abc import Sequence
 from itertools import product
 from math import prod
+from pathlib import Path
 from urllib.parse import urlencode
 
 from syntagm.errors import UsageError
@@ -59,6 +61,23 @@ def coarse(count: int) -> list[int]:
         places += [middle for _, middle, _ in middles]
         gaps = [gap for low, middle, high in middles for gap in ((low, middle), (middle, high))]
     return places
+
+
+def largest(models: Sequence[str]) -> list[int]:
+    """Return places in the order of the sizes of the models' files, largest first; those of one size stay in order.
+
+    A name on the hub has no file, and so comes last.
+
+    >>> largest(["toy", "gpt2"])
+    [0, 1]
+    """
+    sizes = [_size(Path(parse(model).path)) for model in models]
+    return sorted(range(len(models)), key=lambda place: -sizes[place])
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _braces(text: str) -> list[str]:

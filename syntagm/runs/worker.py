@@ -6,10 +6,12 @@ import platform
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
@@ -183,6 +185,9 @@ class Worker:
         self._cache = AnswerCache(session.work.cache, print) if session.work.cache else None
         self._versions = versions()
         self._loaded: _Loaded | None = None
+        # The seconds that the last model took to load and plan, and those of all units.
+        self._loading = 0.0
+        self._units: list[float] = []
 
     def step(self, taken: Callable[[Path], None] = lambda _: None) -> Piece | None:
         """Take a piece, compute and deliver it, and return it; None if there is none.
@@ -190,7 +195,7 @@ class Worker:
         Arguments:
             taken: called with the file of the lease.
         """
-        piece = _taken(self._exchange, self.name, self._loaded.number if self._loaded else None)
+        piece = self._taken()
         if piece:
             taken(self._exchange.lease_of(piece, self.name))
             try:
@@ -206,8 +211,37 @@ class Worker:
             return Outcome({}, encoded_results(open_run(order["folder"])))
         if self._loaded is None or self._loaded.number != piece.model:
             self._loaded = None  # frees its memory before the next one is loaded
+            began = time.monotonic()
             self._loaded = _Loaded(self._session, self._suites, piece.model, order)
-        return self._loaded.opening() if piece.name == OPEN else self._loaded.compute(piece.name, order, self._cache)
+            self._loading = time.monotonic() - began
+        if piece.name == OPEN:
+            return self._loaded.opening()
+        began = time.monotonic()
+        outcome = self._loaded.compute(piece.name, order, self._cache)
+        self._units.append(time.monotonic() - began)
+        return outcome
+
+    def _taken(self) -> Piece | None:
+        """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""
+        if self._loaded and (piece := self._first(self._exchange.offers_of(self._loaded.number))):
+            return piece
+        offers = self._exchange.offers()
+        busy = Counter(piece.model for piece, _ in self._exchange.leases())
+        for model in sorted(offers, key=lambda model: (busy[model] / len(offers[model]), model)):
+            if self._is_worth_loading(len(offers[model]), busy[model]) and (piece := self._first(offers[model])):
+                return piece
+        return None
+
+    def _is_worth_loading(self, units: int, busy: int) -> bool:
+        """Return whether to help with a model: not if others finish its units before it is loaded.
+
+        A unit that is taken waits for the loading, which is estimated by the last model, as the time of a unit is. What nobody
+        works on must be taken in any case.
+        """
+        return not busy or not self._units or units / busy * fmean(self._units) > self._loading
+
+    def _first(self, pieces: Sequence[Piece]) -> Piece | None:
+        return next((piece for piece in pieces if self._exchange.lease(piece, self.name)), None)
 
 
 def serve(session: Session, name: str) -> None:
@@ -231,22 +265,6 @@ def serve(session: Session, name: str) -> None:
         # The worker that planned a run waits for the driver, so that it computes the first units itself.
         while piece.name == OPEN and exchange.pulse.exists() and not exchange.answered(piece.model):
             time.sleep(0.005)
-
-
-def _taken(exchange: Exchange, worker: str, loaded: int | None) -> Piece | None:
-    """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""
-    if loaded is not None and (piece := _first(exchange, worker, exchange.offers_of(loaded))):
-        return piece
-    offers = exchange.offers()
-    busy = [piece.model for piece, _ in exchange.leases()]
-    for model in sorted(offers, key=lambda model: (busy.count(model) / len(offers[model]), model)):
-        if piece := _first(exchange, worker, offers[model]):
-            return piece
-    return None
-
-
-def _first(exchange: Exchange, worker: str, pieces: Sequence[Piece]) -> Piece | None:
-    return next((piece for piece in pieces if exchange.lease(piece, worker)), None)
 
 
 class _OtherVersions(RunError):

@@ -3,6 +3,9 @@
 import re
 import unicodedata
 
+# The beginning of a word decides, and a "word" of a thousand hyphens would take long.
+MAX_LENGTH = 100
+
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 # Letters that are read one by one: MP, FBI, MPs, F16, X-ray, t-shirt.
 _LETTERS = re.compile(r"[A-Z]{2,}s?(?![A-Za-z])|[A-Za-z](?![A-Za-z'’])")
@@ -33,7 +36,7 @@ def article(following: str) -> str:
     """
     match = _WORD.search(following)
     # Accents are ignored.
-    letters = unicodedata.normalize("NFD", match[0]) if match else ""
+    letters = unicodedata.normalize("NFD", match[0][:MAX_LENGTH]) if match else ""
     word = "".join(letter for letter in letters if not unicodedata.combining(letter))
     if _READ_AS_WORDS.match(word):
         return "a"

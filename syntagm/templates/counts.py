@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from syntagm.errors import InputError
+from syntagm.templates.effort import Effort
 from syntagm.templates.plan import MAX_CONFIGURATIONS
 from syntagm.templates.sample import Draws
 from syntagm.templates.template import Template
@@ -52,7 +53,7 @@ def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
     Raises:
         InputError: there are more configurations, or as for drawing.
     """
-    draws = Draws(template, random.Random(0))
+    draws = Draws(template, random.Random(0), Effort(template.place, most // 10))
     found: list[CellCount] = []
     # Most configurations have portions in common, which are united only once.
     portions: dict[str, set[frozenset[str]]] = {}

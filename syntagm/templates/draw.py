@@ -12,6 +12,7 @@ from itertools import accumulate, islice
 from syntagm.errors import InputError
 from syntagm.templates import expression
 from syntagm.templates.cells import MISSING, Table
+from syntagm.templates.effort import Effort
 from syntagm.templates.expression import Expression
 from syntagm.templates.lexicon import Word
 from syntagm.templates.plan import Plan
@@ -19,6 +20,8 @@ from syntagm.templates.plan import Plan
 MAX_ITEMS = 1_000_000
 MAX_BOUND = 10**15
 LISTED, DRAWS = 1_000_000, 250_000
+# A comparison of words takes as long as three comparisons of groups of words.
+_PAIRS = 3
 TRIES = 1_000
 
 
@@ -80,7 +83,7 @@ def bound(plans: Sequence[Plan]) -> int:
     return sum(plan.size for plan in plans)
 
 
-def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterator[Filled]:
+def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int, effort: Effort) -> Iterator[Filled]:
     """Yield the combinations of a cross; the id of each is its rank from 1.
 
     A combination is computed from its rank, without a list of all combinations.
@@ -91,10 +94,11 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterat
         n: the number of combinations to draw, spread over the configurations as evenly as possible. If it is None, or
             larger than the number of combinations, all are returned.
         seed: the seed of the random draws.
+        effort: what other suites of the file have cost.
 
     Raises:
-        InputError: there are more than a million combinations and no `n`, or more than 10^15; or drawing finds too few
-            combinations that meet the conditions.
+        InputError: there are more than a million combinations and no `n`, or more than 10^15; drawing finds too few
+            combinations that meet the conditions; or there are too many conditions for so many combinations.
     """
     total = bound(plans)
     if total > MAX_BOUND:
@@ -104,9 +108,11 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int) -> Iterat
         found = f"{total:,} combinations" if n is None else f"{n:,} items requested"
         raise InputError(place, found, f"at most {MAX_ITEMS:,}", "Draw some of them (-n N), or remove words.")
     before = [0, *accumulate(plan.size for plan in plans)]
-    chosen = [range(plan.size) for plan in plans] if n is None else _draw(plans, n, seed, place)
+    chosen = [range(plan.size) for plan in plans] if n is None else _draw(plans, n, seed, place, effort)
     for plan, first, ranks in zip(plans, before, chosen, strict=False):
+        cost = _comparisons(plan.joint)
         for rank in ranks:
+            effort.compare(cost)
             if (words := unrank(plan, rank)) is not None:
                 yield Filled(str(first + rank + 1), plan, words)
 
@@ -132,7 +138,7 @@ def meets(conditions: Sequence[Expression], words: Mapping[str, Word]) -> bool:
     return all(expression.holds(condition, cells, entries) for condition in conditions)
 
 
-def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int]]:
+def _draw(plans: Sequence[Plan], n: int, seed: int, place: str, effort: Effort) -> list[list[int]]:
     """Draw `n` ranks that no condition excludes, spread over the plans as evenly as possible. The ranks of a plan are sorted."""
     generator = random.Random(f"syntagm {seed}")
     allowed: list[Sequence[int] | None] = []
@@ -141,19 +147,25 @@ def _draw(plans: Sequence[Plan], n: int, seed: int, place: str) -> list[list[int
         if not plan.joint:
             allowed.append(range(plan.size))
         elif (listed := listed + plan.size) <= LISTED:
-            allowed.append(list(_allowed(plan)))
+            allowed.append(list(_allowed(plan, effort)))
         else:
             allowed.append(None)
     sizes = [plan.size if ranks is None else len(ranks) for plan, ranks in zip(plans, allowed, strict=True)]
     return [
         sorted(
-            _draw_unlisted(plan, quota, generator, place) if ranks is None else _draw_listed(ranks, quota, generator)
+            _draw_unlisted(plan, quota, generator, place, effort)
+            if ranks is None
+            else _draw_listed(ranks, quota, generator)
         )
         for plan, ranks, quota in zip(plans, allowed, quotas(n, sizes), strict=True)
     ]
 
 
-def _allowed(plan: Plan) -> Iterator[int]:
+def _comparisons(conditions: Sequence[Expression]) -> int:
+    return sum(1 for condition in conditions for _ in expression.atoms(condition))
+
+
+def _allowed(plan: Plan, effort: Effort) -> Iterator[int]:
     """Yield the ranks of a plan with slots that no condition excludes, in order.
 
     Slots get words from the first to the last. A condition is checked as soon as its slots have words, so that what it
@@ -163,6 +175,7 @@ def _allowed(plan: Plan) -> Iterator[int]:
     due: list[list[Expression]] = [[] for _ in names]
     for condition in plan.joint:
         due[max(map(names.index, expression.slots(condition)))].append(condition)
+    costs = [_PAIRS * _comparisons(conditions) for conditions in due]
     cells: dict[str, Mapping[str, str]] = {}
     entries: dict[str, str] = {}
     place, indices, ranks = 0, [-1] * len(names), [0] * len(names)
@@ -173,6 +186,7 @@ def _allowed(plan: Plan) -> Iterator[int]:
             indices[place] = -1
             place -= 1
             continue
+        effort.compare(costs[place])
         cells[names[place]], entries[names[place]] = words[index].forms, words[index].entry
         if all(expression.holds(condition, cells, entries) for condition in due[place]):
             rank = ranks[place] * len(words) + index
@@ -199,17 +213,19 @@ def quotas(n: int, sizes: Sequence[int]) -> list[int]:
     return shares
 
 
-def _draw_unlisted(plan: Plan, quota: int, generator: random.Random, place: str) -> set[int]:
+def _draw_unlisted(plan: Plan, quota: int, generator: random.Random, place: str, effort: Effort) -> set[int]:
     """Draw `quota` allowed ranks, uniformly, from a plan that is too big to list."""
     ranks: set[int] = set()
-    size, draws = plan.size, DRAWS + 20 * quota
+    size, draws, cost = plan.size, DRAWS + 20 * quota, len(plan.slots) + _comparisons(plan.joint)
     for _ in range(draws):
         if len(ranks) == quota:
             return ranks
         rank = int(generator.random() * size)
         if rank not in ranks and unrank(plan, rank) is not None:
             ranks.add(rank)
-    found = f"{len(ranks):,} of {quota:,} items in {draws:,} draws{where(plan)}"
+        else:
+            effort.compare(cost)
+    found = f"{len(ranks):,} of {quota:,} items in {draws:,} draws{where(plan.values)}"
     raise InputError(place, found, "more words that meet the conditions", 'Ask for fewer (-n N), or fill = "sample".')
 
 
@@ -224,6 +240,7 @@ def _draw_listed(ranks: Sequence[int], quota: int, generator: random.Random) -> 
     return chosen
 
 
-def where(plan: Plan) -> str:
-    """Describe the configuration of a plan, for messages."""
-    return " where " + ", ".join(f"{name} = {value}" for name, value in plan.values.items()) if plan.values else ""
+def where(values: Mapping[str, str]) -> str:
+    """Describe a configuration by the values of its variables, for messages."""
+    listed = ", ".join(f"{name:.100} = {value:.100}" for name, value in values.items())
+    return f" where {listed:.300}" if values else ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from syntagm.errors import InputError
 from syntagm.templates import expression, lexicon
+from syntagm.templates.effort import Effort
 from syntagm.templates.expression import FALSE, TRUE, VARIABLE, Expression, Ref
 from syntagm.templates.lexicon import Choice
 from syntagm.templates.pattern import Pattern, Piece
@@ -50,16 +51,20 @@ class Expansion:
     Arguments:
         template: the template.
         assigned: the values of variables, and the alternatives of rules and of uses of phrases.
+        effort: what configurations have cost so far.
         needed: what the expansion has used of `assigned`.
         own: the slots of phrases, with their choices and what names mean in their conditions.
         guards: the conditions on words that chosen alternatives bring along, with their places.
+        own_guards: slot -> those that name only this slot.
     """
 
     template: Template
     assigned: Mapping[str, str]
+    effort: Effort
     needed: set[str] = field(default_factory=set)
     own: dict[str, tuple[Choice, Scope]] = field(default_factory=dict)
     guards: dict[Expression, str] = field(default_factory=dict)
+    own_guards: dict[str, list[Expression]] = field(default_factory=dict)
     _pending: list[str] = field(default_factory=list)
 
     def pattern(self, pattern: Pattern) -> Pattern:
@@ -70,7 +75,10 @@ class Expansion:
                 leads back to itself, is used with a form, or makes the pattern longer than 1,000 pieces.
         """
         steps: list[int] = []
-        regions = tuple(tuple(self._pieces(region, TOP, pattern.place, (), steps)) for region in pattern.regions)
+        try:
+            regions = tuple(tuple(self._pieces(region, TOP, pattern.place, (), steps)) for region in pattern.regions)
+        finally:
+            self.effort.plan(len(pattern.regions) + len(steps))
         return replace(pattern, regions=regions)
 
     def _pieces(
@@ -88,7 +96,8 @@ class Expansion:
             elif name := piece.variable or (piece.form if piece.how else ""):
                 yield self._substituted(piece, name, scope, place)
             elif piece.slot:
-                yield replace(piece, slot=scope.slots.get(piece.slot, piece.slot))
+                slot = scope.slots.get(piece.slot, piece.slot)
+                yield piece if slot == piece.slot else replace(piece, slot=slot)
             else:
                 yield piece
 
@@ -132,6 +141,7 @@ class Expansion:
             header = f"{phrase.name}({', '.join(phrase.parameters)})"
             found = f"{phrase.name} with {len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
             raise InputError(place, found, f"{{{header}}}" if phrase.parameters else f"{{{phrase.name}}}")
+        self.effort.plan(len(phrase.parameters) + len(phrase.choices))
         slots: dict[str, str] = {}
         values: dict[str, tuple[str, tuple[str, ...]]] = {}
         for parameter, argument in zip(phrase.parameters, arguments, strict=True):
@@ -169,7 +179,7 @@ class Expansion:
             self._pending.pop()
             if not options:
                 raise Impossible
-            raise Needs(name, options)
+            raise self._needs(name, options)
         self.needed.add(name)
         if self.assigned[name] not in phrase.alternatives:
             raise Impossible
@@ -190,12 +200,17 @@ class Expansion:
         variable = self.template.variables[name]
         if name not in self.assigned:
             if self.exists(name, place):
-                raise Needs(name, [(value, 1) for value in variable.values])
+                raise self._needs(name, [(value, 1) for value in variable.values])
             where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
             cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
             raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
         self.needed.add(name)
         return self.assigned[name], variable.values
+
+    def _needs(self, name: str, options: Sequence[tuple[str, int]]) -> Needs:
+        # There may be thousands of values; a value costs less than a piece of a pattern.
+        self.effort.plan(len(options) // 20)
+        return Needs(name, options)
 
     def exists(self, name: str, place: str) -> bool:
         """Return whether the conditions on a variable of `[vary]` hold in this configuration."""
@@ -222,11 +237,16 @@ class Expansion:
         """Return a condition in which variables are replaced by values, and every column has its slot."""
 
         def ref(named: Ref) -> Ref | str:
+            self.effort.plan()
             if named.slot == VARIABLE:
                 return self.value(named.name, scope, place)[0]
             return Ref(scope.slots.get(named.slot, named.slot) if named.slot else slot, named.name)
 
-        return expression.bound(condition, ref, lambda name: scope.slots.get(name, name) if name else slot)
+        def slot_of(name: str) -> str:
+            self.effort.plan()
+            return scope.slots.get(name, name) if name else slot
+
+        return expression.bound(condition, ref, slot_of)
 
 
 def _other(value: str, every: Sequence[str], use: str, name: str, place: str, slot: str = "") -> str:

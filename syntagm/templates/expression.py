@@ -14,6 +14,7 @@ from syntagm.io.toml import shown
 from syntagm.templates.cells import MISSING
 
 MAX_CONDITIONS = 50
+MAX_LENGTH = 10_000
 MAX_DEPTH = 20
 VARIABLE = "$"
 
@@ -100,20 +101,34 @@ def parse(text: str, place: str, bare: str = "") -> tuple[Expression, ...]:
         bare: what a name without a dot stands for: "" for a column of the slot itself, `$` for a variable.
 
     Raises:
-        InputError: the text is not a list of conditions, has more than 50, or is nested more than 20 deep.
+        InputError: the text is not a list of conditions, has more than 50 of them or more than 10,000 characters, or is
+            nested more than 20 deep.
 
     >>> parse("kind = person/animal, != subject", "here")
     (Has(ref=Ref(slot='', name='kind'), values=('person', 'animal')), Differ(slot='', other='subject'))
     """
     if not text.strip():
         return ()
+    refuse_long(text, place)
     parser = _Parser(text, place, bare, [*_tokens(text, place)])
     parts = parser.listed(0)
     if parser.tokens:
         parser.refuse()
-    if len(parts) > MAX_CONDITIONS:
-        raise InputError(place, f"{len(parts):,} conditions", f"at most {MAX_CONDITIONS}")
+    refuse_many(parts, place)
     return tuple(parts)
+
+
+def refuse_many(conditions: Sequence[Expression], place: str) -> None:
+    """Refuse more than 50 conditions."""
+    if len(conditions) > MAX_CONDITIONS:
+        raise InputError(place, f"{len(conditions):,} conditions", f"at most {MAX_CONDITIONS}", "Join or remove some.")
+
+
+def refuse_long(text: str, place: str) -> None:
+    """Refuse conditions of more than 10,000 characters."""
+    if len(text) > MAX_LENGTH:
+        cure = "Put the words into a class of their own, or give them a feature that the condition names."
+        raise InputError(place, f"conditions of {len(text):,} characters", f"at most {MAX_LENGTH:,}", cure)
 
 
 def _tokens(text: str, place: str) -> Iterator[tuple[str, str]]:

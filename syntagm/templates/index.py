@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from syntagm.templates.cells import MISSING
 from syntagm.templates.expression import All, Any, Expression, Has, Not, Share, has, holds, values
 
+FEW = 100  # one of so many members
+
 
 @dataclass(slots=True)
 class Index:
@@ -17,35 +19,43 @@ class Index:
 
     members: Sequence[Mapping[str, str]]
     full: int = field(init=False)
-    _masks: dict[str, dict[str, int]] = field(default_factory=dict)
+    _columns: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    _masks: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.full = (1 << len(self.members)) - 1
 
-    def column(self, name: str) -> Mapping[str, int]:
-        """Return the members by value of a column. The value `-` stands for no value."""
-        if name not in self._masks:
+    def column(self, name: str) -> Mapping[str, Sequence[int]]:
+        """Return the numbers of the members by value of a column. The value `-` stands for no value."""
+        if name not in self._columns:
             numbers: dict[str, list[int]] = {}
             for number, member in enumerate(self.members):
                 for value in values(member.get(name, MISSING)) or (MISSING,):
                     numbers.setdefault(value, []).append(number)
-            self._masks[name] = {value: mask_of(listed, len(self.members)) for value, listed in numbers.items()}
-        return self._masks[name]
+            self._columns[name] = numbers
+        return self._columns[name]
 
     def any(self, name: str, wanted: Iterable[str]) -> int:
         """Return the members that have one of the values in a column."""
-        masks, result = self.column(name), 0
+        result, few = 0, list[int]()
         for value in wanted:
-            result |= masks.get(value, 0)
-        return result
+            numbers = self.column(name).get(value, ())
+            # A column may have as many values as there are members. So only large sets are kept.
+            if len(numbers) * FEW < len(self.members):
+                few += numbers
+            else:
+                if (name, value) not in self._masks:
+                    self._masks[name, value] = mask_of(numbers, len(self.members))
+                result |= self._masks[name, value]
+        return result | mask_of(few, len(self.members)) if few else result
 
     def present(self, form: str) -> int:
         """Return the members that have a form: its cell isn't `-`."""
-        name = f"{form}\0"
-        if name not in self._masks:
+        key = form, "\0"
+        if key not in self._masks:
             numbers = [number for number, member in enumerate(self.members) if member.get(form, MISSING) != MISSING]
-            self._masks[name] = {"": mask_of(numbers, len(self.members))}
-        return self._masks[name][""]
+            self._masks[key] = mask_of(numbers, len(self.members))
+        return self._masks[key]
 
     def meeting(self, expression: Expression, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
         """Return the members that meet a bound condition without `!= slot`.
@@ -88,6 +98,11 @@ class Index:
 
 def mask_of(numbers: Sequence[int], size: int) -> int:
     """Return a set of members by their numbers, as bits."""
+    if len(numbers) * FEW < size:
+        result = 0
+        for number in numbers:
+            result |= 1 << number
+        return result
     digits = bytearray(b"0") * size
     for number in numbers:
         digits[size - 1 - number] = 49

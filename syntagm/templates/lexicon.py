@@ -22,7 +22,7 @@ MAX_ARMS = 50
 MAX_DEPTH = 20
 
 _NAME = r"\w[\w-]*+"
-_ARM = re.compile(rf"\s*({_NAME})\s*(?:\[([^\[\]]*)\])?\s*")
+_ARM = re.compile(rf"\s*+({_NAME})\s*+(?:\[([^\[\]]*)\])?\s*+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +83,7 @@ class Choice:
     arms: tuple[Arm, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """Classes, aliases of unions of classes, and the sections of phrases, by name."""
 
@@ -134,6 +134,7 @@ def choice(slot: str, text: str, place: str) -> Choice:
     >>> [arm.name for arm in choice("object", "noun[kind = verb.object, != subject] | name", "here").arms]
     ['noun', 'name']
     """
+    expression.refuse_long(text, place)
     parts = text.split("|")
     if len(parts) > MAX_ARMS:
         raise InputError(place, f"{len(parts):,} classes", f"at most {MAX_ARMS}")
@@ -208,4 +209,4 @@ def refuse_unknown(
 def shorten(names: Iterable[str]) -> str:
     """List at most 20 names for a message, because a lexicon may have hundreds."""
     listed = list(names)
-    return (", ".join(listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"
+    return (", ".join(f"{name:.100}" for name in listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"

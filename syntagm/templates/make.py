@@ -8,6 +8,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.templates import draw, pattern, sample, spelling
 from syntagm.templates.draw import Filled
+from syntagm.templates.effort import Effort
 from syntagm.templates.pattern import Pattern
 from syntagm.templates.plan import Plan, Planner, plans, refuse_many
 from syntagm.templates.spelling import Style
@@ -45,14 +46,16 @@ def suites(
     # misspelt name would otherwise be reported as one that is not used.
     for template in templates:
         refuse_many(template)
+    items = sum(template.n if n is None else n for template in templates if template.fill == "sample")
+    effort = Effort(templates[0].place, items, len(templates))
     prepared = [
-        list(islice(Planner(template).every({}), 1)) if template.fill == "sample" else plans(template)
+        list(islice(Planner(template, effort).every({}), 1)) if template.fill == "sample" else plans(template, effort)
         for template in templates
     ]
     refuse_unused(templates)
     for template, planned in zip(templates, prepared, strict=True):
         if only in ("", template.name):
-            yield _suite(template, planned, n, seed, style)
+            yield _suite(template, planned, n, seed, style, effort)
 
 
 def bound(template: Template) -> int:
@@ -67,14 +70,16 @@ def bound(template: Template) -> int:
     return len(template.table.rows) * len(planned) if template.table else draw.bound(planned)
 
 
-def _suite(template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style) -> Suite:
+def _suite(
+    template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style, effort: Effort
+) -> Suite:
     spell = _Speller(template.regions, style, template.place)
     if template.fill == "table" and template.table:
         filled = draw.rows(planned, template.table, n)
     elif template.fill == "cross":
-        filled = draw.cross(planned, template.place, n, seed)
+        filled = draw.cross(planned, template.place, n, seed, effort)
     else:
-        filled = sample.sample(template, template.n if n is None else n, seed, spell.texts)
+        filled = sample.sample(template, template.n if n is None else n, seed, spell.texts, effort)
     items = tuple(_item(words, spell) for words in filled)
     made = len(items)
     if words := template.vocabulary.words if template.vocabulary else None:
@@ -133,7 +138,7 @@ class _Speller:
         words = _forms(filled)
         region_texts: dict[int, str] = {}
         texts = [
-            tuple(self._text(condition, words, region_texts)[0] for condition in group.values())
+            tuple(self._text(condition, words, filled.id, region_texts)[0] for condition in group.values())
             for group in filled.plan.together
         ]
         # The texts of all suites are held in memory until the last draw.
@@ -157,17 +162,28 @@ class _Speller:
 
     def _count(self, text: str, source: Pattern, item: str) -> None:
         self.length += len(text)
-        if len(text) > MAX_SENTENCE or self.length > MAX_TEXT:
-            found = f"{len(text):,} characters" if len(text) > MAX_SENTENCE else f"more than {MAX_TEXT:,} in all items"
-            raise InputError(f"{source.place}, item {item}", found, f"at most {MAX_SENTENCE:,} in a sentence or tag")
+        if len(text) > MAX_SENTENCE:
+            self._refuse_long(len(text), source, item)
+        if self.length > MAX_TEXT:
+            found = f"more than {MAX_TEXT:,} characters in all items"
+            raise InputError(f"{source.place}, item {item}", found, "fewer", "Ask for fewer items (-n N).")
 
-    def _text(self, condition: Pattern, words: Words, region_texts: dict[int, str]) -> tuple[str, tuple[int, ...]]:
+    def _refuse_long(self, length: int, source: Pattern, item: str) -> None:
+        expected = f"at most {MAX_SENTENCE:,} in a sentence or tag"
+        raise InputError(f"{source.place}, item {item}", f"{length:,} characters", expected, "Use fewer slots.")
+
+    def _text(
+        self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]
+    ) -> tuple[str, tuple[int, ...]]:
         # `region_texts` caches the texts of an item's regions, because its conditions share most of them.
         parts = []
         for region in condition.regions:
             if (text := region_texts.get(id(region))) is None:
                 text = region_texts[id(region)] = pattern.fill(region, words)
             parts.append(text)
+        # A text that is much too long is not spelled, which would take long; spelling may shorten others.
+        if (length := sum(map(len, parts))) > 5 * MAX_SENTENCE:
+            self._refuse_long(length, condition, item)
         return spelling.sentence(parts, self.style)
 
     def sentence(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Sentence:
@@ -176,7 +192,7 @@ class _Speller:
         Raises:
             InputError: the sentence is too long, or all texts together are.
         """
-        text, bounds = self._text(condition, words, region_texts)
+        text, bounds = self._text(condition, words, item, region_texts)
         self._count(text, condition, item)
         if not self.names:
             return Sentence(text)

@@ -11,9 +11,8 @@ from syntagm.formula import parse as parse_formula
 from syntagm.io import toml
 from syntagm.io.toml import known, need, shown
 from syntagm.suite import AGGREGATES, Aggregate, Prediction
-from syntagm.templates import cells, lexicon, pattern
+from syntagm.templates import cells, expression, lexicon, pattern
 from syntagm.templates.expression import VARIABLE, Expression
-from syntagm.templates.expression import parse as parse_conditions
 from syntagm.templates.lexicon import Choice, LexicalClass, Lexicon
 from syntagm.templates.pattern import Pattern
 
@@ -162,7 +161,11 @@ def require(section: Section) -> tuple[Expression, ...]:
     """Return the conditions on variables that every configuration meets."""
     place = f"{section.place}, require"
     texts = need(section.content.get("require", []), list, place)
-    return tuple(part for text in texts for part in parse_conditions(need(text, str, place), place, VARIABLE))
+    # A condition that is written twice counts once.
+    different = dict.fromkeys(need(text, str, place) for text in texts)
+    conditions = tuple(part for text in different for part in expression.parse(text, place, VARIABLE))
+    expression.refuse_many(conditions, place)
+    return conditions
 
 
 def items(section: Section) -> tuple[Fill, cells.Table | None, int]:

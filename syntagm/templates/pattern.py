@@ -13,8 +13,8 @@ MAX_LENGTH = 10_000
 
 _PIECE = re.compile(r"\{([^{}]*)\}|([^{}]+)|([{}])")
 _NAME = r"\w[\w-]*"
-_SLOT = re.compile(rf"\s*(?:\$(?P<variable>{_NAME})|(?P<slot>{_NAME})(?:\.(?P<how>[$!]?)(?P<form>{_NAME}))?)\s*")
-_CALL = re.compile(rf"\s*(?P<slot>{_NAME})\(\s*(?P<arguments>[$!]?{_NAME}(?:\s*,\s*[$!]?{_NAME})*)?\s*\)\s*")
+_SLOT = re.compile(rf"\s*+(?:\$(?P<variable>{_NAME})|(?P<slot>{_NAME})(?:\.(?P<how>[$!]?)(?P<form>{_NAME}))?)\s*+")
+_CALL = re.compile(rf"\s*+(?P<slot>{_NAME})\(\s*+(?P<arguments>[$!]?{_NAME}(?:\s*+,\s*+[$!]?{_NAME})*+)?\s*+\)\s*+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from syntagm.errors import InputError
 from syntagm.io.toml import known, need, shown
 from syntagm.templates import cells, expression, lexicon, pattern
 from syntagm.templates.expression import VARIABLE, Expression
-from syntagm.templates.lexicon import Choice
+from syntagm.templates.lexicon import Choice, Lexicon
 from syntagm.templates.pattern import Pattern
 from syntagm.templates.spelling import tidy
 
@@ -106,6 +107,17 @@ def phrase(header: str, value: Any, place: str) -> Phrase:
     single = isinstance(value, str)
     alternatives = _alternatives([value] if single else value, place)
     return Phrase(match[1] or match[3], place, alternatives, parameters, choices, single)
+
+
+@lru_cache(maxsize=4)
+def of_lexicon(words: Lexicon) -> Mapping[str, Phrase]:
+    """Return the phrases of a lexicon by name. They are read once, since many suites may share the lexicon."""
+    phrases: dict[str, Phrase] = {}
+    for header, (value, place) in words.phrases.items():
+        made = phrase(header, value, place)
+        if phrases.setdefault(made.name, made) is not made:
+            raise InputError(place, f"a second phrase called {made.name}", "each name once")
+    return phrases
 
 
 def _alternatives(value: list[Any] | dict[str, Any], place: str) -> dict[str, Alternative]:

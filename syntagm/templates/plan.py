@@ -1,12 +1,13 @@
 """Configurations of a template: patterns without variables, and the slots in order with their candidate words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
 
 from syntagm.errors import InputError
 from syntagm.templates import lexicon
+from syntagm.templates.effort import Effort
 from syntagm.templates.expand import TOP, Expansion, Impossible, Needs
 from syntagm.templates.expression import FALSE, Expression
 from syntagm.templates.lexicon import Word
@@ -16,8 +17,6 @@ from syntagm.templates.template import Template
 
 MAX_CONFIGURATIONS = 10_000
 MAX_VARIABLES = 200
-MAX_SLOTS = 100
-MAX_PIECES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,32 +51,26 @@ class Plan:
         """The number of combinations of words, ignoring conditions between slots; an upper bound for the number of items."""
         return prod(len(slot.words) for slot in self.slots)
 
-    def patterns(self) -> Iterable[Pattern]:
-        """Yield all patterns of the suite itself."""
-        yield from self.conditions.values()
-        yield from self.item_tags.values()
 
-
-def plans(template: Template) -> list[Plan]:
+def plans(template: Template, effort: Effort | None = None) -> list[Plan]:
     """Return a plan for each configuration of a template, in the order of its variables; the last variable varies fastest.
 
     Configurations that differ only in variables that they don't need count once, for instance if a variable occurs in
     only one alternative of a rule.
 
+    Arguments:
+        template: the template.
+        effort: what other suites of the file have cost.
+
     Raises:
-        InputError: there are more than 10,000 configurations, a slot, form or variable does not exist, or a slot has no
-            word.
+        InputError: there are more than 10,000 configurations, or their patterns and conditions are too long; a slot, form
+            or variable does not exist, or a slot has no word.
     """
     refuse_many(template)
-    planner = Planner(template)
-    found: list[tuple[tuple[int, ...], Plan]] = []
-    pieces = 0
+    planner = Planner(template, effort or Effort(template.place))
+    found: list[tuple[tuple[tuple[int, int], ...], Plan]] = []
     for plan in planner.every({}):
         found.append((planner.rank(plan), plan))
-        pieces += sum(len(region) for pattern in plan.patterns() for region in pattern.regions)
-        if pieces > MAX_PIECES:
-            text = f"patterns of more than {MAX_PIECES:,} pieces in all configurations"
-            raise InputError(template.place, text, "fewer pieces", "Remove variables, rules or conditions.")
         if len(found) > MAX_CONFIGURATIONS:
             _refuse_configurations(template, len(found))
     return [plan for _, plan in sorted(found, key=lambda pair: pair[0])]
@@ -105,10 +98,16 @@ class Planner:
     """The maker of the plans of a template's configurations."""
 
     template: Template
+    effort: Effort
     selector: Selector = field(init=False)
+    _order: dict[str, int] = field(init=False)
+    _ranks: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.effort.place = self.template.place
         self.selector = Selector(self.template)
+        names = dict.fromkeys([*self.template.variables, *self.template.rules])
+        self._order = {name: number for number, name in enumerate(names)}
 
     def every(self, assigned: Mapping[str, str]) -> Iterator[Plan]:
         """Yield the plans of all configurations that begin with the given values."""
@@ -120,12 +119,23 @@ class Planner:
             for value, _ in needs.options:
                 yield from self.every({**assigned, needs.name: value})
 
-    def rank(self, plan: Plan) -> tuple[int, ...]:
-        """Return the place of a plan among all plans, in the order of variables and rules."""
-        template = self.template
-        listed = [(name, variable.values) for name, variable in template.variables.items()]
-        listed += [(name, tuple(template.phrases[name].alternatives)) for name in template.rules]
-        return tuple(values.index(plan.values[name]) if name in plan.values else 0 for name, values in listed)
+    def rank(self, plan: Plan) -> tuple[tuple[int, int], ...]:
+        """Return a key that sorts plans in the order of variables and rules. A plan without one has its first value.
+
+        There may be many rules, and a plan names few. So the key has only values other than the first; of two plans, the
+        one that has another value than the first in an earlier variable comes later.
+        """
+        ranks = (
+            (self._order[name], self._rank(name, value)) for name, value in plan.values.items() if name in self._order
+        )
+        return tuple((-place, rank) for place, rank in ranks if rank)
+
+    def _rank(self, name: str, value: str) -> int:
+        if name not in self._ranks:
+            variable = self.template.variables.get(name)
+            values = variable.values if variable else self.template.phrases[name].alternatives
+            self._ranks[name] = {value: rank for rank, value in enumerate(values)}
+        return self._ranks[name][value]
 
     def plan(self, assigned: Mapping[str, str]) -> Plan:
         """Return the plan of a configuration.
@@ -139,7 +149,9 @@ class Planner:
         if len(assigned) > len(template.variables) + MAX_VARIABLES:
             found = f"more than {MAX_VARIABLES} rules and phrases with alternatives"
             raise InputError(template.place, found, "fewer in one configuration")
-        expansion = Expansion(template, assigned)
+        # A configuration costs something even if its patterns are empty.
+        self.effort.plan(len(assigned))
+        expansion = Expansion(template, assigned, self.effort)
         own = (template.conditions, template.item_tags)
         # Suites that share their draws fill the same slots in the same order.
         family = [_resolved(group, expansion) for pair in template.together or (own,) for group in pair]
@@ -158,8 +170,6 @@ class Planner:
             raise InputError(place, "a condition on words", "conditions on variables", "The rows of a table are fixed.")
         joint: list[Expression] = []
         slots = {} if template.fill == "table" else self.selector.conditions(expansion, used, joint)
-        if len(slots) > MAX_SLOTS:
-            raise InputError(template.place, f"{len(slots):,} slots in one configuration", f"at most {MAX_SLOTS}")
         forms = _table_forms(template) or {name: self.selector.columns(name, expansion) for name in slots}
         # Equal regions become the same object, so that their text is built only once for each item.
         interned: dict[tuple[Piece, ...], tuple[Piece, ...]] = {}
@@ -169,8 +179,10 @@ class Planner:
             Slot(name, self.selector.candidates(name, arms, needed.get(name, set()), expansion))
             for name, arms in slots.items()
         )
-        order = dict.fromkeys([*template.variables, *template.rules, *assigned])
-        values = {name: assigned[name] for name in order if name in expansion.needed}
+        names = (name for name in assigned if name in expansion.needed)
+        values = {
+            name: assigned[name] for name in sorted(names, key=lambda name: self._order.get(name, len(self._order)))
+        }
         conditions, tags = family[2 * at : 2 * at + 2]
         return Plan(values, conditions, tags, filled, tuple(joint), tuple(family[::2]) if template.together else ())
 

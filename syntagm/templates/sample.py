@@ -12,20 +12,24 @@ from dataclasses import dataclass, field
 from syntagm.errors import InputError
 from syntagm.templates.count import Counted, Counter
 from syntagm.templates.draw import MAX_ITEMS, TRIES, Filled, meets, where
+from syntagm.templates.effort import Effort
 from syntagm.templates.expand import TOP, Expansion, Impossible, Needs
 from syntagm.templates.expression import FALSE
-from syntagm.templates.plan import Plan, Planner, refuse_many
+from syntagm.templates.plan import MAX_VARIABLES, Plan, Planner, refuse_many
 from syntagm.templates.template import Template
 
 MAX_TRIES = 100_000
+# What is tried in vain for one item, in words, comparisons and pieces of patterns, which take a microsecond each.
+MAX_TRIED = 1_500_000
+MAX_REASONS = 5
 # How often words are drawn for conditions that are not counted. If none of them fits, the alternatives are drawn anew.
 UNCOUNTED_TRIES = 100
 _BITS = 53
 
+Texts = Callable[[Filled], Sequence[tuple[str, ...]]]
 
-def sample(
-    template: Template, n: int, seed: int, texts: Callable[[Filled], Sequence[tuple[str, ...]]]
-) -> Iterator[Filled]:
+
+def sample(template: Template, n: int, seed: int, texts: Texts, effort: Effort) -> Iterator[Filled]:
     """Draw `n` different items, using the cells in turn. The first k items are the same for every `n` >= k.
 
     Arguments:
@@ -35,13 +39,14 @@ def sample(
         texts: function that returns the sentences of an item for each suite that shares the draws. If one of them
             repeats a sentence of the same suite, the item is drawn again. So the items of all these suites have the
             same words.
+        effort: what other suites of the file have cost.
 
     Raises:
         InputError: no words meet the conditions, or there are fewer than `n` different items.
     """
     if n > MAX_ITEMS:
         raise InputError(template.place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
-    draws = Draws(template, random.Random(f"syntagm {seed} {template.stream}".rstrip()))
+    draws = Draws(template, random.Random(f"syntagm {seed} {template.stream}".rstrip()), effort)
     cells = draws.cells()
     seen: dict[int, set[str]] = {}
     # If there are just a thousand different items, the last one takes a thousand draws on average, and often many more.
@@ -49,23 +54,47 @@ def sample(
     for number in range(n):
         cell = cells[number % len(cells)]
         refused: Counts[str] = Counts()
-        for _ in range(tries):
-            item = draws.draw(cell, str(number + 1), refused)
-            if item is None:
-                continue
-            item_texts = texts(item)
-            if reason := _unknown(template, item_texts) or _repeated(item, item_texts, seen):
-                refused[reason] += 1
-            else:
-                break
-        else:
-            reasons = "; ".join(f"{reason}: {count:,}" for reason, count in sorted(refused.items()))
-            found = f"{number:,} different items and then none in {tries:,} draws{_values(cell.values)} ({reasons})"
-            cure = "Ask for fewer (-n N), or " + ("use a larger vocabulary." if template.vocabulary else "add words.")
-            raise InputError(template.place, found, f"{n:,} different items", cure)
+        draws.tried = 0
+        drawn, tried = None, 0
+        while drawn is None:
+            if tried == tries or draws.tried > max(MAX_TRIED, 100 * tries):
+                found = f"{number:,} different items and then none in {tried:,} draws{where(cell.values)} ({_reasons(refused)})"
+                more = "use a larger vocabulary." if template.vocabulary else "add words."
+                cure = f"Ask for fewer (-n N), or {more}"
+                raise InputError(template.place, found, f"{n:,} different items", cure)
+            tried += 1
+            drawn = _drawn(draws, cell, str(number + 1), texts, seen, refused)
+        item, item_texts = drawn
         for suite, sentences in enumerate(item_texts):
             seen.setdefault(suite, set()).update(sentences)
         yield item
+
+
+def _drawn(
+    draws: "Draws", cell: "Cell", identifier: str, texts: Texts, seen: Mapping[int, set[str]], refused: Counts[str]
+) -> tuple[Filled, Sequence[tuple[str, ...]]] | None:
+    """Draw an item with its sentences; None if it can't be used, for a reason that is counted in `refused`."""
+    item = draws.draw(cell, identifier, refused)
+    if item is None:
+        return None
+    item_texts = texts(item)
+    if reason := _unknown(draws.template, item_texts) or _repeated(item, item_texts, seen):
+        refused[reason] += 1
+        draws.tried += _pieces(item.plan)
+        return None
+    return item, item_texts
+
+
+def _pieces(plan: Plan) -> int:
+    return sum(len(region) for group in plan.together for pattern in group.values() for region in pattern.regions)
+
+
+def _reasons(refused: Counts[str]) -> str:
+    """List the most frequent reasons for which draws were refused: each configuration may have another one."""
+    shown = sorted(sorted(refused.items()), key=lambda pair: -pair[1])[:MAX_REASONS]
+    rest = refused.total() - sum(count for _, count in shown)
+    listed = [f"{reason:.300}: {count:,}" for reason, count in sorted(shown)]
+    return "; ".join([*listed, f"other reasons: {rest:,}"] if rest else listed)
 
 
 def _unknown(template: Template, texts: Sequence[tuple[str, ...]]) -> str:
@@ -106,15 +135,20 @@ Node = Needs | tuple[Plan, Counted] | str
 
 @dataclass(slots=True)
 class Draws:
-    """The random generator, and what is known of a template's configurations."""
+    """The random generator, and what is known of a template's configurations.
+
+    `tried` is the number of words, comparisons and pieces of patterns that were tried in vain since it was last set to 0.
+    """
 
     template: Template
     generator: random.Random
+    effort: Effort
+    tried: int = 0
     planner: Planner = field(init=False)
-    counter: Counter = field(default_factory=Counter)
+    counter: Counter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.planner = Planner(self.template)
+        self.planner, self.counter = Planner(self.template, self.effort), Counter(self.effort)
 
     def cells(self) -> list[Cell]:
         """Return the cells: the combinations of values of variables, and of alternatives of the rules that are cells.
@@ -123,14 +157,23 @@ class Draws:
             InputError: there are none.
         """
         refuse_many(self.template)
-        found = list(self._cells({}, [*self.template.variables, *self.template.cells]))
+        # A rule may be listed twice.
+        names = list(dict.fromkeys([*self.template.variables, *self.template.cells]))
+        if len(names) > MAX_VARIABLES:
+            place = f"{self.template.place}, [items], cells"
+            raise InputError(
+                place, f"{len(names):,} variables and rules", f"at most {MAX_VARIABLES}", "List fewer rules."
+            )
+        found = list(self._cells({}, names))
         if not found:
             cure = "Correct the conditions of [vary] and require."
             raise InputError(self.template.place, "no combination of variables", "at least one", cure)
         return found
 
     def _cells(self, values: dict[str, str], names: Sequence[str]) -> Iterator[Cell]:
-        expansion = Expansion(self.template, values)
+        # Copying the values costs something, too.
+        self.effort.plan(1 + len(values) // 20)
+        expansion = Expansion(self.template, values, self.effort)
         if not names:
             if self._allowed(expansion):
                 yield Cell(values)
@@ -180,7 +223,7 @@ class Draws:
             return None
         plan, counted = node
         if not counted.total:
-            refused[f"no words of {' and '.join(counted.empty)} meet their conditions{where(plan)}"] += 1
+            refused[f"no words of {' and '.join(counted.empty)} meet their conditions{where(plan.values)}"] += 1
             return None
         entry = counted.entries[self.below(len(counted.entries))] if counted.entries else None
         drawn_from = entry or counted
@@ -188,7 +231,8 @@ class Draws:
             words = drawn_from.combination(self.below(drawn_from.total))
             if meets(counted.checks, words):
                 return Filled(identifier, plan, words)
-        refused[f"conditions between slots not met in {UNCOUNTED_TRIES} draws{where(plan)}"] += 1
+            self.tried += counted.cost
+        refused[f"conditions between slots not met in {UNCOUNTED_TRIES} draws{where(plan.values)}"] += 1
         return None
 
     def _node(self, cell: Cell, chosen: tuple[tuple[str, str], ...]) -> Node:
@@ -220,7 +264,3 @@ class Draws:
             number >>= drawn - bits
             if number < limit:
                 return number
-
-
-def _values(values: Mapping[str, str]) -> str:
-    return " where " + ", ".join(f"{name} = {value}" for name, value in values.items()) if values else ""

@@ -13,6 +13,8 @@ from syntagm.templates.index import flags
 from syntagm.templates.lexicon import FIRST, Choice, LexicalClass, Word
 from syntagm.templates.template import Template
 
+MAX_SLOTS = 100
+
 Arms = list[tuple[LexicalClass, tuple[Expression, ...]]]
 
 
@@ -46,6 +48,7 @@ class Selector:
     _known_columns: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     _places: dict[tuple[str, int], str] = field(default_factory=dict)
     _unlisted: dict[str, Choice] = field(default_factory=dict)
+    _order: dict[str, int] = field(default_factory=dict)
 
     def _choice(self, name: str, expansion: Expansion, place: str) -> tuple[Choice, Scope]:
         """Return the choice for a slot: its own, or the class of its name."""
@@ -77,20 +80,31 @@ class Selector:
         """
         guards = {guard: place for whole, place in expansion.guards.items() for guard in _parts(whole)}
         for guard, place in guards.items():
-            for name in expression.slots(guard):
+            names = expression.slots(guard)
+            for name in names:
                 used.setdefault(name, place)
+            if len(names) == 1:
+                expansion.own_guards.setdefault(names[0], []).append(guard)
         bound: dict[str, _Bound] = {}
-        order = [*self.template.choices, *expansion.own]
-        while waiting := (
-            [name for name in reversed(order) if name in used and name not in bound]
-            or [name for name in used if name not in bound]
-        ):
-            for name in waiting:
+        if not self._order:
+            self._order = {name: number for number, name in enumerate(self.template.choices)}
+        own = {name: number for number, name in enumerate(expansion.own, len(self._order))}
+
+        def order(name: str) -> int:
+            return self._order.get(name, own.get(name, -1))
+
+        while waiting := [name for name in used if name not in bound]:
+            if len(used) > MAX_SLOTS:
+                found = f"more than {MAX_SLOTS} slots in one configuration"
+                raise InputError(self.template.place, found, f"at most {MAX_SLOTS}", "Use fewer slots in a sentence.")
+            listed = sorted((name for name in waiting if order(name) >= 0), key=order, reverse=True)
+            for name in listed or waiting:
                 bound[name] = self._slot(name, used[name], expansion)
                 for other, place in bound[name].others.items():
                     used.setdefault(other, place)
         result = {}
-        for name in [*(name for name in used if name not in order), *(name for name in order if name in used)]:
+        for name in sorted(used, key=order):
+            expansion.effort.plan(1 + len(bound[name].arms) + len(bound[name].joint))
             result[name] = bound[name].arms
             joint += bound[name].joint
         for guard, place in guards.items():
@@ -188,9 +202,7 @@ class Selector:
             InputError: there is no such word.
             Impossible: there is one, but an alternative asks for another, or it is not in the vocabulary.
         """
-        guards = tuple(
-            guard for whole in expansion.guards for guard in _parts(whole) if expression.slots(guard) == (name,)
-        )
+        guards = tuple(expansion.own_guards.get(name, ()))
         key = tuple((own.place, conditions) for own, conditions in arms), guards, tuple(sorted(forms))
         if key not in self._words:
             masks: dict[str, int] = {}
@@ -214,6 +226,8 @@ class Selector:
                 classes = {own.name: own for own, _ in arms}
                 kept = [compress(classes[of].words, flags(mask, len(classes[of].words))) for of, mask in same]
                 self._words[same] = tuple(chain.from_iterable(kept))
+                # Each configuration may have other words, which are kept.
+                expansion.effort.plan(len(self._words[same]) // 20)
             self._words[key] = self._words[same]
         if not self._words[key]:
             raise Impossible(f"no word of slot {name} is in the vocabulary" if self.template.vocabulary else "")

@@ -92,9 +92,9 @@ def _articles(parts: Sequence[str]) -> list[str]:
     following = ""
     for part in reversed(parts):
         while matches := list(_ARTICLE.finditer(part)):
-            last = matches[-1]
-            chosen = article(part[last.end() :] + " " + following)
-            part = part[: last.start()] + last[1] + chosen[1:] + part[last.end() :]
+            for match in reversed(matches):
+                chosen = article(part[match.end() :] + " " + following)
+                part = part[: match.start()] + match[1] + chosen[1:] + part[match.end() :]
         result.insert(0, part)
         following = f"{part} {following}"
     return result

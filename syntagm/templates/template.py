@@ -21,6 +21,7 @@ from syntagm.templates.vocabulary import Vocabulary
 MAX_SUITES = 200
 MAX_SHARED = 10_000_000
 MAX_CLASSES = 10_000
+MAX_ENTRIES = 50_000
 
 _TABLES = ("tags", "slots", "vary", "rules", "phrases", "classes", "item_tags")
 _SECTIONS = (
@@ -114,6 +115,9 @@ def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon])
     known(top, _SECTIONS, place)
     parts.refuse_misplaced(top, place)
     _refuse_long(top, len(sections), place)
+    for own in sections:
+        if isinstance(own, dict):
+            _refuse_long(own, 1, place)
     templates: list[Template] = []
     shared: list[dict[str, Any]] = []
     for number, own in enumerate(sections, 1):
@@ -130,22 +134,32 @@ def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon])
 
 
 def _refuse_long(top: Mapping[str, Any], suites: int, place: str) -> None:
-    """Refuse long entries that many suites share, because each suite reads them again.
+    """Refuse too many entries, and long entries that many suites share, because each suite reads them again.
 
     Tables of items are exempt, because they are read once.
     """
-    length, pending = 0, [value for key, value in top.items() if key != "items"]
+    entries, length = _size(top)
+    if entries * suites > MAX_ENTRIES:
+        found = f"{entries:,} names, texts and values" + (f" that {suites} suites share" if suites > 1 else "")
+        raise InputError(place, found, f"at most {MAX_ENTRIES // suites:,}", "List words in classes, which are tables.")
+    if suites > 1 and length * suites > MAX_SHARED:
+        found = f"{length:,} characters that {suites} suites share"
+        raise InputError(place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a separate lexicon.")
+
+
+def _size(section: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the number of names, texts and values in a section, and the number of their characters."""
+    entries, length, pending = 0, 0, [value for key, value in section.items() if key not in ("items", "suite")]
     while pending:
         value = pending.pop()
+        entries += 1
         if isinstance(value, dict):
             pending += [*value, *value.values()]
         elif isinstance(value, list):
             pending += value
         elif isinstance(value, str):
             length += len(value)
-    if suites > 1 and length * suites > MAX_SHARED:
-        found = f"{length:,} characters that {suites} suites share"
-        raise InputError(place, found, f"at most {MAX_SHARED // suites:,}", "Put the words into a separate lexicon.")
+    return entries, length
 
 
 def _section(top: dict[str, Any], own: Any, file: str, number: int | None) -> Section:
@@ -189,8 +203,8 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     vary = {key: phrases.variable(value, at) for key, value, at in section.named("vary")}
     choices = {key: lexicon.choice(key, need(value, str, at), at) for key, value, at in section.named("slots")}
     own = parts.words(section)
+    own_phrases = phrases.of_lexicon(own)
     base = lexicon_of(toml.text(content, "lexicon", place)) if "lexicon" in content else Lexicon()
-    own_phrases = _phrases(own)
     places = {(key, entry): section.at(key, entry) for key in _PLACED for entry in content[key]}
     conditions = parts.conditions(section)
     regions = parts.regions(section, conditions)
@@ -198,7 +212,7 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     template = Template(
         parts.name(content, stem, place), place, parts.tags(section), regions, conditions,
         parts.predictions(section), parts.item_tags(section),
-        vary, tuple(rules), _phrases(base) | own_phrases | rules, parts.require(section), choices,
+        vary, tuple(rules), {**phrases.of_lexicon(base), **own_phrases, **rules}, parts.require(section), choices,
         _together(base, own), fill, table, n, parts.cells_of(section, rules),
         parts.spread(section), parts.stream(section), parts.aggregate(content, place),
         edit.edit(content, conditions, regions, place), places,
@@ -206,14 +220,6 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     _refuse_clashes(template, own_phrases)
     _refuse_unknown(template)
     return template
-
-
-def _phrases(words: Lexicon) -> dict[str, Phrase]:
-    read = [phrases.phrase(header, value, at) for header, (value, at) in words.phrases.items()]
-    for number, phrase in enumerate(read):
-        if phrase.name in [other.name for other in read[:number]]:
-            raise InputError(phrase.place, f"a second phrase called {phrase.name}", "each name once")
-    return {phrase.name: phrase for phrase in read}
 
 
 def _together(base: Lexicon, own: Lexicon) -> Lexicon:
@@ -242,15 +248,16 @@ def _refuse_clashes(template: Template, own: Mapping[str, Phrase]) -> None:
 
 def _refuse_unknown(template: Template) -> None:
     """Refuse predictions that name regions or conditions that don't exist, and slots of `spread` that don't."""
+    known = {**template.choices, **template.lexicon.classes, **template.lexicon.aliases}
     for name in template.spread:
-        known = [*template.choices, *template.lexicon.classes, *template.lexicon.aliases]
         # A slot of a phrase has the name of the use before the dot, which is known only in a configuration.
         if name not in known and "." not in name:
             lexicon.refuse_unknown(name, "slot", known, f"{template.place}, [items], spread")
+    regions = {"*", *template.regions}
     for prediction in template.predictions:
         place = f"{template.place}, [predictions] {prediction.name}"
         for reference in prediction.formula.references():
-            if reference.region != "*" and reference.region not in template.regions:
+            if reference.region not in regions:
                 listed = ", ".join(("*", *template.regions))
                 raise InputError(place, f"no region {reference.region!r}", f"one of: {listed}")
             if reference.condition not in template.conditions:

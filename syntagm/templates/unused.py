@@ -62,10 +62,16 @@ def _refuse_in_phrases(template: Template) -> None:
             for alternative in phrase.alternatives.values():
                 names.pattern(alternative.pattern)
                 names.conditions(alternative.when)
-            while new := [name for name in phrase.choices if name in names.slots and name not in names.followed]:
-                for name in new:
-                    names.followed.add(name)
-                    names.choice(phrase.choices[name])
+            waiting, followed = list(names.slots), set[str]()
+            while waiting:
+                name = waiting.pop()
+                if name in phrase.choices and name not in followed:
+                    followed.add(name)
+                    named = _Reached(template)
+                    named.choice(phrase.choices[name])
+                    names.slots |= named.slots
+                    names.variables |= named.variables
+                    waiting += named.slots
             for name in (*phrase.parameters, *phrase.choices):
                 if name.removeprefix(VARIABLE) not in (names.variables if name[0] == VARIABLE else names.slots):
                     kind = "slot" if name in phrase.choices else "parameter"
@@ -85,7 +91,6 @@ class _Reached:
     phrases: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     forms: set[tuple[str, str, str]] = field(default_factory=set)
-    followed: set[str] = field(default_factory=set)
 
     def pattern(self, pattern: Pattern) -> None:
         for piece in pattern.pieces():
@@ -126,21 +131,41 @@ class _Reached:
 
     def follow(self) -> None:
         """Follow names until there are no new ones."""
+        # Each name is followed by itself: in a long chain of phrases, every name is the only new one.
+        waiting = self._names()
+        followed: set[tuple[str, bool]] = set()
+        while waiting:
+            name, is_slot = waiting.pop()
+            if (name, is_slot) not in followed:
+                followed.add((name, is_slot))
+                reached = _Reached(self.template)
+                reached.name(name, is_slot)
+                self.slots |= reached.slots
+                self.variables |= reached.variables
+                self.phrases |= reached.phrases
+                self.classes |= reached.classes
+                self.forms |= reached.forms
+                waiting += reached._names()
+
+    def _names(self) -> list[tuple[str, bool]]:
+        """Return the names, each with whether it is a slot."""
+        others = self.variables | self.phrases | self.classes
+        return [(name, True) for name in self.slots] + [(name, False) for name in others]
+
+    def name(self, name: str, is_slot: bool) -> None:
+        """Reach what a name stands for."""
         template = self.template
-        while names := (self.slots | self.variables | self.phrases | self.classes) - self.followed:
-            self.followed |= names
-            for name in sorted(names):
-                if name in template.phrases:
-                    self.phrase(template.phrases[name])
-                if name in template.variables:
-                    self.conditions(template.variables[name].when)
-                if name in self.slots and template.fill != "table":
-                    if name in template.choices:
-                        self.choice(template.choices[name])
-                    else:
-                        self.classes.add(name)
-                if name in template.lexicon.aliases:
-                    self.choice(template.lexicon.aliases[name])
+        if name in template.phrases:
+            self.phrase(template.phrases[name])
+        if name in template.variables:
+            self.conditions(template.variables[name].when)
+        if is_slot and template.fill != "table":
+            if name in template.choices:
+                self.choice(template.choices[name])
+            else:
+                self.classes.add(name)
+        if name in template.lexicon.aliases:
+            self.choice(template.lexicon.aliases[name])
 
     def places(self) -> Iterator[str]:
         """Yield the places of the entries that are used."""

@@ -90,7 +90,7 @@ class Kills:
             yield f"integrity: {integrity.stdout}{integrity.stderr}"
 
     def _finished(self) -> int:
-        return sum(path.read_bytes().count(b"\n") for path in self._out.glob("**/ledger.jsonl"))
+        return sum(path.read_bytes().count(b"\n") for path in self._out.glob("*/ledger.jsonl"))
 
     def _run(self, *options: str) -> subprocess.Popen[bytes]:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

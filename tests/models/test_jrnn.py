@@ -2,7 +2,11 @@
 
 import json
 import math
+import re
+import sys
+import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -128,6 +132,7 @@ def test_the_numbers_are_those_of_the_equations(tmp_path: Path) -> None:
         np.testing.assert_allclose(alone.bits, numbers[:-1], rtol=0, atol=1e-5)
         assert alone.in_vocabulary.tolist() == [word.encode() in WORDS and word[0] != "<" for word in text.split()]
     assert names.load(folder).settings["tokens"] == "moses"
+    assert (names.load(f"{folder}?eos=yes").bos, names.load(f"{folder}?eos=yes").eos) == ("<S>", "</S>")
     model = names.load(f"{folder}?batch=2")
     [long] = model.read(["the cats bark ."])
     [whole] = model.score(["the cats bark ."])
@@ -153,6 +158,34 @@ def test_the_whole_way_by_command_lines(tmp_path: Path, capsys: pytest.CaptureFi
     np.testing.assert_allclose(bits, numbers, rtol=0, atol=1e-5)
     assert main(["conform", str(tmp_path / "jrnn")]) == 0
     assert "FAIL" not in capsys.readouterr().out
+
+
+def test_the_script_of_the_page_makes_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts of the published checkpoint: letters, LSTM, parts 0 to 7 of the softmax, its bias."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "published.md").read_text(encoding="utf-8")
+    [script] = re.findall(r"^    import numpy as np\n(?:    .*\n|\n)+", page, re.MULTILINE)
+    values = arrays()
+    begins = {"char-embedding": "char_embedding/", "lstm": "lstm/", "softmax8": "softmax/b"}
+
+    class Reader:
+        def __init__(self, path: str) -> None:
+            part = path.removeprefix("data/ckpt-")
+            self._begin = begins.get(part, part.replace("softmax", "softmax/W_"))
+
+        def get_variable_to_shape_map(self) -> dict[str, tuple[int, ...]]:
+            return {name: value.shape for name, value in values.items() if name.startswith(self._begin)}
+
+        def get_tensor(self, name: str) -> np.ndarray[Any, Any]:
+            return values[name]
+
+    for module in ("tensorflow", "tensorflow.compat", "tensorflow.compat.v1", "tensorflow.compat.v1.train"):
+        monkeypatch.setitem(sys.modules, module, SimpleNamespace(NewCheckpointReader=Reader))  # type: ignore[arg-type]
+    monkeypatch.chdir(tmp_path)
+    exec(textwrap.dedent(script), {})
+    with np.load("jrnn.npz") as made:
+        assert {name: made[name].tolist() for name in made.files} == {
+            name: value.tolist() for name, value in values.items()
+        }
 
 
 def test_the_letters_of_words() -> None:
@@ -218,8 +251,11 @@ REFUSED: dict[str, Arrays | None] = {
     r"lstm/lstm_0/W of the shape \(6, 12\); expected lstm/lstm_0/W of the shape \(6, 16\)": {
         f"lstm/lstm_0/W_{part}": np.ones((3, 12), np.float32) for part in range(2)
     },
-    "no matrix char_embedding/W; expected the variables of the network over letters": {"char_embedding/W": np.empty(0)},
-    r"char_embedding/W of the shape \(255, 2\); expected char_embedding/W of the shape \(256, 2\)": {
+    "no char_embedding/W; expected the variables of the network over letters": {"char_embedding/W": np.empty(0)},
+    "no char_embedding/dense_0/gate/b; expected the variables": {
+        f"char_embedding/dense_{layer}/gate/b": np.empty(0) for layer in range(2)
+    },
+    r"char_embedding/W of the shape \(255, 2\); expected char_embedding/W of the shape \(256, 1\)": {
         "char_embedding/W": np.ones((255, 2), np.float32)
     },
     r"cnn_1/kernel of the shape \(51, 2, 1, 3\); expected .* of the shape \(50, 2, 1, 3\)": {

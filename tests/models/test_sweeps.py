@@ -7,7 +7,7 @@ from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.models.sweeps import coarse, several
+from syntagm.models.sweeps import coarse, largest, several
 from syntagm.runs.store import run_folders
 
 
@@ -27,6 +27,14 @@ def test_ranges_end_at_the_last_number_that_fits_and_are_crossed() -> None:
     assert several("m@step{0..7..3}") == ["m@step0", "m@step3", "m@step6"]
     assert several("m{1..2}-{a,b}") == ["m1-a", "m1-b", "m2-a", "m2-b"]
     assert several("gpt2") == ["gpt2"]
+
+
+def test_the_largest_models_come_first(tmp_path: Path) -> None:
+    for name, size in (("small", 10), ("large", 1000), ("middle", 100)):
+        (tmp_path / name / "inside").mkdir(parents=True)
+        (tmp_path / name / "inside" / "weights").write_bytes(bytes(size))
+    models = [f"lstm:{tmp_path}/{name}?bos=no" for name in ("small", "large", "middle")]
+    assert largest(["org/on-the-hub", *models, "org/other"]) == [2, 3, 1, 0, 4]
 
 
 def test_a_coarse_order_has_every_place_once_and_the_ends_first() -> None:

@@ -1,11 +1,13 @@
 """Executors with real processes: the same bytes as in one process, whatever is killed."""
 
 import importlib.util
+import pickle
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,19 @@ from laboratory.lines import TEXT
 
 from syntagm.cli import main
 from syntagm.errors import UsageError
+from syntagm.materials.finding import expand
+from syntagm.materials.suite_files import SuiteFiles
+from syntagm.models.names import load
+from syntagm.progress import Progress
 from syntagm.runs import executors
+from syntagm.runs.driver import Job, drive
+from syntagm.runs.evaluate import run_suites
+from syntagm.runs.exchange import OPEN, Exchange
+from syntagm.runs.store import Run
+from syntagm.runs.worker import Session, Work
+from syntagm.tasks.predictions.task import Predictions
 
-SUITES = ("--suite", "hu2020", "--limit", "3", "--no-report", "--no-cache", "-q")
+SUITES = ("--suite", "hu2020", "islands", "--limit", "3", "--no-report", "--no-cache", "-q")
 LIBRARIES = {"slurm": "submitit", "ray": "ray"}
 
 
@@ -28,7 +40,7 @@ def command(*words: str) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str, bytes]]:
-    """Twelve models, three of them checkpoints in folders, and the files of their runs in one process."""
+    """Twelve models, three of them checkpoints in folders, and the files of their runs on 40 suites in one process."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "text.txt").write_text(TEXT)
     for seed in "123":
@@ -108,6 +120,79 @@ def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> No
     assert again.returncode == 0, printed
 
 
+# A machine: its clock jumps by an hour at each renewal of a lease, and each unit takes longer than the patience.
+MACHINE = """
+import itertools, os, sys, time
+from syntagm.runs import worker
+
+utime, jumps = os.utime, itertools.count(1)
+
+def jump(path, *times):
+    utime(path, (time.time() + float(sys.argv[1]) * 3600 * next(jumps),) * 2)
+
+os.utime = jump
+compute = worker._Loaded.compute
+worker._Loaded.compute = lambda *words: (time.sleep(float(sys.argv[2])), compute(*words))[1]
+worker.main()
+"""
+PATIENCE = 3.0
+
+
+class Machines(executors.Executor):
+    """Two machines with their own clocks. The second one freezes when it has taken a unit, and wakes up late."""
+
+    def __init__(self) -> None:
+        super().__init__("", {})
+        self.text, self.count, self.late = "machines", 2, 0.0
+        self.be_patient(PATIENCE)
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, workers: Sequence[str], session: Session) -> None:
+        for worker, hours in zip(workers, ("1", "-1"), strict=True):
+            words = [sys.executable, "-c", MACHINE, hours, str(PATIENCE * 1.5)]
+            process = self._processes[worker] = subprocess.Popen(words, stdin=subprocess.PIPE)
+            assert process.stdin
+            process.stdin.write(pickle.dumps((session, worker)))
+            process.stdin.flush()
+        self._exchange = Exchange(session.exchange)
+
+    def ended(self) -> Mapping[str, str]:
+        if not self.late and any(name == "w2" and piece.name != OPEN for piece, name in self._exchange.leases()):
+            self._processes["w2"].send_signal(signal.SIGSTOP)
+            self.late = time.monotonic() + 2 * PATIENCE
+        elif self.late and time.monotonic() > self.late:
+            self._processes["w2"].send_signal(signal.SIGCONT)
+        return {}
+
+    def stop(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.communicate()
+
+
+@pytest.mark.slow
+def test_two_machines_whose_clocks_jump_and_one_of_which_freezes(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Told(Progress):
+        def warned(self, message: str) -> None:
+            said.append(message)
+
+    suites = expand(["hu2020/mvrr", "hu2020/cleft", "hu2020/number_prep", "hu2020/number_src"])
+    run_suites(load("random"), SuiteFiles(suites), tmp_path / "expected" / "one")
+    (out := tmp_path / "out").mkdir()
+    work, machines = Work(Predictions(), suites, None, 1, (), None, ""), Machines()
+    [(_, result)] = drive([Job("random", "", out / "one")], work, out, machines, Told())
+    assert isinstance(result, Run)
+    assert files(out) == files(tmp_path / "expected")
+    assert main(["integrity", str(out)]) == 0
+    # The unit of the frozen machine was computed by the other one; no clock that jumped cost a unit.
+    assert machines.late
+    assert [message.partition(": lost with ")[2] for message in said] == [
+        f"worker w2: no sign of life for {PATIENCE:.0f} seconds; it is computed again"
+    ]
+
+
 @pytest.mark.parametrize(("name", "library"), LIBRARIES.items())
 def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, name: str, library: str) -> None:
     monkeypatch.setitem(sys.modules, library, None)
@@ -125,7 +210,7 @@ def test_a_machine_without_slurm_is_an_error(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("executor", "message"),
     [
-        ("slurm", "expected a whole number, at least 1"),
+        ("slurm", "no number of workers; expected slurm:N"),
         ("slurm:2?cluster=pbs", "cluster=pbs; expected cluster=slurm or cluster=local"),
         ("slurm:2?hours=3", "no option 'hours'; expected options of slurm: time, "),
         ("slurm:2?time=3h", "--executor slurm?time=: '3h'; expected a whole number"),

@@ -23,10 +23,10 @@ from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
 from syntagm.runs.driver import Job, drive
 from syntagm.runs.evaluate import run_suites
-from syntagm.runs.exchange import Exchange, Piece, Pulse
+from syntagm.runs.exchange import RESULTS, Exchange, Piece, Pulse
 from syntagm.runs.executors.local import Local
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, Work
+from syntagm.runs.worker import Session, Work, Worker
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("first", "second", "third")
@@ -161,6 +161,35 @@ class TestBytes:
             ": a damaged file; it is computed again"
         ] * 2
 
+    def test_a_piece_that_is_offered_again_may_be_delivered_at_once(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """By the same worker, while the driver is still busy with its damaged outcome."""
+        offered: list[Piece] = []
+        offer = Exchange.offer
+
+        def offering(exchange: Exchange, piece: Piece) -> None:
+            offer(exchange, piece)
+            if piece in offered:
+                executor.workers["w1"].step()
+            offered.append(piece)
+
+        class Damaging(Here):
+            def ended(self) -> Mapping[str, str]:
+                assert self._steps < 100, "the piece is lost"
+                ended = super().ended()
+                for path in self.session.exchange.glob("files/*") if self._steps == 2 else ():
+                    path.write_bytes(b"?")
+                return ended
+
+        monkeypatch.setattr(Exchange, "offer", offering)
+        executor = Damaging(1)
+        drive_all(tmp_path / "out", files, executor, ("toy",))
+        assert len(offered) > len(set(offered))
+        assert contents(tmp_path / "out") == {
+            name: content for name, content in expected.items() if name.startswith("m0/")
+        }
+
     def test_units_that_arrive_together_are_committed_together(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -182,6 +211,41 @@ class TestBytes:
         assert contents(tmp_path / "out") == expected
         assert max(appended) > 1
         assert sum(appended) == 9
+
+
+class TestBalance:
+    def test_a_worker_loads_no_model_whose_units_others_finish_sooner(self, tmp_path: Path) -> None:
+        (exchange := Exchange(tmp_path)).create()
+        for place in range(6):
+            exchange.offer(Piece(0, place, f"unit{place}"))
+        session = Session(work([]), tmp_path, tmp_path, {}, 10.0, 120.0)
+        new, old, other = (Worker(session, name) for name in ("w1", "w2", "w3"))
+        old._loading, old._units = 10.0, [1.0, 3.0]
+        # Nobody works on the model, or the worker knows nothing of loading: it helps.
+        assert old._taken() == Piece(0, 0, "unit0")
+        assert new._taken() == Piece(0, 1, "unit1")
+        # 4 units for 2 workers take 4 seconds.
+        assert old._taken() is None
+        old._loading = 3.9
+        assert old._taken() == Piece(0, 2, "unit2")
+        assert other._taken() == Piece(0, 3, "unit3")
+        # Results are nobody's work yet.
+        exchange.offer(Piece(1, 0, RESULTS))
+        old._loading = 1000.0
+        assert old._taken() == Piece(1, 0, RESULTS)
+
+    def test_what_loading_and_units_took_is_recorded(self, tmp_path: Path, files: list[str]) -> None:
+        executor = Here(1)
+        recorded = []
+
+        def stop() -> None:
+            recorded.extend((each._loading, len(each._units)) for each in executor.workers.values())
+
+        executor.stop = stop  # type: ignore[method-assign]
+        drive_all(tmp_path / "out", files, executor, ("toy",))
+        [(loading, units)] = recorded
+        assert loading > 0
+        assert units == len(SUITES)
 
 
 class TestRefusals:
@@ -289,7 +353,9 @@ class TestRefusals:
         ("executor", "message"),
         [
             ("cluster:3", "--executor: 'cluster:3'; expected one of local:N, ray[:ADDRESS], slurm:N"),
-            ("local", "--executor local:: ''; expected a whole number, at least 1"),
+            ("lcoal:3", "Did you mean local?"),
+            ("local", "--executor local: no number of workers; expected local:N, for example local:4"),
+            ("local:two", "--executor local:two: 'two'; expected a whole number, at least 1"),
             ("local:0", "'0'; expected a whole number, at least 1"),
             ("local:2?x=1", "no option 'x'; expected options of local: none"),
             ("local:2?x", "with options option=value&option=value"),
@@ -358,8 +424,8 @@ class TestLeases:
 
             def ended(self) -> Mapping[str, str]:
                 if len(self.workers) == 2 and self.workers["w1"]._loaded:
-                    exchange, cut_off = Exchange(self.session.exchange), self.workers["w1"]
-                    if piece := worker._taken(exchange, "w1", 0):
+                    cut_off = self.workers["w1"]
+                    if piece := cut_off._taken():
                         self.late = (cut_off, piece)
                         del self.workers["w1"]
                 elif self.late and self._steps == 12:

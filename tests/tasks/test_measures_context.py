@@ -9,6 +9,7 @@ from syntagm.materials.suite_files import read_suites
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.tasks.gaps.context import (
     NO_LABEL,
+    NOUNS,
     ONE_KNOWN,
     ComparedConditions,
     Context,
@@ -18,6 +19,7 @@ from syntagm.tasks.gaps.context import (
     contexts,
     knows,
 )
+from syntagm.tasks.gaps.distinct_contexts import suite_contexts
 from syntagm.word_list import WordList, WordRow, read
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
@@ -277,3 +279,54 @@ def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
     verbs = {suite.name for suite in suites if knows(suite, chosen(suite, labels), labels)}
     tagged = {suite.name for suite in suites if suite.tags.get("phenomenon") == "subject-verb agreement"}
     assert verbs == tagged | {"distractor_agreement_relative_clause"}
+
+
+def of_pairs(*items: Item, **tags: str) -> Suite:
+    return Suite("suite", items, (Prediction("full", parse("(*;%good%) < (*;%bad%)")),), tags)
+
+
+CLOCKS = pair("He winds these clocks.", "He winds these clock.")
+CHAIRS = pair("He sees these chairs.", "He sees these chair.")
+LAMPS = pair("He sees these lamps.", "He sees these lamp.")
+BELONGS = pair("The lamp belongs to him.", "The lamp belong to him.")
+PUBLISHED = WordList(
+    "published",
+    ("singular", "plural"),
+    (
+        WordRow("clock", ("clocks", "clock")),
+        WordRow("chair", ("chairs", "chair")),
+        WordRow("belong", ("belongs", "belong")),
+    ),
+)
+NOUNS_OF_A_USER = WordList("nouns", ("singular", "plural"), (WordRow("clock", ("clock", "clocks")),))
+
+
+@pytest.mark.parametrize("words", [read("verbs"), PUBLISHED], ids=["bundled", "without the column noun"])
+def test_nouns_are_not_taken_for_verbs(words: WordList) -> None:
+    labels = Labels(words)
+    # Verbs, too, but there are other nouns in the suite.
+    found = suite_contexts(of_pairs(CLOCKS, CHAIRS, LAMPS), labels, True)
+    assert not found.contexts
+    assert found.skipped == Counter({NOUNS: 2, NO_LABEL: 1})
+    # A tag that contradicts the list proves nothing.
+    assert not suite_contexts(of_pairs(CLOCKS, LAMPS, number="plur"), labels, True).contexts
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        # A pair that is about a verb and nothing else; a tag that agrees; no other pair.
+        of_pairs(CLOCKS, LAMPS, BELONGS),
+        of_pairs(pair("He clocks in.", "He clock in.", number="sing"), LAMPS),
+        of_pairs(CLOCKS, CHAIRS),
+    ],
+)
+def test_verbs_that_are_nouns_too(suite: Suite) -> None:
+    for words in (read("verbs"), PUBLISHED):
+        assert "clocks" in {
+            item.good for found in suite_contexts(suite, Labels(words), True).contexts.values() for item in found.items
+        }
+
+
+def test_a_list_of_nouns_is_about_nouns() -> None:
+    assert suite_contexts(of_pairs(CLOCKS, LAMPS), Labels(NOUNS_OF_A_USER), True).item_count == 1

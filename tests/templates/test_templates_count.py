@@ -14,6 +14,7 @@ from syntagm.templates import expression
 from syntagm.templates.count import Counted, Counter
 from syntagm.templates.counts import counts
 from syntagm.templates.draw import meets
+from syntagm.templates.effort import Effort
 from syntagm.templates.expression import Differ, Expression, Has, Not, Ref, Share
 from syntagm.templates.lexicon import Word, of_words
 from syntagm.templates.sample import Draws
@@ -63,7 +64,7 @@ def test_ranks_are_the_combinations_that_meet_the_conditions(
     slots = {slot: words(rows) for slot, rows in zip(SLOTS, cells, strict=True)}
     every = [dict(zip(SLOTS, row, strict=True)) for row in product(*slots.values())]
     allowed = sorted(tuple(id(one[slot]) for slot in SLOTS) for one in every if meets(joint, one))
-    counter = Counter()
+    counter = Counter(Effort("here"))
     counted = counter.count(slots, joint, spread)
     assert combinations(counted) == allowed
     assert combinations(counter.count(dict(reversed(slots.items())), joint)) == allowed
@@ -121,7 +122,7 @@ def drawn(order: list[str], number: int, spread: str = "") -> Counts[tuple[str, 
     """The words of many draws of a template whose slots are listed in some order."""
     listed = "\n".join(f'{slot} = "{CHOICES[slot]}"' for slot in order)
     text = CYCLE.replace("{slots}", listed).replace("n = 1\n", f"n = 1\n{spread}\n")
-    draws = Draws(read(text)[0], random.Random(7))
+    draws = Draws(read(text)[0], random.Random(7), Effort("here"))
     [place] = draws.cells()
     found: Counts[tuple[str, ...]] = Counts()
     while found.total() < number:
@@ -172,7 +173,7 @@ def test_entries_of_a_spread_slot_are_equally_likely() -> None:
 
 
 def test_random_whole_numbers_are_equally_likely() -> None:
-    draws = Draws(read(LANGUAGE)[0], random.Random(1))
+    draws = Draws(read(LANGUAGE)[0], random.Random(1), Effort("here"))
     found = Counts(draws.below(5) for _ in range(5000))
     assert stats.chisquare([found[number] for number in range(5)]).pvalue > 0.001
     large = 3 * 10**40

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
 from syntagm.templates import draw, expression, make
+from syntagm.templates.effort import Effort
 from syntagm.templates.expression import Ref, values
 from syntagm.templates.index import Index
 from syntagm.templates.lexicon import Word, choice, lexical_class
@@ -48,7 +49,7 @@ def test_crosses_draw_different_allowed_combinations_evenly(first: int, second: 
     two = [plan(slot("a", first), slot("b", second), joint=EQUAL, x="1"), plan(slot("a", first), x="2")]
     # 0 to first - 1 against 0 to second - 1, equal remainders by 3.
     there = [sum(a % 3 == b % 3 for a in range(first) for b in range(second)), first]
-    drawn = list(draw.cross(two, "here", n, seed))
+    drawn = list(draw.cross(two, "here", n, seed, Effort("here")))
     assert len({filled.id for filled in drawn}) == len(drawn) == min(n, sum(there))
     number = Counter(filled.plan.values["x"] for filled in drawn)
     if min(n, sum(there)) == n:
@@ -56,7 +57,7 @@ def test_crosses_draw_different_allowed_combinations_evenly(first: int, second: 
     assert all(
         filled.words["a"].forms["third"] == filled.words["b"].forms["third"] for filled in drawn if "b" in filled.words
     )
-    everything = [filled.id for filled in draw.cross(two, "here", None, seed)]
+    everything = [filled.id for filled in draw.cross(two, "here", None, seed, Effort("here"))]
     assert [identifier for identifier in everything if identifier in {filled.id for filled in drawn}] == [
         f.id for f in drawn
     ]
@@ -64,13 +65,15 @@ def test_crosses_draw_different_allowed_combinations_evenly(first: int, second: 
 
 def test_draws_of_a_cross_are_even() -> None:
     # 2,000 draws of 1 in 10: 200 each, standard deviation sqrt(2000 * 0.1 * 0.9) = 13.4; 4 of them are 54.
-    counted = Counter(next(draw.cross([plan(slot("a", 10))], "here", 1, seed)).id for seed in range(2000))
+    counted = Counter(
+        next(draw.cross([plan(slot("a", 10))], "here", 1, seed, Effort("here"))).id for seed in range(2000)
+    )
     assert all(146 <= counted[str(number)] <= 254 for number in range(1, 11))
 
 
 def test_a_cross_too_big_to_list_is_drawn_without_a_list() -> None:
     big = plan(slot("a", 1000), slot("b", 1000), slot("c", 100), joint=EQUAL)
-    drawn = list(draw.cross([big], "here", 50, 1))
+    drawn = list(draw.cross([big], "here", 50, 1, Effort("here")))
     assert len({filled.id for filled in drawn}) == 50
     assert all(int(filled.id) <= 100_000_000 for filled in drawn)
 
@@ -85,7 +88,7 @@ def test_a_cross_too_big_to_list_is_drawn_without_a_list() -> None:
 )
 def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int | None, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
-        next(draw.cross([plan(*(slot(f"s{index}", 1000) for index in range(number)))], "here", n, 1))
+        next(draw.cross([plan(*(slot(f"s{index}", 1000) for index in range(number)))], "here", n, 1, Effort("here")))
 
 
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=4), st.sets(st.sampled_from(["ab", "ac", "bd", "cd", "ad"])))
@@ -93,7 +96,9 @@ def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int |
 def test_listing_is_trying_every_rank(sizes: list[int], pairs: set[str]) -> None:
     joint = tuple(expression.Share(Ref(first, "third"), Ref(second, "third")) for first, second in sorted(pairs))
     whole = plan(*map(slot, "abcd", sizes), joint=joint)
-    assert list(draw._allowed(whole)) == [rank for rank in range(whole.size) if draw.unrank(whole, rank)]
+    assert list(draw._allowed(whole, Effort("here"))) == [
+        rank for rank in range(whole.size) if draw.unrank(whole, rank)
+    ]
 
 
 def test_conditions_that_nothing_meets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +107,7 @@ def test_conditions_that_nothing_meets(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Slot("a", tuple(Word("here", {"third": "-"}) for _ in range(2000)))
     # Too many combinations to list now, so that 1,000 + 20 × 3 are tried.
     with pytest.raises(InputError, match=r"0 of 3 items in 1,060 draws"):
-        next(draw.cross([plan(first, slot("b", 2000), joint=EQUAL)], "here", 3, 1))
+        next(draw.cross([plan(first, slot("b", 2000), joint=EQUAL)], "here", 3, 1, Effort("here")))
 
 
 @pytest.mark.parametrize(

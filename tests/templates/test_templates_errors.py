@@ -273,7 +273,7 @@ CASES = [
     (CROSS, "[items]", "[item_tags]\nnumber = 'x'\n[items]", ["[item_tags] number: a variable of the same name"]),
     (CROSS, "[items]", "[item_tags]\nx = 'x | y'\n[items]", ["[item_tags] x: a region border in 'x | y'"]),
     (SAMPLE, "n = 10", "", ["here.toml, [items]: n = 0; expected the number of items to draw"]),
-    (SAMPLE, "n = 10", "n = true", ["[items]: n = True; expected the number of items"]),
+    (SAMPLE, "n = 10", "n = true", ["[items]: n = true; expected the number of items"]),
     (SAMPLE, "n = 10", "n = 9999999", ["here.toml: 9,999,999 items; expected at most 1,000,000"]),
     # 2 numbers × 3 nouns × 2 others × 2 verbs = 24 sentences.
     (

@@ -160,7 +160,7 @@ def test_a_configuration_has_at_most_100_slots() -> None:
         return SAMPLE.replace("[slots]\n", f"[slots]\n{listed}").replace("{other.sg}", used + "{other.sg}")
 
     assert len(made(template(100), n=3)[0].items) == 3
-    with pytest.raises(InputError, match="101 slots in one configuration; expected at most 100"):
+    with pytest.raises(InputError, match="more than 100 slots in one configuration; expected at most 100"):
         made(template(101))
 
 

@@ -205,7 +205,7 @@ def test_sentences_have_a_limit() -> None:
 
 def test_all_sentences_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make, "MAX_TEXT", 100)
-    with pytest.raises(InputError, match="more than 100 in all items"):
+    with pytest.raises(InputError, match="more than 100 characters in all items"):
         made(TABLE.replace("all day", "all day " * 9))
 
 
@@ -226,7 +226,7 @@ def test_tags_and_what_all_suites_draw_count_too(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(make, "MAX_TEXT", 2000)
     # Two sentences of about 25 characters and a tag of 401 or 402 in each: the fifth item is the seventh combination,
     # for in the first two `other` is `noun`.
-    with pytest.raises(InputError, match=r"\[item_tags\] t, item 7: more than 2,000 in all items"):
+    with pytest.raises(InputError, match=r"\[item_tags\] t, item 7: more than 2,000 characters in all items"):
         made(long)
     # 10 items of two sentences of about 25 characters are about 500 characters, those of two suites 1,000.
     monkeypatch.setattr(make, "MAX_TEXT", 800)

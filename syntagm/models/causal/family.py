@@ -17,7 +17,7 @@ from syntagm.models.hugging_face.options import (
 from syntagm.models.option import Choice, Option, Value, choice
 
 # Default number of tokens in a batch on a CPU.
-BATCH = 1_536
+BATCH = 512
 _WORD_ENDS = ("pimentel-meister-2024-compute", "oh-schuler-2024-leading")
 
 FAMILY = Family(

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from syntagm.models.hugging_face import processor
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
 
@@ -43,7 +44,7 @@ class Head:
         self._block = max(1, _BLOCK // self.vocabulary) if self.device.type == "cpu" else self.rows
         self._plain = (
             self.device.type == "cpu"
-            and type(layer) is torch.nn.Linear
+            and type(layer) in (torch.nn.Linear, processor.Linear)
             and layer.weight.dtype == dtype
             and plain(layer.weight)
         )
@@ -62,6 +63,8 @@ class Head:
         if self._buffer is None:
             self._buffer = torch.empty(self.rows, self.vocabulary, dtype=hidden.dtype)
         out = self._buffer[: len(hidden)]
+        if isinstance(self.layer, processor.Linear):
+            return processor.product(hidden, self.layer.weight, self.layer.bias, out)
         if self.layer.bias is None:
             return torch.mm(hidden, self.layer.weight.t(), out=out)
         return torch.addmm(self.layer.bias, hidden, self.layer.weight.t(), out=out)
@@ -100,9 +103,10 @@ class Head:
                 columns = torch.from_numpy(targets[order[low:high]]).to(self.device)
                 wide -= wide.amax(-1, keepdim=True)
                 picked = wide[rows, columns]
-                masses = wide.exp_()
+                # The exponential of base 2 is several times as fast as that of base e where MKL computes the latter slowly.
+                masses = wide.mul_(1 / math.log(2)).exp2_()
                 total = masses.sum(-1)
-                bits[order[low:high]] = ((total.log()[rows] - picked).double() / math.log(2)).cpu().numpy()
+                bits[order[low:high]] = (total.log2()[rows].double() - picked.double() / math.log(2)).cpu().numpy()
                 if watched is not None:
                     set_probabilities = (masses @ watched).double() / total.double()[:, None]
                     sets[start : start + len(wide)] = -set_probabilities.log2().cpu().numpy()

@@ -14,8 +14,9 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, seal
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter
-from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, fuse_gelu, read_checkpoint
+from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, read_checkpoint
 from syntagm.models.hugging_face.options import CARD
+from syntagm.models.hugging_face.processor import quicken
 from syntagm.models.hugging_face.quantised import PACKAGES, described, gguf_types, refuse_missing_packages
 from syntagm.models.hugging_face.weights import hash_folder, hash_stored, hash_weights, refuse_unsafe
 
@@ -93,7 +94,9 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     )  # fmt: skip
     if folder:
         loaded = _adapted(place, loaded, folder, chosen.get("adapter", "separate"), pickle)
-    return replace(loaded, model=fuse_gelu(loaded.model.eval()))
+    if quicken(loaded.model.eval()):
+        loaded = replace(loaded, record={**loaded.record, "linear layers": "computed by oneDNN"})
+    return loaded
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:

@@ -59,7 +59,8 @@ def sample(model: Any) -> str:
     """Return a hash of a few numbers of each weight, which changes with every training step."""
     digest = hashlib.sha256()
     for tensor in filter(plain, model.parameters()):
-        flat = tensor.detach().reshape(-1)
+        # A matrix may be stored column by column; its rows would be copied here.
+        flat = (tensor.detach() if tensor.is_contiguous() else tensor.detach().t()).reshape(-1)
         values = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
         digest.update(memoryview(values.view(torch.uint8).numpy()))
     return digest.hexdigest()

@@ -23,6 +23,7 @@ class Jrnn(RecurrentModel):
 
     family: ClassVar[Family] = FAMILY
     scorer: ClassVar[str] = "jrnn 2"
+    symbols: ClassVar[tuple[str, str]] = ("<S>", "</S>")
     network: Network
 
     def ids(self, words: Sequence[str]) -> list[int]:

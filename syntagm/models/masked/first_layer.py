@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.nn.functional import embedding, linear
+from torch.nn.functional import embedding
 
 from syntagm.models.masked.last_layer import layers
 
@@ -33,7 +33,7 @@ def once(layer: Any, tokens: torch.Tensor) -> Iterator[None]:
     for part in parts:
 
         def forward(hidden: torch.Tensor, part: Any = part) -> torch.Tensor:
-            return embedding(which, linear(hidden.flatten(0, 1)[occurrence], part.weight, part.bias))
+            return embedding(which, type(part).forward(part, hidden.flatten(0, 1)[occurrence]))
 
         part.forward = forward
     try:

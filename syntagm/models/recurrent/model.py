@@ -38,11 +38,13 @@ class RecurrentModel(LanguageModel):
     Attributes:
         family: the declaration of the family.
         scorer: the name and version of the computation, for the fingerprint.
+        symbols: the symbols before and after a text; both are the word 0 of the vocabulary.
     """
 
     can = frozenset({"score", "fill"})
     family: ClassVar[Family]
     scorer: ClassVar[str]
+    symbols: ClassVar[tuple[str, str]] = (END, END)
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str],
@@ -62,7 +64,8 @@ class RecurrentModel(LanguageModel):
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, self.family.canonical(label, options)
         self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
         self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
-        self.bos, self.eos = END if chosen["bos"] == "yes" else None, END if chosen["eos"] == "yes" else None
+        self.bos = self.symbols[0] if chosen["bos"] == "yes" else None
+        self.eos = self.symbols[1] if chosen["eos"] == "yes" else None
         self.settings = self.family.scoring_settings(chosen, tokens=self._tokens)
         digest = weights.digest(network)
         dependencies = [

@@ -26,6 +26,7 @@ class TransformerXl(RecurrentModel):
 
     family: ClassVar[Family] = FAMILY
     scorer: ClassVar[str] = "transformer_xl 1"
+    symbols: ClassVar[tuple[str, str]] = ("<eos>", "<eos>")
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl
 
 from syntagm import registry
-from syntagm.errors import UsageError
+from syntagm.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -63,7 +63,7 @@ def find(text: str) -> Executor:
     name, _, address = address.partition(":")
     if name not in (known := registry.names("runs.executors")):
         forms = [registry.find("runs.executors", each).EXECUTOR.form for each in known]
-        cure = "Without --executor, models are evaluated in this process."
+        cure = did_you_mean(name, known) or "Without --executor, models are evaluated in this process."
         raise UsageError("--executor", repr(text), "one of " + ", ".join(forms), cure)
     kind: type[Executor] = registry.find("runs.executors", name).EXECUTOR
     try:
@@ -96,8 +96,19 @@ def first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
+def workers(executor: str, address: str) -> int:
+    """Return the number of workers that an executor has as its address.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if not address:
+        raise UsageError(f"--executor {executor}", "no number of workers", f"{executor}:N, for example {executor}:4")
+    return number(address, f"{executor}:{address}")
+
+
 def number(text: str, place: str, least: int = 1) -> int:
-    """Return the number of workers, or another whole number.
+    """Return a whole number.
 
     Raises:
         UsageError: the text is something else.

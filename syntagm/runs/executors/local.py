@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import Executor, number
+from syntagm.runs.executors import Executor, workers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -32,7 +32,7 @@ class Local(Executor):
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
-        self.count = number(address, f"local:{address}")
+        self.count = workers("local", address)
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._started = 0
 

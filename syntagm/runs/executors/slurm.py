@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError, UsageError
-from syntagm.runs.executors import Executor, first_line, number, numbers
+from syntagm.runs.executors import Executor, first_line, numbers, workers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -49,7 +49,7 @@ class Slurm(Executor):
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
-        self.count = number(address, f"slurm:{address}")
+        self.count = workers("slurm", address)
         self._cluster = options.get("cluster", "slurm")
         if self._cluster not in ("slurm", "local"):
             raise UsageError("--executor slurm", f"cluster={self._cluster}", "cluster=slurm or cluster=local")

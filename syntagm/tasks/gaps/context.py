@@ -14,15 +14,19 @@ import re
 import string
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 
 from syntagm.formula import Binary, Formula, Node, Reference
 from syntagm.suite import Item, Sentence, Suite
-from syntagm.word_list import WordList
+from syntagm.word_list import WordList, read
 
 NO_COMPARISON = "no prediction compares one region of two sentences"
 NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` to use instead"
 ONE_KNOWN = "no label: only one of the two words is in the word list"
+NOUNS = "no label: both words are also forms of a noun, and nothing shows that the suite is about the listed words"
 _WORD = re.compile(r"\S+")
+# The column of a word list that marks verbs whose forms are forms of a noun, too.
+_NOUN = "noun"
 _MARKS = string.punctuation + "…“”‘’«»¿¡、。"
 _NUMBERS = {
     **dict.fromkeys(("sing", "sg", "singular", "-1"), "singular"),
@@ -63,7 +67,9 @@ class Labels:
 
     If no pair of a suite has both words in the list, no word of the suite gets a label, even if the list has one word
     of some pair. Such pairs are about something else: `some` against `no` is not a contrast between polarity items, and
-    `grew` against `hurt` is not a contrast of number.
+    `grew` against `hurt` is not a contrast of number. Nor does a pair count of which both words are forms of a noun, too,
+    with the labels swapped, if other pairs of the suite are not in the list: `clocks` against `clock` after `these` is
+    about nouns, although a list of verbs has `clocks` as a singular.
 
     Arguments:
         words: the word list.
@@ -74,6 +80,15 @@ class Labels:
         self.labels, self.shared = words.labels, shared
         self._places: Mapping[str, Set[int]] = words.places()
         self._rows = {form: row.forms for row in words.rows for form in row.forms}
+        has_column = any(_NOUN in row.tags for row in words.rows)
+        # The labels by which a list without the column is judged.
+        self.verbs = None if has_column or words.labels != ("singular", "plural") else _verbs()
+        self._nouns: dict[str, tuple[str, ...]] = {
+            form: row.forms
+            for row in words.rows
+            for form in row.forms
+            if row.tags.get(_NOUN) == "yes" or (self.verbs and self.verbs.noun(form) == row.forms)
+        }
 
     def find(self, good: str, bad: str, tag: str | None, has_listed_pair: bool = True) -> str | None:
         """Return the label of the good word; None if neither the list nor the tag determines it.
@@ -105,6 +120,10 @@ class Labels:
     def has(self, word: str) -> bool:
         """Return whether the list has labels for the word."""
         return word in self._places
+
+    def noun(self, word: str) -> tuple[str, ...]:
+        """Return the forms of a listed verb that are forms of a noun, too, if the word is one of them."""
+        return self._nouns.get(word, ())
 
     def contains(self, word: str) -> bool:
         """Return whether the word is a form of the list."""
@@ -145,11 +164,32 @@ def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) 
     """Return whether the list has both words of at least one context of the suite.
 
     If not, the gaps are about something else. In that case neither a single listed word nor the tag `number` determines
-    a label.
+    a label. Words that are forms of a noun, too, count if the tag `number` confirms their label, or if all pairs are in
+    the list; in the bundled list of verbs, if the list doesn't mark nouns.
     """
-    return any(
-        isinstance(context, Context) for item in suite.items for context in contexts(item, compared, labels, False)
-    )
+    listed, others = False, False
+    for item in suite.items:
+        tag = item.tags.get("number", suite.tags.get("number")) if len(compared) == 1 else None
+        for context in contexts(item, compared, labels, False):
+            if isinstance(context, str):
+                others |= context in (NO_LABEL, ONE_KNOWN)
+            elif labels.shared or not _is_noun(context, labels) or labels.find("", "", tag) == context.label:
+                return True
+            else:
+                listed = True
+    if listed and labels.verbs:
+        return knows(suite, compared, labels.verbs)
+    return listed and not others
+
+
+def _is_noun(context: Context, labels: Labels) -> bool:
+    words = (context.good, context.bad)
+    return all(labels.noun(_lower(word) if context.capital else word) for word in words)
+
+
+@cache
+def _verbs() -> Labels:
+    return Labels(read("verbs"))
 
 
 def contexts(
@@ -158,8 +198,8 @@ def contexts(
     """Yield the context of each comparison, or the reason why it has none.
 
     Arguments:
-        has_listed_pair: whether the list has both words of some pair of the suite. If so, one listed word is enough in
-            other pairs, and the tag `number` of the item determines the label of words that are not in the list.
+        has_listed_pair: whether the suite is about the words of the list. If so, one listed word is enough, and the tag
+            `number` of the item determines the label of words that are not in the list. If not, the list must have both.
     """
     # A tag belongs to the item. If the item has two contexts, the tag may be true of only one of them.
     tag = item.tags.get("number") if has_listed_pair and len(compared) == 1 else None

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from syntagm.suite import Item, Suite
-from syntagm.tasks.gaps.context import NO_COMPARISON, Context, Labels, chosen, contexts, knows
+from syntagm.tasks.gaps.context import NO_COMPARISON, NOUNS, Context, Labels, chosen, contexts, knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContex
     conflicts, contradicted, several = 0, 0, len(compared) * (2 if labels.shared else 1) > 1
     for item in (_tagged(item, suite) for item in suite.items):
         for number, context in enumerate(contexts(item, compared, labels, has_listed_pair), 1):
-            if isinstance(context, str):
-                skipped[context] += 1
+            if isinstance(context, str) or not has_listed_pair:
+                skipped[context if isinstance(context, str) else NOUNS] += 1
                 continue
             item_id = f"{item.id}/{number}" if several else item.id
             context_item = ContextItem(suite.name, item_id, context.good, context.bad, context.label)

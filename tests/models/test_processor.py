@@ -1,0 +1,92 @@
+"""Faster layers on a CPU: the numbers of the original layers, and the same weights."""
+
+from pathlib import Path
+
+import masked_for_tests
+import numpy as np
+import pytest
+import torch
+import transformers
+from models_for_tests import byte_level, transformer
+
+from syntagm.models import names
+from syntagm.models.causal import model as causal
+from syntagm.models.hugging_face import processor
+from syntagm.models.hugging_face.weights import hash_weights
+
+TEXTS = ["The old gardener watered the roses.", "The old gardeners near the gate were waiting.", "Ten"]
+needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch has no oneDNN")
+
+
+@needs_onednn
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("shape", [(6, 12), (2, 3, 12), (0, 12)], ids=str)
+def test_products_are_those_of_a_linear_layer(
+    shape: tuple[int, ...], biased: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer, inputs = torch.nn.Linear(12, 20, bias=biased), torch.randn(shape)
+    out = torch.empty(*shape[:-1], 20)
+    with torch.inference_mode():
+        expected = layer(inputs)
+        for columns in (32, 8):
+            monkeypatch.setattr(processor, "_COLUMNS", columns)
+            for result in (
+                processor.product(inputs, layer.weight, layer.bias),
+                processor.product(inputs, layer.weight, layer.bias, out),
+            ):
+                torch.testing.assert_close(result, expected, rtol=0, atol=1e-5)
+        assert result is out
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_gelu_is_that_of_gpt2(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor, "_BLOCK", 100)
+    inputs = (torch.randn(7, 3, 40) * 4).to(dtype)
+    with torch.inference_mode():
+        result = processor.Gelu()(inputs.transpose(0, 1))
+        expected = transformers.activations.NewGELUActivation()(inputs.double()).transpose(0, 1)
+    assert result.dtype == dtype
+    rounding = {torch.float32: 1e-6, torch.float64: 1e-14, torch.bfloat16: 0.04}
+    torch.testing.assert_close(result.double(), expected, rtol=0, atol=rounding[dtype])
+
+
+@needs_onednn
+@pytest.mark.parametrize(("kind", "layer"), [("gpt2", "Conv1D"), ("llama", "Linear"), ("gemma2", "Linear")])
+def test_a_quickened_model_keeps_its_numbers_and_its_weights(
+    kind: str, layer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processor, "has_faster_products", lambda: True)
+    plain, quick = (transformer(kind, byte_level()) for _ in range(2))
+    before = hash_weights(quick, byte_level())
+    assert processor.quicken(quick)
+    assert layer in {
+        type(module).__name__ for module in quick.modules() if type(module) in (processor.Linear, processor.Conv1D)
+    }
+    assert hash_weights(quick, byte_level()) == before
+    one, other = (causal.from_transformers(model, byte_level(), kind) for model in (plain, quick))
+    assert (one.forward.tree, one.forward.direct_head) == (other.forward.tree, other.forward.direct_head)
+    for expected, answer in zip(one.score(TEXTS), other.score(TEXTS), strict=True):
+        np.testing.assert_allclose(answer.bits, expected.bits, rtol=0, atol=1e-4)
+
+
+@needs_onednn
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_only_float32_layers_are_replaced(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor, "has_faster_products", lambda: True)
+    assert not processor.quicken(transformer("gpt2", byte_level()).to(dtype))
+
+
+@needs_onednn
+@pytest.mark.parametrize("family", ["causal", "masked"])
+def test_the_record_says_so(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = byte_level() if family == "causal" else masked_for_tests.word_pieces()
+    model = transformer("gpt2", tokenizer) if family == "causal" else masked_for_tests.transformer("bert", tokenizer)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    answers = []
+    for faster in (True, False):
+        monkeypatch.setattr(processor, "has_faster_products", lambda faster=faster: faster)
+        loaded = names.load(f"{family}:{tmp_path}?device=cpu")
+        assert ("linear layers" in loaded.record) == faster
+        answers.append(np.concatenate([answer.bits for answer in loaded.score(TEXTS)]))
+    np.testing.assert_allclose(*answers, rtol=0, atol=1e-4)
