@@ -123,8 +123,10 @@ def test_every_command_line_has_the_options_of_its_command(capsys: pytest.Captur
     texts |= {command: registry.find("cli", command).__doc__ for command in registry.names("cli")}
     for place, text in texts.items():
         for found in LINE.finditer(re.sub(r"\\\n\s*", " ", text)):
-            # What follows after a gap says what the command does. $T holds the texts of an experiment.
-            line = re.sub(r" \$T(?= )", " --corpus x", re.split(" {3,}", found[1])[0])
+            # In help texts, what follows after a gap says what the command does; on pages, a comment does, so that lines
+            # can be copied. $T holds the texts of an experiment.
+            line = found[1] if place.endswith(".md") else re.split(" {3,}", found[1])[0]
+            line = re.sub(r" \$T(?= )", " --corpus x", line)
             words = shlex.split(line, comments=True)
             kept = words[: next((at for at, word in enumerate(words) if word in ("|", ">", "...", "…")), None)]
             count += 1

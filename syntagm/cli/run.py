@@ -195,8 +195,10 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     finished = [runs[label] for label in labels if label in runs]
     if finished:
         _show(finished, arguments)
-    if failed := len(folders) - len(finished):
-        print(f"syntagm: {failed} of {len(folders)} models failed; see above", file=sys.stderr)
+    if failed := [label for label in labels if label not in runs]:
+        shown = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
+        found = f"{len(failed)} of {len(labels)} models failed, for the reasons above: {shown_lines(shown)}"
+        print(f"syntagm: {found}", file=sys.stderr)
         return 2
     return 1 if _mostly_undefined(finished) else 0
 
