@@ -127,8 +127,8 @@ class Forward:
                     break
                 if len(under_way) == 2:
                     collect(*under_way.pop(0))
-            for batch, answers in under_way:
-                collect(batch, answers)
+            for started in under_way:
+                collect(*started)
             remaining = [index for index in remaining if results[index] is None]
 
     @torch.inference_mode()
