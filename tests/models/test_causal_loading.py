@@ -263,7 +263,9 @@ def test_a_token_with_a_number_beyond_any_vocabulary(folder: Path) -> None:
     refused(folder, "vocab.json: a token with the number 2147483648")
 
 
-@pytest.mark.parametrize("content", ['{"a": ', "[1]", "7", '{"model": {"vocab": [1]}, "added_tokens": [7, {"id": "x"}]}'])
+@pytest.mark.parametrize(
+    "content", ['{"a": ', "[1]", "7", '{"model": {"vocab": [1]}, "added_tokens": [7, {"id": "x"}]}']
+)
 def test_damaged_vocabularies_are_left_to_the_library(folder: Path, content: str) -> None:
     (folder / "tokenizer.json").write_text(content)
     refused(folder, "causal:.*expected a causal model")

@@ -443,7 +443,10 @@ def test_a_tokenizer_that_is_nowhere(corpus: Path, tmp_path: Path, capsys: pytes
     (empty := tmp_path / "empty").mkdir()
     for name, found in (
         (str(tmp_path / "none"), "no such folder"),
-        ("nobody/nothing", "no such folder, and no such tokenizer on the hub or in its cache; the hub can't be reached"),
+        (
+            "nobody/nothing",
+            "no such folder, and no such tokenizer on the hub or in its cache; the hub can't be reached",
+        ),
         (str(empty), "a folder without a readable tokenizer"),
     ):
         assert main(["train", "gpt2", *texts, "--tokenizer", name]) == 2

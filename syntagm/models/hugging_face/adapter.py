@@ -34,7 +34,9 @@ def parts(kind: str, path: str) -> tuple[str, Path | None]:
     else:
         base, _, name = path.rpartition("+")
         if (folder := _folder(name)) is None:
-            unreachable = "" if hub.is_reachable(constants) else " here or in the hub's cache, and the hub can't be reached"
+            unreachable = (
+                "" if hub.is_reachable(constants) else " here or in the hub's cache, and the hub can't be reached"
+            )
             found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}{unreachable}"
             raise ModelError(
                 place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}",

@@ -89,7 +89,9 @@ class Served(LanguageModel):
         self.numerical_error = round_up(noise + rounding)
         agree = self._check_continuations()
         totals = [float(np.nansum(answer.bits)) for answer in answers]
-        probe: list[object] = [[answer.starts.tolist(), round(total, 1)] for answer, total in zip(answers, totals, strict=True)]
+        probe: list[object] = [
+            [answer.starts.tolist(), round(total, 1)] for answer, total in zip(answers, totals, strict=True)
+        ]
         if noise > _STEADY:
             probe = [*(answer.starts.tolist() for answer in answers), round(sum(totals), -1)]
         described = [SCORER, dict(about), self.bos, self.settings, probe]
