@@ -95,12 +95,16 @@ def _characters(arrays: Mapping[str, Array], width: int, file: Path) -> dict[str
     """Return the weights of the network over letters."""
     from syntagm.models.jrnn.letters import LENGTH
 
-    letters = arrays.get(f"{_LETTERS}/W")
-    if letters is None or letters.ndim != 2:
-        cure = "Make the archive as the page on published checkpoints says."
-        raise InputError(str(file), f"no matrix {_LETTERS}/W", "the variables of the network over letters", cure)
-    found = {"characters.letters": _array(arrays, f"{_LETTERS}/W", (256, letters.shape[1]), file)}
-    kernels = sum(re.fullmatch(rf"{_LETTERS}/cnn_\d+/kernel", name) is not None for name in arrays)
+    for first in ("W", "cnn_0/kernel", "dense_0/gate/b"):
+        if f"{_LETTERS}/{first}" not in arrays:
+            cure = "Make the archive as the page on published checkpoints says."
+            raise InputError(str(file), f"no {_LETTERS}/{first}", "the variables of the network over letters", cure)
+    kernels, highways = (
+        sum(re.fullmatch(rf"{_LETTERS}/{kind}", name) is not None for name in arrays)
+        for kind in (r"cnn_\d+/kernel", r"dense_\d+/gate/b")
+    )
+    letters = _array(arrays, f"{_LETTERS}/W", (256, arrays[f"{_LETTERS}/W"].size // 256), file)
+    found = {"characters.letters": letters}
     for at in range(kernels):
         name = f"{_LETTERS}/cnn_{at}"
         kernel = arrays.get(f"{name}/kernel", np.empty(0))
@@ -110,7 +114,6 @@ def _characters(arrays: Mapping[str, Array], width: int, file: Path) -> dict[str
         found[f"characters.filters.{at}"] = np.ascontiguousarray(kernel[:, :, 0].transpose(2, 1, 0))
         found[f"characters.biases.{at}"] = _flat(arrays, f"{name}/b", sides[3], file)
     total = sum(len(array) for name, array in found.items() if ".filters." in name)
-    highways = sum(re.fullmatch(rf"{_LETTERS}/dense_\d+/gate/b", name) is not None for name in arrays)
     for at in range(highways):
         for own, name in (("gate", "gate"), ("transform", "tr")):
             place = f"{_LETTERS}/dense_{at}/{name}"

@@ -39,8 +39,6 @@ _AHEAD, _MOST_OPEN = 2, 500
 _LONGEST_WAIT = 0.1
 # The number of runs that are written at the same time.
 _COMMITTING = 8
-# The file system lost or mixed up bytes; the piece is computed again.
-_DAMAGED = "a damaged file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +167,6 @@ class _Driver:
             if arrivals := self._exchange.arrivals():
                 wait = self._barren = 0
                 yield from self._receive(arrivals)
-                for arrival in arrivals:
-                    self._exchange.remove(arrival)
             yield from self._release(ended)
             self._progress.answered("", 0)
             time.sleep(wait)
@@ -202,7 +198,7 @@ class _Driver:
             if error := arrival.error():
                 refused.append((arrival, error))
             elif not (model := self._awaiting(arrival.piece)):
-                continue
+                self._exchange.remove(arrival)
             elif arrival.piece.name == OPEN:
                 yield from self._opened(arrival, model)
             elif arrival.piece.name == RESULTS:
@@ -228,10 +224,11 @@ class _Driver:
         """Open the ledger with the plan of a worker, and offer the missing units."""
         head, number = arrival.head, arrival.piece.model
         if not arrival.is_whole():
-            yield from self._again(arrival.piece, f"worker {arrival.worker}: {_DAMAGED}")
+            yield from self._again_after_damage(arrival)
             return
         units = tuple(Unit(*fields) for fields in head["units"])
         files = {name: path.read_bytes() for name, path in arrival.files.items()}
+        self._exchange.remove(arrival)
         opened = Opening(head["record"], units, tuple(head["tables"]), files, tuple(head["warnings"]))
         self._progress.began(model.job.label or model.job.model)
         for warning in opened.warnings:
@@ -264,8 +261,11 @@ class _Driver:
                 unit = missing.pop(arrival.piece.name)
                 self._lost.pop(arrival.piece, None)
                 self._progress.answered(unit.suite, unit.size)
+            for arrival in units[number]:
+                # Another worker may have computed the same unit, too.
+                self._exchange.remove(arrival)
             for arrival in damaged:
-                yield from self._again(arrival.piece, f"worker {arrival.worker}: {_DAMAGED}")
+                yield from self._again_after_damage(arrival)
             yield from self._finish_computed(number)
 
     def _finish_computed(self, number: int) -> Iterator[tuple[Job, Run | SyntagmError]]:
@@ -280,7 +280,7 @@ class _Driver:
     def _written(self, arrival: Arrival, model: _Model) -> Iterator[tuple[Job, Run | SyntagmError]]:
         """Finish a run with the results that a worker has written."""
         if not arrival.is_whole():
-            yield from self._again(arrival.piece, f"worker {arrival.worker}: {_DAMAGED}")
+            yield from self._again_after_damage(arrival)
             return
         try:
             model.ledger.finish(arrival.files, arrival.hashes)
@@ -361,6 +361,11 @@ class _Driver:
             place, f"lost {TRIES} workers in a row, the last one with {reason}", "a worker that stays", cure
         )
         yield from self._fail(piece.model, error)
+
+    def _again_after_damage(self, arrival: Arrival) -> Iterator[tuple[Job, SyntagmError]]:
+        """Offer a piece again of whose files the file system lost or mixed up bytes."""
+        self._exchange.remove(arrival)
+        yield from self._again(arrival.piece, f"worker {arrival.worker}: a damaged file")
 
     def _words(self, worker: str, reason: str) -> str:
         words = self._exchange.last_words(worker)

@@ -219,20 +219,24 @@ class Exchange:
         self.release(piece, worker)
 
     def arrivals(self) -> list[Arrival]:
-        """Return the outcomes that have arrived, in the order of their pieces."""
+        """Take the outcomes that have arrived, in the order of their pieces. Their files stay where they are."""
         arrivals = []
         for name in sorted(os.listdir(self.folder / "outcomes")):
             if not name.startswith("."):
                 piece, worker = _parsed(name)
-                head = json.loads((self.folder / "outcomes" / name).read_bytes())
+                path = self.folder / "outcomes" / name
+                head = json.loads(path.read_bytes())
+                path.unlink()
                 hashes = head.pop("hashes")
                 files = {name: self._file(piece, worker, name) for name in hashes}
                 arrivals.append(Arrival(piece, worker, head, files, hashes))
         return arrivals
 
     def remove(self, arrival: Arrival) -> None:
-        """Delete an outcome, and those of its files that were not moved."""
-        (self.folder / "outcomes" / f"{arrival.piece}.{arrival.worker}").unlink()
+        """Delete those files of an outcome that were not moved.
+
+        This must come before its piece is offered again: the same worker may take it, and write files of the same names.
+        """
         for path in arrival.files.values():
             path.unlink(missing_ok=True)
 

@@ -55,6 +55,7 @@ class Expansion:
         needed: what the expansion has used of `assigned`.
         own: the slots of phrases, with their choices and what names mean in their conditions.
         guards: the conditions on words that chosen alternatives bring along, with their places.
+        own_guards: slot -> those that name only this slot.
     """
 
     template: Template
@@ -63,6 +64,7 @@ class Expansion:
     needed: set[str] = field(default_factory=set)
     own: dict[str, tuple[Choice, Scope]] = field(default_factory=dict)
     guards: dict[Expression, str] = field(default_factory=dict)
+    own_guards: dict[str, list[Expression]] = field(default_factory=dict)
     _pending: list[str] = field(default_factory=list)
 
     def pattern(self, pattern: Pattern) -> Pattern:
@@ -139,6 +141,7 @@ class Expansion:
             header = f"{phrase.name}({', '.join(phrase.parameters)})"
             found = f"{phrase.name} with {len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
             raise InputError(place, found, f"{{{header}}}" if phrase.parameters else f"{{{phrase.name}}}")
+        self.effort.plan(len(phrase.parameters) + len(phrase.choices))
         slots: dict[str, str] = {}
         values: dict[str, tuple[str, tuple[str, ...]]] = {}
         for parameter, argument in zip(phrase.parameters, arguments, strict=True):

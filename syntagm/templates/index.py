@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from syntagm.templates.cells import MISSING
 from syntagm.templates.expression import All, Any, Expression, Has, Not, Share, has, holds, values
 
+FEW = 100  # one of so many members
+
 
 @dataclass(slots=True)
 class Index:
@@ -35,13 +37,17 @@ class Index:
 
     def any(self, name: str, wanted: Iterable[str]) -> int:
         """Return the members that have one of the values in a column."""
-        result = 0
+        result, few = 0, list[int]()
         for value in wanted:
-            # A set is made when it is asked for, since a column may have as many values as there are members.
-            if (mask := self._masks.get((name, value))) is None:
-                mask = self._masks[name, value] = mask_of(self.column(name).get(value, ()), len(self.members))
-            result |= mask
-        return result
+            numbers = self.column(name).get(value, ())
+            # A column may have as many values as there are members. So only large sets are kept.
+            if len(numbers) * FEW < len(self.members):
+                few += numbers
+            else:
+                if (name, value) not in self._masks:
+                    self._masks[name, value] = mask_of(numbers, len(self.members))
+                result |= self._masks[name, value]
+        return result | mask_of(few, len(self.members)) if few else result
 
     def present(self, form: str) -> int:
         """Return the members that have a form: its cell isn't `-`."""
@@ -92,7 +98,7 @@ class Index:
 
 def mask_of(numbers: Sequence[int], size: int) -> int:
     """Return a set of members by their numbers, as bits."""
-    if len(numbers) * 100 < size:
+    if len(numbers) * FEW < size:
         result = 0
         for number in numbers:
             result |= 1 << number

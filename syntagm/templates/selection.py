@@ -80,8 +80,11 @@ class Selector:
         """
         guards = {guard: place for whole, place in expansion.guards.items() for guard in _parts(whole)}
         for guard, place in guards.items():
-            for name in expression.slots(guard):
+            names = expression.slots(guard)
+            for name in names:
                 used.setdefault(name, place)
+            if len(names) == 1:
+                expansion.own_guards.setdefault(names[0], []).append(guard)
         bound: dict[str, _Bound] = {}
         if not self._order:
             self._order = {name: number for number, name in enumerate(self.template.choices)}
@@ -199,9 +202,7 @@ class Selector:
             InputError: there is no such word.
             Impossible: there is one, but an alternative asks for another, or it is not in the vocabulary.
         """
-        guards = tuple(
-            guard for whole in expansion.guards for guard in _parts(whole) if expression.slots(guard) == (name,)
-        )
+        guards = tuple(expansion.own_guards.get(name, ()))
         key = tuple((own.place, conditions) for own, conditions in arms), guards, tuple(sorted(forms))
         if key not in self._words:
             masks: dict[str, int] = {}
@@ -225,6 +226,8 @@ class Selector:
                 classes = {own.name: own for own, _ in arms}
                 kept = [compress(classes[of].words, flags(mask, len(classes[of].words))) for of, mask in same]
                 self._words[same] = tuple(chain.from_iterable(kept))
+                # Each configuration may have other words, which are kept.
+                expansion.effort.plan(len(self._words[same]) // 20)
             self._words[key] = self._words[same]
         if not self._words[key]:
             raise Impossible(f"no word of slot {name} is in the vocabulary" if self.template.vocabulary else "")

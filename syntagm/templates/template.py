@@ -253,10 +253,11 @@ def _refuse_unknown(template: Template) -> None:
         # A slot of a phrase has the name of the use before the dot, which is known only in a configuration.
         if name not in known and "." not in name:
             lexicon.refuse_unknown(name, "slot", known, f"{template.place}, [items], spread")
+    regions = {"*", *template.regions}
     for prediction in template.predictions:
         place = f"{template.place}, [predictions] {prediction.name}"
         for reference in prediction.formula.references():
-            if reference.region != "*" and reference.region not in template.regions:
+            if reference.region not in regions:
                 listed = ", ".join(("*", *template.regions))
                 raise InputError(place, f"no region {reference.region!r}", f"one of: {listed}")
             if reference.condition not in template.conditions:

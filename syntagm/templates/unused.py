@@ -62,10 +62,16 @@ def _refuse_in_phrases(template: Template) -> None:
             for alternative in phrase.alternatives.values():
                 names.pattern(alternative.pattern)
                 names.conditions(alternative.when)
-            while new := [name for name in phrase.choices if name in names.slots and name not in names.followed]:
-                for name in new:
-                    names.followed.add(name)
-                    names.choice(phrase.choices[name])
+            waiting, followed = list(names.slots), set[str]()
+            while waiting:
+                name = waiting.pop()
+                if name in phrase.choices and name not in followed:
+                    followed.add(name)
+                    named = _Reached(template)
+                    named.choice(phrase.choices[name])
+                    names.slots |= named.slots
+                    names.variables |= named.variables
+                    waiting += named.slots
             for name in (*phrase.parameters, *phrase.choices):
                 if name.removeprefix(VARIABLE) not in (names.variables if name[0] == VARIABLE else names.slots):
                     kind = "slot" if name in phrase.choices else "parameter"
@@ -85,7 +91,6 @@ class _Reached:
     phrases: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     forms: set[tuple[str, str, str]] = field(default_factory=set)
-    followed: set[str] = field(default_factory=set)
 
     def pattern(self, pattern: Pattern) -> None:
         for piece in pattern.pieces():

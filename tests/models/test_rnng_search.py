@@ -1,7 +1,7 @@
 """The beam search of RNNGs: published check values, enumeration, and what holds for every grammar."""
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -57,6 +57,47 @@ def bits(grammar: Grammar, sentence: Sequence[int], sizes: Sizes) -> list[float]
 )
 def test_check_values(sizes: Sizes, expected: list[float]) -> None:
     assert [round(value, 5) for value in bits(TOY, SENTENCE, sizes)] == expected
+
+
+def exact(grammar: Counting, sentence: Sequence[int], depth: int = 100) -> list[float]:
+    """Return the log-mass after each word by the rule `drop`, over all derivations, by the number of open constituents.
+
+    Between two words, constituents are closed, then opened: none is closed right after it was opened.
+    """
+    labels = list(range(OPEN, len(grammar.logits)))
+
+    def probabilities(opened: int, valid: Sequence[int]) -> dict[int, float]:
+        powers = np.exp((grammar.logits + grammar.slopes * opened)[valid])
+        return dict(zip(valid, powers / powers.sum(), strict=True))
+
+    mass, masses = np.zeros(depth + 2), []
+    mass[0] = 1.0
+    for word in sentence:
+        opening, shifted = np.zeros(depth + 2), np.zeros(depth + 2)
+        for opened in range(depth, 0, -1):
+            shares = probabilities(opened, [SHIFT, REDUCE, *labels])
+            shifted[opened] += mass[opened] * shares[SHIFT]
+            opening[opened + 1] += mass[opened] * sum(shares[label] for label in labels)
+            # What closes the root is dropped.
+            mass[opened - 1] += mass[opened] * shares[REDUCE] * (opened > 1)
+        opening[1] += mass[0]
+        for opened in range(1, depth + 1):
+            shares = probabilities(opened, [SHIFT, *labels])
+            shifted[opened] += opening[opened] * shares[SHIFT]
+            opening[opened + 1] += opening[opened] * sum(shares[label] for label in labels)
+        mass = shifted * np.exp(grammar.log_words[word])
+        masses.append(float(np.log(mass.sum())))
+        mass[0] = 0.0
+    return masses
+
+
+def test_a_beam_finds_part_of_the_mass_of_all_derivations() -> None:
+    masses = exact(TOY, SENTENCE)
+    surprisals = -np.diff([0, *masses]) / np.log(2)
+    assert surprisals.round(5).tolist() == [1.0, 1.99281, 2.4747, 1.09646]
+    found = [search(TOY, [SENTENCE], Sizes(beam, beam // 10, 5))[0].masses for beam in (10, 100, 2000)]
+    for smaller, larger in pairwise([*found, masses]):
+        assert (np.array(smaller) < larger).all()
 
 
 DEEPEST = 3

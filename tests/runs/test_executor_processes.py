@@ -28,7 +28,7 @@ from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work
 from syntagm.tasks.predictions.task import Predictions
 
-SUITES = ("--suite", "hu2020", "--limit", "3", "--no-report", "--no-cache", "-q")
+SUITES = ("--suite", "hu2020", "islands", "--limit", "3", "--no-report", "--no-cache", "-q")
 LIBRARIES = {"slurm": "submitit", "ray": "ray"}
 
 
@@ -40,7 +40,7 @@ def command(*words: str) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str, bytes]]:
-    """Twelve models, three of them checkpoints in folders, and the files of their runs in one process."""
+    """Twelve models, three of them checkpoints in folders, and the files of their runs on 40 suites in one process."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "text.txt").write_text(TEXT)
     for seed in "123":

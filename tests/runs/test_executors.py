@@ -161,6 +161,35 @@ class TestBytes:
             ": a damaged file; it is computed again"
         ] * 2
 
+    def test_a_piece_that_is_offered_again_may_be_delivered_at_once(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """By the same worker, while the driver is still busy with its damaged outcome."""
+        offered: list[Piece] = []
+        offer = Exchange.offer
+
+        def offering(exchange: Exchange, piece: Piece) -> None:
+            offer(exchange, piece)
+            if piece in offered:
+                executor.workers["w1"].step()
+            offered.append(piece)
+
+        class Damaging(Here):
+            def ended(self) -> Mapping[str, str]:
+                assert self._steps < 100, "the piece is lost"
+                ended = super().ended()
+                for path in self.session.exchange.glob("files/*") if self._steps == 2 else ():
+                    path.write_bytes(b"?")
+                return ended
+
+        monkeypatch.setattr(Exchange, "offer", offering)
+        executor = Damaging(1)
+        drive_all(tmp_path / "out", files, executor, ("toy",))
+        assert len(offered) > len(set(offered))
+        assert contents(tmp_path / "out") == {
+            name: content for name, content in expected.items() if name.startswith("m0/")
+        }
+
     def test_units_that_arrive_together_are_committed_together(
         self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
     ) -> None:

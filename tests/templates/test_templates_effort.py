@@ -10,7 +10,7 @@ from syntagm.templates import effort, index, make, sample, spelling, template
 from syntagm.templates.counts import counts
 from syntagm.templates.groups import members
 from syntagm.templates.index import Index
-from syntagm.templates.unused import _Reached
+from syntagm.templates.unused import _Reached, refuse_unused
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
@@ -26,10 +26,10 @@ def calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
     return counted
 
 
-def circle(slots: int, words: int, more: str = "") -> str:
+def circle(slots: int, words: int) -> str:
     """A template with slots in a circle, each of which shares a value with the next."""
     rows = "\n".join(f"w{number} | a{number % 7}/b{number % 11}/c{number % 2}" for number in range(words))
-    listed = "\n".join(f's{number} = "word[kind = s{(number + 1) % slots}.kind{more}]"' for number in range(slots))
+    listed = "\n".join(f's{number} = "word[kind = s{(number + 1) % slots}.kind]"' for number in range(slots))
     pattern = " ".join(f"{{s{number}.sg}}" for number in range(slots))
     return f'''
 [classes]
@@ -51,7 +51,7 @@ n = 3
 def test_slots_with_the_same_words_and_condition_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = calls(monkeypatch, Index, "meeting")
     assert len(made(circle(40, 100))[0].items) == 3
-    # 100 words have 77 or 100 different cells, and each of forty slots has forty edges in forty cases.
+    # Slot by slot and case by case, there would be 7,900 comparisons.
     assert len(compared) < 1_000
 
 
@@ -162,9 +162,45 @@ def test_a_few_reasons_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sets_of_words_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made_sets = calls(monkeypatch, index, "mask_of")
-    words = Index([{"form": f"w{number}"} for number in range(1_000)])
+    words = Index([{"form": f"w{number}", "kind": f"k{number % 2}"} for number in range(1_000)])
     assert words.any("form", ["w7", "w9", "other"]) == 1 << 7 | 1 << 9
+    assert words.any("kind", ["k0", "k1"]) == words.any("kind", ["k1", "k0"]) == words.full
     assert len(made_sets) == 3
+    # A set for each of a thousand forms would need much memory.
+    assert len(words._masks) == 2
+
+
+def test_a_long_chain_of_slots_in_a_phrase_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = calls(monkeypatch, _Reached, "choice")
+    slots = "".join(f's{number} = "noun[kind = s{number + 1}.kind]"\n' for number in range(200))
+    text = (
+        SAMPLE.replace("by the", "{p} the")
+        + f"""
+[phrases.p]
+a = "by"
+b = {{ text = "of {{s0.sg}}", when = "number = sg" }}
+[phrases.p.slots]
+{slots}s200 = "noun"
+"""
+    )
+    refuse_unused(read(text))
+    assert 200 < len(followed) < 1_000
+
+
+def test_words_of_many_configurations_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "PLANNED", 4_000)
+    monkeypatch.setattr(effort, "PLANNED_PER_SUITE", 0)
+    monkeypatch.setattr(effort, "PLANNED_PER_ITEM", 0)
+
+    def template(words: int) -> str:
+        rows = "".join(f"w{number} | w | k{number % 50}\n" for number in range(words))
+        text = many_configurations().replace("elm | elms | plant/thing\n", f"elm | elms | plant/thing\n{rows}")
+        values = str([str(number) for number in range(50)]), str([f"k{number}" for number in range(50)])
+        return text.replace('"noun[!= noun]"', '"noun[kind != $a]"').replace(*values)
+
+    assert made(template(50), n=3)
+    with pytest.raises(InputError, match="slots, texts and comparisons in all configurations"):
+        made(template(1_000), n=3)
 
 
 def test_a_long_chain_of_phrases_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:

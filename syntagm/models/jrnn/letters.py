@@ -16,8 +16,8 @@ from syntagm.models.words.vocabulary import Vocabulary
 
 # The number of letters of a word, with its beginning and its end.
 LENGTH = 50
-# The digits of the hash that distinguishes unknown words. A row of a batch and a number fit into 63 bits.
-_BITS = 44
+# The digits of the hash that distinguishes unknown words. A number and one of eight million texts fit into 63 bits.
+_BITS = 40
 
 
 class Symbols(NamedTuple):

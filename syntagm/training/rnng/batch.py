@@ -48,14 +48,12 @@ class Constituents:
     """Closed constituents of the same height, the longest first.
 
     Arguments:
-        labels: the label of each one.
         rightward: the vectors of their children by row: the first children of all, then the second ones ...
-        leftward: the last children of all, then the last but one ...
-        levels: the constituents that have a first child, a second one ..., for `recurrence.run`.
+        leftward: the places in `rightward` of the last children of all, then of the last but one ...
+        levels: the labels of all, then the constituents that have a second child ..., for `recurrence.run`.
         ends: the place of the last child of each one in `rightward`, which is that of the first in `leftward`.
     """
 
-    labels: Tensor
     rightward: Tensor
     leftward: Tensor
     levels: list[Tensor]
@@ -156,7 +154,7 @@ def batch(trees: Sequence[Encoded], labels: int) -> Batch:
 def _constituents(
     trees: Sequence[Encoded], starts: Ints, actions: Ints, word_rows: Ints, words: int
 ) -> tuple[Ints, list[Constituents]]:
-    """Return the row of the vector of each element, and the constituents of each height.
+    """Return the row of the vector of each element, and the constituents of each height, roots excepted.
 
     Rows are first the `words` distinct words, then the closed constituents by height, then the labels.
     """
@@ -167,25 +165,30 @@ def _constituents(
         np.concatenate([getattr(tree, name) for tree in trees]) for name in ("height", "closed", "counts")
     )
     first = np.cumsum(counts) - counts
+    # No action follows a closed root, so its vector is not needed. If there is nothing else, all roots are kept, because
+    # each parameter must have a gradient.
+    inner = ~np.isin(closing, starts - 1 + [len(tree.actions) for tree in trees])
     # By height; of the same height, the longest first.
     order = np.lexsort((-counts, height))
-    rows = np.empty(len(actions), np.int64)
+    order = order[inner[order]] if inner.any() else order
+    # The row of a root is any.
+    rows = np.zeros(len(actions), np.int64)
     rows[actions == SHIFT] = word_rows
     rows[closing[order]] = words + np.arange(len(order))
     opens = actions >= OPEN
     rows[opens] = words + len(order) + actions[opens] - OPEN
     heights = []
-    for members in np.split(order, np.cumsum(np.bincount(height)[1:])[:-1]):
+    for members in np.split(order, np.cumsum(np.bincount(height[order])[1:])[:-1]):
         sizes = counts[members]
         chains, ends = _chains(sizes), np.cumsum(sizes)
         of_child = np.repeat(np.arange(len(members)), sizes)
         step = np.arange(sizes.sum()) - (ends - sizes)[of_child]
         vectors = rows[children[first[members][of_child] + step]]
-        mirrored = rows[children[(first[members] + sizes - 1)[of_child] - step]]
+        mirrored = _tensor((ends - 1)[of_child] - step)
         heights.append(
             Constituents(
-                _tensor(closed[members]), _tensor(vectors)[chains.order], _tensor(mirrored)[chains.order], chains.levels,
-                chains.places[_tensor(ends - 1)],
+                _tensor(vectors)[chains.order], chains.places[mirrored][chains.order],
+                [_tensor(closed[members]), *chains.levels[1:]], chains.places[_tensor(ends - 1)],
             )
         )  # fmt: skip
     return rows, heights
@@ -246,18 +249,21 @@ def nats(network: Network, trees: Batch, softmax: Softmax | None) -> tuple[Tenso
 
 def _stacks(network: Network, trees: Batch) -> Tensor:
     """Return the last layer of the stack LSTM: for the bottom, then for each element, by depth."""
-    vectors = torch.cat([_vectors(network, trees), network.label_embedding.weight, network.bottom])
+    bottom: Tensor = network.bottom
+    elements = torch.cat([_vectors(network, trees), network.label_embedding.weight])
     stack, layers = network.stack, network.stack.num_layers
-    hidden = vectors
     for layer in range(layers):
-        gates = _inputs(stack, hidden, f"l{layer}")
-        # In the first layer, equal elements have equal inputs, and those of the bottom are the last.
-        bottom, gates = (gates[-1:], gates.index_select(0, trees.vectors)) if layer == 0 else (gates[:1], gates[1:])
-        start = lstm_step(bottom, torch.zeros_like(bottom[:, : stack.hidden_size]))
+        below, gates = (_inputs(stack, inputs, f"l{layer}") for inputs in (bottom, elements))
+        if not layer:
+            # Equal elements have equal inputs.
+            gates = gates.index_select(0, trees.vectors)
+        start = lstm_step(below, torch.zeros_like(below[:, : stack.hidden_size]))
         recurrent = getattr(stack, f"weight_hh_l{layer}")
         hidden = torch.cat([start[0], run(gates, recurrent, trees.levels, *start)])
         if layer < layers - 1:
             hidden = dropout(hidden, network.dropout, network.training)
+            # The gradient of `split` is cheaper than those of two slices, which would be arrays of zeros.
+            bottom, elements = torch.split(hidden, [1, len(hidden) - 1])
     return hidden
 
 
@@ -268,10 +274,11 @@ def _vectors(network: Network, trees: Batch) -> Tensor:
     hiddens, cells = network.label_states()
     for height in trees.heights:
         ends = []
-        for number, (name, rows) in enumerate((("l0", height.rightward), ("l0_reverse", height.leftward))):
-            start = hiddens[number].index_select(0, height.labels), cells[number].index_select(0, height.labels)
-            gates = _inputs(lstm, vectors.index_select(0, rows), name)
-            states = run(gates, getattr(lstm, f"weight_hh_{name}"), height.levels, *start)
+        rightward = vectors.index_select(0, height.rightward)
+        leftward = rightward.index_select(0, height.leftward)
+        for number, (name, inputs) in enumerate((("l0", rightward), ("l0_reverse", leftward))):
+            recurrent = getattr(lstm, f"weight_hh_{name}")
+            states = run(_inputs(lstm, inputs, name), recurrent, height.levels, hiddens[number], cells[number])
             ends.append(states.index_select(0, height.ends))
         vectors = torch.cat([vectors, torch.relu(network.composed(torch.cat(ends, 1)))])
     return vectors

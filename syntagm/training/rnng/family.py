@@ -26,8 +26,9 @@ _SMALL = {
     "reading": 1_000_000,
     "patience": 2,
 }
-# Actions per word of the Penn Treebank; words per tree; extended derivations per word, as a multiple of the beam.
-ACTIONS, TREE, EXTENDED = 2.6, 20, 2.0
+# Actions per word of the Penn Treebank; words per tree; extended derivations per word, as a multiple of the beam; the share
+# of them for which the search computes the probability of the word.
+ACTIONS, TREE, EXTENDED, WITH_WORD = 2.6, 20, 2.0, 0.1
 
 
 def _train(
@@ -57,7 +58,7 @@ def _duration(settings: RnngSettings, work: Work) -> tuple[float, float]:
     (inner, output), epochs, step = weights(settings, work.words), settings.loop.epochs, settings.steps.batch * TREE
     training, _ = by_gradients(ACTIONS * inner + output, 1.0, epochs, step, work)
     extended = EXTENDED * int(work.evaluation["beam"])
-    _, scoring = by_gradients((inner + output) * extended, 1.0, epochs, step, work)
+    _, scoring = by_gradients((inner + WITH_WORD * output) * extended, 1.0, epochs, step, work)
     return training, scoring
 
 
