@@ -129,7 +129,7 @@ def test_several_models_get_the_number_of_items_that_one_of_them_needs_most(
     assert runs(tmp_path / "both") == before
 
 
-@pytest.mark.parametrize("models", [("toy",), ("toy", "random")])
+@pytest.mark.parametrize("models", [pytest.param(("toy",), marks=pytest.mark.slow), ("toy", "random")])
 def test_workers_compute_pilots_too(
     tmp_path: Path, many: str, monkeypatch: pytest.MonkeyPatch, models: Sequence[str]
 ) -> None:
