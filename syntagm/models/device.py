@@ -1,6 +1,9 @@
-"""Selection of the device to compute on."""
+"""Selection of the device to compute on, and copies to it."""
+
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
 
@@ -20,3 +23,9 @@ def device(choice: str) -> torch.device:
         shown = str(error).strip().splitlines()[0]
         raise UsageError("model option device", repr(choice), "a device of this machine", shown) from error
     return chosen
+
+
+def send(array: NDArray[Any], place: torch.device) -> torch.Tensor:
+    """Copy an array to a device. The copy to a GPU waits neither for the array to arrive nor for earlier computations."""
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(place, non_blocking=True) if place.type == "cuda" else tensor.to(place)

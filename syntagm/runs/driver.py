@@ -187,9 +187,6 @@ class _Driver:
         self._exchange.describe(number, _order(job, model.ledger.options))
         self._exchange.offer(Piece(number, 0, OPEN))
 
-    def _order(self, options: Options, job: Job) -> dict[str, Any]:
-        return {"model": job.model, "label": job.label, "options": options, "folder": str(job.folder.absolute())}
-
     def _receive(self, arrivals: Sequence[Arrival]) -> Iterator[tuple[Job, Run | SyntagmError]]:
         """Open runs, finish runs, and commit units. What nobody waits for any more is ignored: another worker was quicker."""
         units: dict[int, list[Arrival]] = {}

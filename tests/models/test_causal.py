@@ -77,6 +77,24 @@ def test_sharing_computes_fewer_tokens_and_no_other_numbers() -> None:
     assert shared.fingerprint == apart.fingerprint
 
 
+def test_a_device_is_waited_for_once_a_batch_and_while_the_next_one_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = causal("gpt2", batch="24")
+    expected = [answer.bits for answer in model.score(TEXTS)]
+    # A row of the vocabulary at a time, so that a batch has many blocks.
+    model.forward.head._block = 1
+    events, fetch, batch = [], torch.Tensor.cpu, model.forward.batch
+    monkeypatch.setattr(model.forward, "batch", lambda *given: (events.append("begun"), batch(*given))[1])
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda tensor: (events.append("fetched"), fetch(tensor))[1])
+    encoded = model.tokenizer(TEXTS, add_special_tokens=False)["input_ids"]
+    rows = model.forward.surprisals([[model.bos_id, *ids] for ids in encoded], lambda _: None)
+    assert len(events) > 6
+    assert events == ["begun", *["begun", "fetched"] * (len(events) // 2 - 1), "fetched"]
+    for row, bits in zip(rows, expected, strict=True):
+        np.testing.assert_allclose(row.bits, bits, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("family", CAUSAL)
 def test_probabilities_of_the_next_token_sum_to_one(family: str) -> None:
     model = CAUSAL[family]()

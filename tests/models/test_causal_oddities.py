@@ -112,7 +112,7 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
 
 
 def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 1536.
+    # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 512.
     monkeypatch.setattr("syntagm.models.causal.head._HELD", 80_000)
     model = causal("gemma2", sharing="no")
     calls, batches = [], []

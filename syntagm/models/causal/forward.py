@@ -25,6 +25,7 @@ from syntagm.models.causal.head import Head
 from syntagm.models.causal.positions import limit, window
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
 from syntagm.models.causal.rows import Rows
+from syntagm.models.device import send
 from syntagm.models.hugging_face.memory import free, is_out_of_memory
 from syntagm.models.hugging_face.tokens import Borders
 
@@ -107,18 +108,27 @@ class Forward:
         skipped: Sequence[int] | None = None,
     ) -> None:
         """Compute the chosen sequences batch by batch, and store the results in `results`."""
+
+        def collect(batch: Sequence[Pack], answers: Callable[[], list[list[Rows]]]) -> None:
+            for pack, rows in zip(batch, answers(), strict=True):
+                for index, row in zip(pack.sequences, rows, strict=True):
+                    results[index] = row
+            done([index for pack in batch for index in pack.sequences])
+
         remaining = list(chosen)
         while remaining:
+            # A GPU computes a batch while the next one is prepared.
+            under_way: list[tuple[Sequence[Pack], Callable[[], list[list[Rows]]]]] = []
             for batch in batches(self._packs(sequences, remaining, tree), self.budget):
                 try:
-                    answers = self.batch(sequences, batch, tree, skipped)
+                    under_way.append((batch, self.batch(sequences, batch, tree, skipped)))
                 except (RuntimeError, MemoryError) as error:
                     self._halve(batch, error)
                     break
-                for pack, rows in zip(batch, answers, strict=True):
-                    for index, row in zip(pack.sequences, rows, strict=True):
-                        results[index] = row
-                done([index for pack in batch for index in pack.sequences])
+                if len(under_way) == 2:
+                    collect(*under_way.pop(0))
+            for started in under_way:
+                collect(*started)
             remaining = [index for index in remaining if results[index] is None]
 
     @torch.inference_mode()
@@ -190,8 +200,8 @@ class Forward:
         batch: Sequence[Pack],
         tree: bool,
         skipped: Sequence[int] | None = None,
-    ) -> list[list[Rows]]:
-        """Compute the results for each sequence of each pack."""
+    ) -> Callable[[], list[list[Rows]]]:
+        """Compute the results for each sequence of each pack. The returned function waits for them and returns them."""
         inputs, width = self._inputs(batch, tree)
         # The row of the head and the target of each surprisal, in the order of packs, sequences and positions.
         nodes, targets, lengths = [], [], []
@@ -208,8 +218,8 @@ class Forward:
             needed = np.unique(all_nodes)
         logits = self._logits(inputs, needed)
         places = np.searchsorted(needed, all_nodes)
-        bits, sets = self.head.read(logits, len(needed), places, np.concatenate(targets))
-        return self._split(batch, bits, sets, lengths)
+        finish = self.head.read(logits, len(needed), places, np.concatenate(targets))
+        return lambda: self._split(batch, *finish(), lengths)
 
     def _split(
         self, batch: Sequence[Pack], bits: NDArray[np.float64], sets: NDArray[np.float64], lengths: Sequence[int]
@@ -232,7 +242,7 @@ class Forward:
         tokens = np.zeros((len(batch), width), np.int64)
         for row, pack in enumerate(batch):
             tokens[row, : len(pack.tokens)] = pack.tokens
-        inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device), "use_cache": False}
+        inputs: dict[str, Any] = {"input_ids": send(tokens, self.device), "use_cache": False}
         inputs |= self._tree_inputs(batch, width) if tree else self._padded_inputs(batch, width)
         self.evaluated += sum(len(pack.tokens) for pack in batch)
         return inputs, width
@@ -247,14 +257,14 @@ class Forward:
             allowed[row, 0, : len(pack.tokens), : len(pack.tokens)] = pack.mask()
         mask = torch.zeros(allowed.shape, dtype=self.dtype, device=self.device)
         # The mask is additive: some attention implementations use a boolean mask incorrectly without an error.
-        mask.masked_fill_(torch.from_numpy(~allowed).to(self.device), torch.finfo(self.dtype).min)
-        return {"attention_mask": mask, "position_ids": torch.from_numpy(depths).to(self.device)}
+        mask.masked_fill_(send(~allowed, self.device), torch.finfo(self.dtype).min)
+        return {"attention_mask": mask, "position_ids": send(depths, self.device)}
 
     def _padded_inputs(self, batch: Sequence[Pack], width: int) -> dict[str, torch.Tensor]:
         real = np.zeros((len(batch), width), np.int64)
         for row, pack in enumerate(batch):
             real[row, : len(pack.tokens)] = 1
-        return {"attention_mask": torch.from_numpy(real).to(self.device)} if not real.all() else {}
+        return {"attention_mask": send(real, self.device)} if not real.all() else {}
 
     @property
     def _portion(self) -> int:
@@ -263,20 +273,22 @@ class Forward:
 
     def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:
         """Yield the logits of the needed rows in portions, each with the index of its first row."""
-        rows, step = torch.from_numpy(needed), self._portion
+        step = self._portion
         if self.direct_head:
             hidden = self.model.base_model(**inputs)[0]
             hidden = hidden.reshape(-1, hidden.shape[-1])
-            rows = rows.to(hidden.device)
+            rows = send(needed, hidden.device)
             for first in range(0, len(needed), step):
                 yield first, self.head.logits(hidden[rows[first : first + step]])
             return
         for first in range(0, len(needed), step):
-            chosen = rows[first : first + step]
+            chosen = needed[first : first + step]
 
-            def cut(_: Any, arguments: tuple[torch.Tensor, ...], chosen: torch.Tensor = chosen) -> tuple[torch.Tensor]:
+            def cut(
+                _: Any, arguments: tuple[torch.Tensor, ...], chosen: NDArray[np.int64] = chosen
+            ) -> tuple[torch.Tensor]:
                 hidden = arguments[0]
-                return (hidden.reshape(-1, hidden.shape[-1])[chosen.to(hidden.device)][None],)
+                return (hidden.reshape(-1, hidden.shape[-1])[send(chosen, hidden.device)][None],)
 
             hook = self.head.layer.register_forward_pre_hook(cut)
             try:

@@ -6,13 +6,14 @@ the dtype of the head.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from syntagm.models.device import send
 from syntagm.models.hugging_face import processor
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
@@ -76,8 +77,10 @@ class Head:
         places: NDArray[np.int64],
         targets: NDArray[np.int64],
         watched: torch.Tensor | None = None,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Compute the surprisal of each target in its row, and of the watched sets after each row.
+
+        A GPU computes while the caller goes on. It is waited for once, when the returned function is called.
 
         Arguments:
             chunks: the logits of `count` rows in order; each chunk comes with the number of its first row, and may be
@@ -88,26 +91,41 @@ class Head:
             watched: shape (vocabulary, sets), dtype `wide`: sets of tokens; those of `borders` by default.
 
         Returns:
-            Surprisals in bits: of the targets, shape (targets,), and of the sets, shape (count, sets), or (0, 2) if no sets
-            are watched.
+            A function that returns surprisals in bits: of the targets, shape (targets,), and of the sets, shape
+            (count, sets), or (0, 2) if no sets are watched.
         """
         watched = self.borders if watched is None else watched
         order = np.argsort(places, kind="stable")
-        bits, sets = np.empty(len(places)), np.empty((0, 2) if watched is None else (count, watched.shape[1]))
         sorted_places = places[order]
+        all_rows, all_columns = send(sorted_places, self.device), send(targets[order], self.device)
+        bits: list[torch.Tensor] = []
+        sets: list[torch.Tensor] = []
         for first, logits in chunks:
             for start in range(first, first + len(logits), self._block):
                 wide = logits[start - first : start - first + self._block].to(self.wide)
                 low, high = np.searchsorted(sorted_places, [start, start + len(wide)])
-                rows = torch.from_numpy(sorted_places[low:high] - start).to(self.device)
-                columns = torch.from_numpy(targets[order[low:high]]).to(self.device)
+                rows, columns = all_rows[low:high] - start, all_columns[low:high]
                 wide -= wide.amax(-1, keepdim=True)
-                picked = wide[rows, columns]
-                # The exponential of base 2 is several times as fast as that of base e where MKL computes the latter slowly.
+                picked = wide[rows, columns].double() / math.log(2)
+                # On a CPU, the exponential of base 2 is several times as fast as that of base e.
                 masses = wide.mul_(1 / math.log(2)).exp2_()
                 total = masses.sum(-1)
-                bits[order[low:high]] = (total.log2()[rows].double() - picked.double() / math.log(2)).cpu().numpy()
+                bits.append(total.log2()[rows].double() - picked)
                 if watched is not None:
                     set_probabilities = (masses @ watched).double() / total.double()[:, None]
-                    sets[start : start + len(wide)] = -set_probabilities.log2().cpu().numpy()
-        return bits, sets
+                    sets.append(-set_probabilities.log2())
+
+        def finish() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            unsorted = np.empty(len(order))
+            unsorted[order] = _fetch(bits, (0,))
+            return unsorted, _fetch(sets, (0, 2 if watched is None else watched.shape[1]))
+
+        return finish
+
+
+def _fetch(parts: list[torch.Tensor], empty: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the concatenated parts, or zeros of the shape `empty` if there are none."""
+    if not parts:
+        return np.zeros(empty)
+    numbers: NDArray[np.float64] = torch.cat(parts).cpu().numpy()
+    return numbers

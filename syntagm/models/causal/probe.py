@@ -104,7 +104,7 @@ def _branches_are_independent(forward: Forward, sequences: Sequence[Sequence[int
     other[pack.paths[-1]] = False
     changed = replace(pack, tokens=np.where(other, (pack.tokens + 1) % forward.symbols, pack.tokens))
     try:
-        before, after = (forward.batch(sequences, [variant], True)[0][-1].bits for variant in (pack, changed))
+        before, after = (forward.batch(sequences, [variant], True)()[0][-1].bits for variant in (pack, changed))
     except (RuntimeError, MemoryError):  # too large for the memory, or this way does not work for this architecture
         return False
     return bool(np.allclose(before, after, rtol=0, atol=1e-6, equal_nan=True))

@@ -105,7 +105,7 @@ class Gelu(torch.nn.Module):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """Apply the function."""
-        if inputs.device.type != "cpu":
+        if inputs.device.type != "cpu" or inputs.requires_grad:
             return torch.nn.functional.gelu(inputs, approximate="tanh")
         result = torch.empty_like(inputs, memory_format=torch.contiguous_format)
         width, wide = inputs.shape[-1], torch.promote_types(inputs.dtype, torch.float32)

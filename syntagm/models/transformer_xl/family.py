@@ -9,7 +9,13 @@ FAMILY = Family(
     summary="Word-level Transformer-XL models, imported by `syntagm import transformer_xl`.",
     module="syntagm.models.transformer_xl.model",
     settings=(
-        *(setting for setting in LSTM.settings if setting.name != "batch"),
+        Option(
+            "bos",
+            Choice((Value("yes"), Value("no", "the first word has no surprisal (`nan`)"))),
+            "yes",
+            "whether the end-of-sentence symbol is read before a text, as before each line of the training text.",
+        ),
+        *(setting for setting in LSTM.settings if setting.name not in ("bos", "batch")),
         Option(
             "memory",
             Choice((
