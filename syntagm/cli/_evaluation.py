@@ -149,7 +149,7 @@ def sizes_here(
                 model = _model.load(argparse.Namespace(**vars(options) | {"model": name}))
                 yield pilot(task, model, files, sample["seed"], reach, _answers(options, screen), screen)
             except SyntagmError as error:
-                raise _of_pilot(label, error) from error
+                raise _of_pilot(f"{label}, pilot", error) from error
 
     with Screen(quiet=options.quiet) as screen:
         return sizes_after(runs(screen), reach, screen)
@@ -269,10 +269,13 @@ def _pilots(
     from syntagm.stats import precision
 
     with atomic.scratch(folder / "pilots") as place:
-        pilots = [replace(job, folder=place / str(number)) for number, job in enumerate(jobs)]
+        pilots = [
+            replace(job, label=f"{job.label or job.model}, pilot", folder=place / str(number))
+            for number, job in enumerate(jobs)
+        ]
         for job, result in drive(pilots, replace(work, limit=precision.PILOT), place, executor, progress):
             if isinstance(result, SyntagmError):
-                raise _of_pilot(job.label or job.model, result)
+                raise _of_pilot(job.label, result)
             yield result
 
 

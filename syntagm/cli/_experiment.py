@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from syntagm.cli._lines import Lines
 from syntagm.cli._saving import write
+from syntagm.drawing.text import shown_duration
 from syntagm.errors import UsageError
 from syntagm.papers.experiment import hyperparameters
 
@@ -172,17 +173,9 @@ def _show_plan(paper: str, design: "Design") -> None:
 
 
 def _shown(seconds: float) -> str:
-    """Format a duration.
+    """Format the time that is left.
 
-    >>> _shown(0), _shown(42), _shown(600), _shown(9000)
-    ('-', '42 s', '10 min', '2.5 h')
+    >>> _shown(0), _shown(600)
+    ('-', '10 min')
     """
-    if not seconds:
-        return "-"
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 90
-        else f"{seconds / 60:.0f} min"
-        if seconds < 5400
-        else f"{seconds / 3600:.1f} h"
-    )
+    return shown_duration(seconds) if seconds else "-"

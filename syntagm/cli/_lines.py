@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Mapping
 
+from syntagm.drawing.text import shown_duration
 from syntagm.progress import Progress
 
 _INTERVAL = 10.0
@@ -58,7 +59,7 @@ class Lines(Progress):
         """Print a line every ten seconds, with the time that is left."""
         if self._is_due():
             left = seconds / done * (total - done)
-            print(f"{done:,} of {total:,} simulated responses, {left:,.0f} s left", flush=True)
+            print(f"{done:,} of {total:,} simulated responses, {shown_duration(left)} left", flush=True)
 
     def warned(self, message: str) -> None:
         """Print the warning on standard error."""

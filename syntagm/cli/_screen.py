@@ -12,11 +12,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
 from syntagm.cli._text import plain
+from syntagm.drawing.text import shown_duration
 from syntagm.errors import Interrupted
 from syntagm.progress import Progress
 from syntagm.result import Estimate, interval
@@ -46,11 +47,14 @@ class Screen(Progress):
         self._unit, self._quiet = unit, quiet
         self._stopping = False
         self._console = Console(stderr=True, highlight=False)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s, left:"))
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s"))
         self._bar = Bar(
-            *columns, TimeRemainingColumn(), console=self._console, disable=quiet or not self._console.is_terminal
+            *columns,
+            TextColumn("{task.fields[pace]}"),
+            console=self._console,
+            disable=quiet or not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("", total=None)
+        self._task = self._bar.add_task("", total=None, pace="")
         self._total = self._done = self._start_count = 0
         self._start_time = self._printed_at = time.monotonic()
 
@@ -85,13 +89,18 @@ class Screen(Progress):
     def answered(self, suite: str, questions: int) -> None:
         """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
         self._done += questions
-        self._bar.update(self._task, completed=self._done, description=escape(suite[:30]))
-        if not self._console.is_terminal and time.monotonic() - self._printed_at > _INTERVAL:
-            self._printed_at = time.monotonic()
-            speed = pace(self._done - self._start_count, self._total - self._done, self._printed_at - self._start_time)
+        now = time.monotonic()
+        speed = pace(self._done - self._start_count, self._total - self._done, now - self._start_time)
+        self._bar.update(self._task, completed=self._done, description=escape(self._now(suite)), pace=speed)
+        if not self._console.is_terminal and now - self._printed_at > _INTERVAL:
+            self._printed_at = now
             self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:
             raise Interrupted
+
+    def _now(self, suite: str) -> str:
+        """Return what is being computed, for the bar."""
+        return suite[:30]
 
     def warned(self, message: str) -> None:
         """Print a warning."""
@@ -120,6 +129,9 @@ class WorkersScreen(Screen):
         if self._opened or self._stopping:
             super().answered(suite, questions)
 
+    def _now(self, suite: str) -> str:
+        return f"{self._opened:,} of {counted(self._models, 'model')} begun"
+
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Print the size of a model's run. Models that nobody has opened count as those that were."""
         if not self._opened:
@@ -138,12 +150,14 @@ def pace(done: int, left: int, seconds: float) -> str:
 
     >>> pace(200, 100, 10), pace(3, 10, 20), pace(0, 10, 20)
     ('20 per second, 5 s left', '9.0 per minute, 67 s left', 'none yet')
+    >>> pace(200, 12_000, 10), pace(200, 200_000, 10)
+    ('20 per second, 10 min left', '20 per second, 2.8 h left')
     """
     if not done:
         return "none yet"
     rate = done / max(seconds, 1e-9)
     speed = f"{rate:,.0f} per second" if rate >= 1 else f"{rate * 60:,.1f} per minute"
-    return f"{speed}, {left / rate:,.0f} s left"
+    return f"{speed}, {shown_duration(left / rate)} left"
 
 
 def counted(number: int, noun: str) -> str:

@@ -112,6 +112,17 @@ def signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
 
 
+def shown_duration(seconds: float) -> str:
+    """Format a duration.
+
+    >>> shown_duration(42), shown_duration(600), shown_duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
+
+
 def counted(count: int, noun: str) -> str:
     """Format a count with its noun in the singular or plural.
 

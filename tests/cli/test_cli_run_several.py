@@ -1,5 +1,6 @@
 """`syntagm run` with several models, with names, and with a limit on items."""
 
+import io
 import json
 import re
 import subprocess
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
@@ -157,6 +159,19 @@ class TestSeveralModels:
         assert main([*command, str(tmp_path / "killed")]) == 0
         for name in ("toy", "demo", "random"):
             assert results(tmp_path / "killed" / name) == results(tmp_path / "whole" / name)
+
+
+def test_the_bar_of_several_models_tells_models_speed_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(_screen, "Console", lambda **_: Console(file=written, force_terminal=True, width=120))
+    with _screen.WorkersScreen(3, "sentence", quiet=False) as screen:
+        screen.began("one")
+        screen.planned(100, 0, 2)
+        screen.answered("mvrr", 50)
+        # The driver also calls when nothing has arrived.
+        screen.answered("", 0)
+    shown = re.sub(r"\x1b\[[\d;?]*\w", "", written.getvalue())
+    assert re.search(r"1 of 3 models begun .* 50/300 sentences [\d,]+ per second, \d+ s left", shown)
 
 
 class TestNames:

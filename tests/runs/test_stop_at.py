@@ -129,7 +129,7 @@ def test_several_models_get_the_number_of_items_that_one_of_them_needs_most(
     assert runs(tmp_path / "both") == before
 
 
-@pytest.mark.parametrize("models", [("toy",), ("toy", "random")])
+@pytest.mark.parametrize("models", [pytest.param(("toy",), marks=pytest.mark.slow), ("toy", "random")])
 def test_workers_compute_pilots_too(
     tmp_path: Path, many: str, monkeypatch: pytest.MonkeyPatch, models: Sequence[str]
 ) -> None:
@@ -137,6 +137,7 @@ def test_workers_compute_pilots_too(
     assert main([*line, str(tmp_path / "here")]) in (0, 1)
     monkeypatch.setattr("syntagm.runs.executors.find", lambda _: Here(2))
     assert main([*line, str(tmp_path / "there"), "--executor", "here"]) in (0, 1)
+    assert "pilot" not in open_run(next(tmp_path.glob("there/**/run.json")).parent).name
     assert runs(tmp_path / "there") == runs(tmp_path / "here")
     assert not list(tmp_path.glob("there/.*"))
 
@@ -153,7 +154,7 @@ def test_a_pilot_that_fails_is_named_and_nothing_is_evaluated(
     models = ("toy", f"lstm:{tmp_path}/nowhere")
     assert main(["run", *models, "--suite", many, "--stop-at", "0.1", "-o", str(tmp_path / "out"), *executor]) == 2
     shown = capsys.readouterr().err.replace("\n", " ")
-    assert "syntagm: nowhere: " in shown
+    assert "syntagm: nowhere, pilot: " in shown
     assert "--stop-at needs a pilot of each model, so none was evaluated." in shown
     assert not list(tmp_path.glob("out/**/run.json"))
 

@@ -289,8 +289,8 @@ def _shift_scores(
 ) -> Floats:
     """Return the scores of the extensions by SHIFT that could be kept, or fast-tracked into the beam; -inf for others.
 
-    The probability of a word takes a softmax over the vocabulary. It is computed only where an upper bound allows one of
-    both.
+    The probability of a word takes a softmax over the vocabulary. It is computed only if an upper bound of the score allows
+    either.
 
     Arguments:
         grammar: the grammar.

@@ -171,7 +171,7 @@ def _constituents(
     # By height; of the same height, the longest first.
     order = np.lexsort((-counts, height))
     order = order[inner[order]] if inner.any() else order
-    # The row of a root is any.
+    # The row of a closed root does not matter.
     rows = np.zeros(len(actions), np.int64)
     rows[actions == SHIFT] = word_rows
     rows[closing[order]] = words + np.arange(len(order))
