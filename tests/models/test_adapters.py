@@ -119,6 +119,16 @@ def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:
     assert len(set(every)) == len(every) == 8
 
 
+def test_a_token_of_the_adapters_tokenizer_with_a_number_beyond_any_vocabulary(pair: Path) -> None:
+    path = pair / "adapter" / "tokenizer.json"
+    shutil.copy(pair / "base" / "tokenizer.json", path)
+    content = json.loads(path.read_text())
+    content["model"]["vocab"]["m"] = 2**31
+    path.write_text(json.dumps(content))
+    with pytest.raises(ModelError, match=r"tokenizer\.json: a token with the number 2147483648"):
+        names.load(f"{pair}/adapter")
+
+
 @pytest.mark.slow
 def test_adapter_and_base_may_move(saved: Path, tmp_path: Path) -> None:
     one = names.load(f"{saved}/adapter")

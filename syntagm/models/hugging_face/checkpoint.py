@@ -104,8 +104,8 @@ def read_checkpoint(
             model, loading = _LOADERS[kind].from_pretrained(
                 name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
             )
-            if (own_folder := tokenizer_folder or Path(name)).is_dir():
-                refuse_endless_vocabulary(own_folder)
+            if tokenizer_folder:
+                refuse_endless_vocabulary(tokenizer_folder)
             own_tokenizer = (tokenizer_folder, {"trust_remote_code": code}) if tokenizer_folder else (name, arguments)
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
         except ModelError:

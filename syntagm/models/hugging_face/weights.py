@@ -149,7 +149,8 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
         kind: the kind of language model, for messages.
 
     Raises:
-        ModelError: there are no safetensors, they have repeated names, or the model has its own code.
+        ModelError: there are no safetensors, they have repeated names, the model has its own code, or the file of its
+            tokenizer gives a token a number beyond any vocabulary.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
@@ -176,6 +177,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
             place, "custom code (auto_map)", "an architecture that transformers supports",
             "Add remote_code=yes if you have read that code and trust it.",
         )  # fmt: skip
+    refuse_endless_vocabulary(folder)
 
 
 def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
