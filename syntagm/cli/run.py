@@ -140,7 +140,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     if (output / "run.json").exists():
         cure = "Choose another folder for several models: each gets a folder in it."
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
-    if twice := _repeated(models):
+    if not names and (twice := _repeated(models)):
         raise UsageError("MODEL", f"{twice} given twice", "each model once", "A pattern or a range may include it.")
     labels = [_folder_name(name) for name in names] or [_folder_name(_end(model)) for model in models]
     if _repeated(labels) and not names:

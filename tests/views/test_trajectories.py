@@ -330,6 +330,9 @@ def test_groups_and_names_keep_series_apart(checkpoints: list[Run]) -> None:
     # Names without the number, or with another one, say nothing but the group.
     assert series("Alpha: early", "Alpha: step 7", "late") == ["Alpha: toy:.txt", "Alpha: toy:.txt", "toy:.txt"]
     assert series(*folders) == ["toy:.txt"] * 3
+    # So do groups where positions are given.
+    series("Alpha: early", "Alpha: late", "Beta: early")
+    assert [one.series.partition(": ")[0] for one in places(checkpoints, "1,2,1").points] == ["Alpha", "Alpha", "Beta"]
 
 
 def test_step_512_is_not_written_as_510() -> None:

@@ -81,7 +81,7 @@ def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Plac
         UsageError: the position of a run is unknown, or the number of names differs from the number of runs.
     """
     positions = _from_option(runs, x) if x and x not in UNITS else _from_runs(runs, x)
-    labels = list(series) if series else [label for _, label in positions.places]
+    labels = list(series) or [_with_group(run, label) for run, (_, label) in zip(runs, positions.places, strict=True)]
     if len(labels) != len(runs):
         raise UsageError("series=", f"{len(labels)} names", f"{len(runs)}, one for each run, separated by commas")
     points = [
@@ -153,19 +153,23 @@ _READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
 def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
     """Return the position in the name of the model or of the folder, and the name of the series; None if there is none.
 
-    A series has the name that the run was given, without the number, so that models of different groups stay apart. If
-    that name has no such number, it is the name with the number, after the group.
+    A series has the name that the run was given, without the number. If that name has no such number, it is the name
+    with the number.
     """
-    group = group_of(run.name)
     for name in (run.model, run.label):
         if match := pattern.search(name):
-            at, before = number(match), f"{group}: " if group else ""
-            given = pattern.search(run.name)
+            at, given = number(match), pattern.search(run.name)
             if given and number(given) == at:
-                name, match, before = run.name, given, ""
+                name, match = run.name, given
             rest = _HASH.sub("", name[: match.start()] + name[match.end() :])
-            return at, before + (rest.strip("-_@/:=, ") or run.model.partition(":")[0])
+            return at, rest.strip("-_@/:=, ") or run.model.partition(":")[0]
     return None
+
+
+def _with_group(run: Run, label: str) -> str:
+    """Return the name of a series after that of its group, so that models of different groups stay apart."""
+    group = group_of(run.name)
+    return label if label.startswith(group) else f"{group}: {label}"
 
 
 def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
