@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import select
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -49,6 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("syntagm: interrupted; run the same command again to continue", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
+        if not _reader_has_left():
+            print(
+                "syntagm: the program at the other end of a pipe has ended; expected it to read and answer",
+                file=sys.stderr,
+            )
+            return FAILED
         # The reader of our output has closed the pipe, as `head` does.
         sys.stderr.close()
         return DONE
@@ -69,6 +76,14 @@ def _complete(parser: argparse.ArgumentParser) -> None:
 
     _completion.attach(parser)
     argcomplete.autocomplete(parser)
+
+
+def _reader_has_left() -> bool:
+    """Return whether nobody reads our output any more."""
+    poll = select.poll()
+    with contextlib.suppress(OSError, ValueError):  # an output without a file
+        poll.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def _drop_output() -> None:
