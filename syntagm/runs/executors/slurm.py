@@ -103,6 +103,9 @@ class Slurm(Executor):
                 # submitit would end it by Ctrl-C, whose traceback appears on the screen.
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(job.job_id), signal.SIGKILL)
+                # It may still be writing a file. submitit collects the process itself.
+                with contextlib.suppress(ChildProcessError):
+                    os.waitid(os.P_PID, int(job.job_id), os.WEXITED | os.WNOWAIT)
         self._jobs.clear()
 
 
