@@ -13,6 +13,7 @@ for all of them, and different runs in parallel, because a fsync is a time of wa
 """
 
 import contextlib
+import math
 import threading
 import time
 from collections import Counter, deque
@@ -142,6 +143,7 @@ class _Driver:
         self._started = self._ended_workers = self._barren = 0
         self._pulses: dict[tuple[Piece, str], Pulse] = {}
         self._looked = time.monotonic()
+        self._refused = -math.inf
         self._lost = Counter[Piece]()
 
     def run(self) -> Iterator[tuple[Job, Run | SyntagmError]]:
@@ -172,9 +174,8 @@ class _Driver:
             time.sleep(wait)
 
     def _start(self, count: int) -> None:
+        self._executor.start([f"w{self._started + number}" for number in range(1, count + 1)], self._session)
         self._started += count
-        names = [f"w{number}" for number in range(self._started - count + 1, self._started + 1)]
-        self._executor.start(names, self._session)
 
     def _begin(self, number: int) -> Iterator[tuple[Job, SyntagmError]]:
         """Lock a run directory, and offer the opening of the run."""
@@ -303,7 +304,7 @@ class _Driver:
         model = self._open[number]
         self._exchange.withdraw(number)
         # The worker that waits for the answer to its opening need not wait any longer.
-        self._exchange.describe(number, {"fingerprint": ""})
+        self._exchange.describe(number, _order(model.job, model.ledger.options) | {"fingerprint": ""})
         model.close(error)
         yield self._ended(number), error
 
@@ -322,13 +323,6 @@ class _Driver:
             key: self._pulses.get(key) or Pulse(self._exchange.lease_of(*key), self._session.patience) for key in leases
         }
         busy = {worker for _, worker in leases}
-        for worker, reason in ended.items():
-            # To end with a lease is the fault of the unit, else that of the place where workers run.
-            self._barren += worker not in busy
-            if self._barren >= TRIES:
-                cure = "Finished work is kept: remove the cause and run the same command again."
-                found = f"{TRIES} workers ended without any work, the last one with {self._words(worker, reason)}"
-                raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
         for piece, worker in leases:
             if worker in ended:
                 why = f"worker {worker}: {self._words(worker, ended[worker])}"
@@ -337,17 +331,45 @@ class _Driver:
             else:
                 continue
             self._exchange.release(piece, worker)
-            yield from self._again(piece, why)
+            yield from self._again(piece, why, blamed=not self._executor.evicted(worker))
         self._ended_workers += len(ended)
-        left = len(self._waiting) + sum(len(model.missing or "?") for model in self._open.values())
-        if new := min(len(ended), max(0, left - self._started + self._ended_workers)):
-            self._start(new)
+        self._replace({worker: reason for worker, reason in ended.items() if worker not in busy})
 
-    def _again(self, piece: Piece, reason: str) -> Iterator[tuple[Job, SyntagmError]]:
-        """Offer a piece again, or give up its model if it was lost too often."""
+    def _replace(self, idle: Mapping[str, str]) -> None:
+        """Start workers for those that have ended, as far as there is work for them.
+
+        Arguments:
+            idle: the workers that have just ended without a lease, with the reasons.
+
+        Raises:
+            RunError: too many workers ended before they did anything, or no worker is left and none can be started.
+        """
+        alive = self._started - self._ended_workers
+        left = len(self._waiting) + sum(len(model.missing or "?") for model in self._open.values())
+        new = min(self._executor.count, left) - alive
+        if new <= 0:
+            return
+        # To end with a lease is the fault of the unit, else that of the place where workers run.
+        self._barren += sum(not self._executor.evicted(worker) for worker in idle)
+        if idle and self._barren >= TRIES:
+            cure = "Finished work is kept: remove the cause and run the same command again."
+            found = f"{TRIES} workers ended without any work, the last one with {self._words(*list(idle.items())[-1])}"
+            raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
+        if alive and time.monotonic() < self._refused + self._session.patience:
+            return
+        try:
+            self._start(new)
+        except RunError as error:
+            if not alive:
+                raise
+            self._refused = time.monotonic()
+            self._progress.warned(f"{error.place}: {error.found}; the other workers go on, and it is tried again")
+
+    def _again(self, piece: Piece, reason: str, blamed: bool = True) -> Iterator[tuple[Job, SyntagmError]]:
+        """Offer a piece again, or give up its model if it was lost too often, and is to blame for it."""
         if not (model := self._awaiting(piece)):
             return
-        self._lost[piece] += 1
+        self._lost[piece] += blamed
         place = _place(model, piece)
         if self._lost[piece] < TRIES:
             self._progress.warned(f"{place}: lost with {reason}; it is computed again")
