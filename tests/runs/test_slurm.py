@@ -44,15 +44,16 @@ class Cluster:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder = folder
         monkeypatch.setenv("PATH", str(folder), prepend=":")
-        self._command("srun", "true")
-        self._command("sbatch", 'cp "$1" script; echo "Submitted batch job 7"')
-        self._command("scancel", 'echo "$@" > cancelled')
+        self.command("srun", "true")
+        self.command("sbatch", 'cp "$1" script; echo "Submitted batch job 7"')
+        self.command("scancel", 'echo "$@" > cancelled')
         self.states("RUNNING None", "RUNNING None", "PENDING Resources")
         (exchange := Exchange(folder)).create()
         self.session = Session(Work(Predictions(), [], None, 1, (), None, ""), folder, folder, {}, 10.0, 120.0)
         assert exchange.pulse.exists()
 
-    def _command(self, name: str, does: str) -> None:
+    def command(self, name: str, does: str) -> None:
+        """Let a command do this."""
         path = self._folder / name
         path.write_text(f"#!/bin/sh\ncd {self._folder}\n{does}\n")
         path.chmod(0o755)
@@ -60,11 +61,11 @@ class Cluster:
     def states(self, *states: str) -> None:
         """Let the jobs be in these states, with these reasons; the jobs of others are there, too."""
         lines = [f"7_{number} {state}" for number, state in enumerate(states)] + ["6 COMPLETED None"]
-        self._command("squeue", "cat << END\n" + "\n".join(lines) + "\nEND")
+        self.command("squeue", "cat << END\n" + "\n".join(lines) + "\nEND")
 
     def down(self) -> None:
         """Let Slurm give no answer."""
-        self._command("squeue", "exit 1")
+        self.command("squeue", "exit 1")
 
     def note(self, name: str) -> str:
         """Return what a command noted."""
@@ -124,8 +125,18 @@ class TestCommands:
 
     def test_jobs_that_can_never_start_are_an_error(self, cluster: Cluster, slurm: executors.Executor) -> None:
         cluster.states("RUNNING None", "PENDING PartitionTimeLimit")
-        with pytest.raises(RunError, match="job 7_1 waits: PartitionTimeLimit; expected jobs that can start"):
+        with pytest.raises(
+            RunError, match="job 7_1 can't start: PartitionTimeLimit; expected jobs that the cluster takes"
+        ):
             told(slurm)
+
+    def test_a_refusal_of_slurm_is_told_once(
+        self, cluster: Cluster, slurm: executors.Executor, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        cluster.command("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1")
+        with pytest.raises(RunError, match="slurm:3.*: Invalid account; expected jobs that the cluster takes"):
+            slurm.start(["w4", "w5"], cluster.session)
+        assert capfd.readouterr().err == ""
 
     def test_all_jobs_are_cancelled_at_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
         slurm.stop()

@@ -14,6 +14,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError, UsageError
@@ -106,12 +107,14 @@ class Slurm(Executor):
         try:
             executor = self._submitit.AutoExecutor(session.exchange / "logs" / "jobs", cluster=self._cluster)
             executor.update_parameters(name=_NAME, **parameters)
-            jobs = executor.map_array(_work, [session] * len(workers), list(workers))
-        except (RuntimeError, OSError, ValueError, self._submitit.core.utils.FailedJobError) as error:
+            # submitit prints what `sbatch` says.
+            with contextlib.redirect_stderr(StringIO()):
+                jobs = executor.map_array(_work, [session] * len(workers), list(workers))
+        except self._submitit.core.utils.FailedJobError as error:
+            raise self._refusal(first_line(error).removeprefix("sbatch: error: ")) from error
+        except (RuntimeError, OSError, ValueError) as error:
             cure = "Run the command on a machine where `sbatch` works; cluster=local tries it without Slurm."
-            raise RunError(
-                f"--executor {self.text}", first_line(error), "a Slurm cluster that takes the jobs", cure
-            ) from error
+            raise RunError(f"--executor {self.text}", first_line(error), "a machine with Slurm", cure) from error
         self._jobs |= dict(zip(workers, jobs, strict=True))
 
     def ended(self) -> Mapping[str, str]:
@@ -123,15 +126,16 @@ class Slurm(Executor):
         if self._cluster == "slurm":
             ended, hopeless = self._queue.answer({job.job_id for job in self._jobs.values()})
             for job, reason in hopeless.items():
-                cure = f"Ask for what the cluster offers: {', '.join(self.options)}."
-                raise RunError(f"--executor {self.text}", f"job {job} waits: {reason}", "jobs that can start", cure)
+                raise self._refusal(f"job {job} can't start: {reason}")
         else:
             ended = {job.job_id: job.state for job in self._jobs.values() if job.done()}
         jobs = {name: self._jobs.pop(name) for name, job in list(self._jobs.items()) if job.job_id in ended}
         self._evicted = {name for name, job in jobs.items() if ended[job.job_id] in _EVICTED}
-        return {
-            name: f"job {job.job_id}, {ended[job.job_id].lower()}{_last_line(job)}" for name, job in jobs.items()
-        }
+        return {name: f"job {job.job_id}, {ended[job.job_id].lower()}{_last_line(job)}" for name, job in jobs.items()}
+
+    def _refusal(self, found: str) -> RunError:
+        cure = "Ask for what the cluster offers (see `scontrol show partition`), and for no more jobs than it allows."
+        return RunError(f"--executor {self.text}", found, "jobs that the cluster takes", cure)
 
     def evicted(self, worker: str) -> bool:
         """Return whether Slurm ended the job of a worker to make room for others, or because a node failed."""
