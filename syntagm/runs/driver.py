@@ -105,12 +105,14 @@ class _Model:
 
     Attributes:
         missing: the units that are not yet committed, by name; None before the run is opened.
+        reported: how many questions of units that are not yet committed were reported as answered.
         stack: what ends with the run: the lock of its folder, and the note of an interruption.
     """
 
     def __init__(self, job: Job) -> None:
         self.job, self.stack = job, contextlib.ExitStack()
         self.missing: dict[str, Unit] | None = None
+        self.reported = Counter[str]()
         self.stack.enter_context(locked(job.folder))
         try:
             self.ledger = Ledger(job.folder)
@@ -257,7 +259,7 @@ class _Driver:
             for arrival in committed:
                 unit = missing.pop(arrival.piece.name)
                 self._lost.pop(arrival.piece, None)
-                self._progress.answered(unit.suite, unit.size)
+                self._progress.answered(unit.suite, unit.size - self._open[number].reported.pop(unit.name, 0))
             for arrival in units[number]:
                 # Another worker may have computed the same unit, too.
                 self._exchange.remove(arrival)
@@ -335,6 +337,7 @@ class _Driver:
             elif not self._pulses[piece, worker].beats() and self._exchange.lease_of(piece, worker).exists():
                 why = f"worker {worker}: no sign of life for {self._session.patience:.0f} seconds"
             else:
+                self._report(piece, self._pulses[piece, worker].size)
                 continue
             self._exchange.release(piece, worker)
             yield from self._again(piece, why)
@@ -342,6 +345,14 @@ class _Driver:
         left = len(self._waiting) + sum(len(model.missing or "?") for model in self._open.values())
         if new := min(len(ended), max(0, left - self._started + self._ended_workers)):
             self._start(new)
+
+    def _report(self, piece: Piece, answered: int) -> None:
+        """Report how far a worker is with a unit. If the unit was lost, that waits until another worker is farther."""
+        if (model := self._awaiting(piece)) and (unit := (model.missing or {}).get(piece.name)):
+            further = min(answered, unit.size) - model.reported[piece.name]
+            if further > 0:
+                model.reported[piece.name] += further
+                self._progress.answered(unit.suite, further)
 
     def _again(self, piece: Piece, reason: str) -> Iterator[tuple[Job, SyntagmError]]:
         """Offer a piece again, or give up its model if it was lost too often."""

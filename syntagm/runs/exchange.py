@@ -6,7 +6,8 @@ its units, or its results (encode them when all units are committed). Every chan
     pulse                  renewed by the driver as long as it lives
     models/M.json          the name of model number M, and the options with which its run was opened
     offers/M/K.NAME        a piece that nobody has: K is its place in the order, NAME that of the unit, `open` or `results`
-    leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it
+    leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it; its size in
+                           bytes, all of them empty, is the number of questions that are answered
     files/M.K.NAME.W.FILE  a file that worker W wrote, such as a table: fsynced, for the driver to move to its place
     outcomes/M.K.NAME.W    what worker W says of it, written last: JSON with the hashes of the files
 
@@ -108,10 +109,15 @@ def refusal(error: SyntagmError, fatal: bool) -> Outcome:
 
 
 class Pulse:
-    """Whether a file is still renewed, judged by the observer's monotonic clock."""
+    """Whether a file is still renewed, judged by the observer's monotonic clock.
+
+    Attributes:
+        size: the size of the file when it was last seen: in a lease, the number of questions that are answered.
+    """
 
     def __init__(self, path: Path, patience: float) -> None:
         self._path, self._patience = path, patience
+        self.size = 0
         self._seen: int | None = None
         self._changed = time.monotonic()
 
@@ -120,9 +126,10 @@ class Pulse:
         try:
             # To open a file asks the file server for its attributes, which may otherwise be old.
             with open(self._path, "rb") as file:
-                renewed = os.fstat(file.fileno()).st_mtime_ns
+                status = os.fstat(file.fileno())
         except FileNotFoundError:
             return False
+        renewed, self.size = status.st_mtime_ns, status.st_size
         if renewed != self._seen:
             self._seen, self._changed = renewed, time.monotonic()
         return time.monotonic() - self._changed < self._patience
@@ -194,6 +201,17 @@ class Exchange:
         """Yield the pieces that workers have taken, each with its worker."""
         for name in sorted(os.listdir(self.folder / "leases")):
             yield _parsed(name)
+
+    def renew(self, lease: Path, answered: int) -> None:
+        """Renew a lease, and tell how many questions of its piece are answered.
+
+        Raises:
+            FileNotFoundError: the driver gave the piece to another worker.
+        """
+        os.utime(lease)
+        # Unlike writing, this takes no space, and can't create a file. A piece is not lost for want of the number.
+        with contextlib.suppress(OSError):
+            os.truncate(lease, answered)
 
     def release(self, piece: Piece, worker: str) -> None:
         """End a lease."""
