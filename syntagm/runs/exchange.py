@@ -62,10 +62,12 @@ class Outcome:
     Arguments:
         head: for an opening, the fields of `ledger.Opening`; for a unit, its line in the ledger; `error` for a refusal.
         files: the tables of a unit, the results, or the files of an opening: name -> content in parts.
+        seconds: the time that it took: to load and plan the model, if it was not loaded, and to compute.
     """
 
     head: Mapping[str, Any]
     files: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
+    seconds: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Arrival:
         head: as the worker delivered it.
         files: the files that it delivered: name -> place.
         hashes: the SHA-256 of the files.
+        seconds: as in `Outcome`.
     """
 
     piece: Piece
@@ -84,6 +87,7 @@ class Arrival:
     head: Mapping[str, Any]
     files: Mapping[str, Path]
     hashes: Mapping[str, str]
+    seconds: Sequence[float]
 
     def is_whole(self) -> bool:
         """Return whether all files can be read, and are those that the worker wrote."""
@@ -228,7 +232,7 @@ class Exchange:
             hashes = {
                 name: self._write_file(self._file(piece, worker, name), outcome.files[name]) for name in outcome.files
             }
-            head = json.dumps({**outcome.head, "hashes": hashes}).encode()
+            head = json.dumps({**outcome.head, "hashes": hashes, "seconds": outcome.seconds}).encode()
             self._write(self.folder / "outcomes" / f"{piece}.{worker}", head)
         except FileNotFoundError:
             raise
@@ -245,9 +249,9 @@ class Exchange:
                 path = self.folder / "outcomes" / name
                 head = json.loads(path.read_bytes())
                 path.unlink()
-                hashes = head.pop("hashes")
+                hashes, seconds = head.pop("hashes"), head.pop("seconds")
                 files = {name: self._file(piece, worker, name) for name in hashes}
-                arrivals.append(Arrival(piece, worker, head, files, hashes))
+                arrivals.append(Arrival(piece, worker, head, files, hashes, seconds))
         return arrivals
 
     def remove(self, arrival: Arrival) -> None:

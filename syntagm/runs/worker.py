@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
@@ -226,17 +226,18 @@ class Worker:
         _refuse_other_versions(self.name, self._session.versions, self._versions)
         if piece.name == RESULTS:
             return Outcome({}, encoded_results(open_run(order["folder"])))
+        loading = 0.0
         if self._loaded is None or self._loaded.number != piece.model:
             self._loaded = None  # frees its memory before the next one is loaded
             began = time.monotonic()
             self._loaded = _Loaded(self._session, self._suites, piece.model, order)
-            self._loading = time.monotonic() - began
+            self._loading = loading = time.monotonic() - began
         if piece.name == OPEN:
-            return self._loaded.opening()
+            return replace(self._loaded.opening(), seconds=(loading, 0.0))
         began = time.monotonic()
         outcome = self._loaded.compute(piece.name, order, self._cache, self.answered)
         self._units.append(time.monotonic() - began)
-        return outcome
+        return replace(outcome, seconds=(loading, self._units[-1]))
 
     def _taken(self) -> Piece | None:
         """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""

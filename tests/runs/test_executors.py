@@ -503,6 +503,32 @@ class TestProgress:
         # The opening, the units and the results.
         assert told == [[0, 0], [1, 6], [2, 4], [3, 2], [0, 0]]
 
+    def test_details_tell_who_did_what(self, tmp_path: Path, files: list[str]) -> None:
+        said: list[str] = []
+
+        class Told(Progress):
+            def noted(self, line: str) -> None:
+                said.append(re.sub(r"\d+\.\d+ s", "T", line))
+
+        executor = Here(1, lambda step: "killed" if step == 3 else "")
+        executor.beat = 0.0
+        (tmp_path / "out").mkdir()
+        [(_, result)] = drive(jobs(tmp_path / "out", ["toy"]), work(files), tmp_path / "out", executor, Told())
+        assert isinstance(result, Run)
+        first, second, third = (suite.shards[0][:8] for suite in result.suites)
+        assert said == [
+            "workers started: w1",
+            "w1: m0, its loading: loaded and planned in T",
+            f"w1: m0, suite third, unit {third}: 6 sentences in T, committed in T",
+            f"w1: began m0, suite second, unit {second}",
+            "w1: ended with killed by SIGKILL",
+            "workers started: w2",
+            f"w2: m0, suite second, unit {second}: loaded and planned in T, 4 sentences in T, committed in T",
+            f"w2: m0, suite first, unit {first}: 2 sentences in T, committed in T",
+            "w2: m0, its results: written",
+            "the workers took T to load and plan models, T to compute units; units were committed in T",
+        ]
+
     def test_a_lease_that_was_given_to_another_worker_is_not_created_again(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             Exchange(tmp_path).renew(tmp_path / "lease", 3)
