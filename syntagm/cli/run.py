@@ -215,7 +215,8 @@ def _here(
         if not arguments.quiet:
             print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes, len(named) - number)
+            following = len(named) - number
+            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes, following)
         except (SyntagmError, OSError) as error:
             yield label, error
 

@@ -71,7 +71,9 @@ def execute(
         for warning in plan.warnings:
             progress.warned(warning)
         missing = ledger.open(opening(task, model, options, plan, command), progress)
-        progress.noted(f"planned in {time.monotonic() - began:.2f} s; units to compute: {len(missing):,} of {len(plan.units):,}")
+        progress.noted(
+            f"planned in {time.monotonic() - began:.2f} s; units to compute: {len(missing):,} of {len(plan.units):,}"
+        )
         with ledger.finishing():
             for suite, units in missing_units(suites, missing, plan):
                 for unit, content in task.contents(suite, units, plan, model, options):
