@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING
 from syntagm.cli import _config, _evaluation
 from syntagm.drawing.text import shown_lines
 from syntagm.errors import SyntagmError, UsageError
+from syntagm.io.number import counted
 
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
@@ -133,7 +134,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     """
     names, models, output = arguments.name, arguments.models, arguments.output
     if names and len(names) != len(models):
-        count = f"{len(names)} for {len(models)} model" + ("" if len(models) == 1 else "s")
+        count = f"{len(names)} for {counted(len(models), 'model')}"
         raise UsageError("--name", count, "one for each model, in order, or none")
     if arguments.alone:
         return [output]
