@@ -100,7 +100,7 @@ class Screen(Progress):
             raise Interrupted
 
     def _now(self, suite: str) -> str:
-        """Return what is being computed, for the bar."""
+        """Return the text before the bar: the name of the current suite, cut to 30 characters."""
         return suite[:30]
 
     def warned(self, message: str) -> None:
@@ -131,6 +131,7 @@ class WorkersScreen(Screen):
             super().answered(suite, questions)
 
     def _now(self, suite: str) -> str:
+        """Return the text before the bar: the number of models whose runs are open or done."""
         return f"{self._opened:,} of {counted(self._models, 'model')} begun"
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
