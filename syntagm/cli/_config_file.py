@@ -153,7 +153,7 @@ def _joined(option: str, values: Sequence[str]) -> Iterator[str]:
 
 
 def _text(value: Any, place: str, action: argparse.Action) -> str:
-    """Return a value as text, after checking that it is one of the option."""
+    """Return a value as text; refuse one that the option doesn't accept."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UsageError(place, toml.shown(value), "text or a number")
     if action.choices and value not in action.choices:

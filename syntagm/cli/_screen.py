@@ -19,6 +19,7 @@ from rich.table import Table
 from syntagm.cli._text import plain
 from syntagm.drawing.text import shown_duration
 from syntagm.errors import Interrupted
+from syntagm.io.number import counted
 from syntagm.progress import Progress
 from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
@@ -113,7 +114,7 @@ class Screen(Progress):
         return f", {shown_duration(left)} with {counted(self._following, 'more model')}"
 
     def _now(self, suite: str) -> str:
-        """Return what is being computed, for the bar."""
+        """Return the text before the bar: the name of the current suite, cut to 30 characters."""
         return suite[:30]
 
     def noted(self, line: str) -> None:
@@ -149,6 +150,7 @@ class WorkersScreen(Screen):
             super().answered(suite, questions)
 
     def _now(self, suite: str) -> str:
+        """Return the text before the bar: the number of models whose runs are open or done."""
         return f"{self._opened:,} of {counted(self._models, 'model')} begun"
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
@@ -177,15 +179,6 @@ def pace(done: int, left: int, seconds: float) -> str:
     rate = done / max(seconds, 1e-9)
     speed = f"{rate:,.0f} per second" if rate >= 1 else f"{rate * 60:,.1f} per minute"
     return f"{speed}, {shown_duration(left / rate)} left"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "suite"), counted(2000, "item")
-    ('1 suite', '2,000 items')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def show_plan(models: Sequence[str], suites: Iterable[Suite], limit: int | None, seed: int) -> None:

@@ -275,7 +275,8 @@ class _Driver:
                 self._progress.answered(unit.suite, unit.size - self._open[number].reported.pop(unit.name, 0))
             for arrival in units[number]:
                 # Another worker may have computed the same unit, too.
-                self._exchange.remove(arrival)
+                if arrival not in damaged:
+                    self._exchange.remove(arrival)
             for arrival in damaged:
                 yield from self._again_after_damage(arrival)
             yield from self._finish_computed(number)

@@ -19,9 +19,10 @@ from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models import names
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
+from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.engine import compute, missing_units, planned
 from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
-from syntagm.runs.ledger import encoded, encoded_results, opening
+from syntagm.runs.ledger import opening
 from syntagm.runs.store import open_run
 from syntagm.suite import Sampled, Suite
 from syntagm.tasks.task import Task

@@ -133,6 +133,28 @@ class TestSeveralModels:
         assert "syntagm: a-best: " in found
         assert "syntagm: b-best: " in found
 
+    @pytest.mark.parametrize(
+        ("models", "labels", "more"),
+        [
+            (["m/seed*/best"], ["seed1-best", "seed2-best"], "m/seed3/best"),
+            (["m/*/best"], ["seed1-best", "seed2-best"], "m/other/best"),
+            (["m/seed1/*", "m/seed2/*"], ["m-seed1-best", "m-seed1-last", "m-seed2-best"], "m/seed2/last"),
+        ],
+    )
+    def test_labels_stay_when_more_folders_match(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+        models: list[str], labels: list[str], more: str,
+    ) -> None:  # fmt: skip
+        for folder in ("m/seed1/best", "m/seed1/last", "m/seed2/best"):
+            (tmp_path / folder).mkdir(parents=True)
+        monkeypatch.chdir(tmp_path)
+        # The folders contain no models. The labels are named before that is found out.
+        assert run(*models, *SUITE, "-o", "out") == 2
+        assert re.findall(r"^(\S+) \(\d of \d\): m/", capsys.readouterr().err, re.MULTILINE) == labels
+        (tmp_path / more).mkdir(parents=True)
+        assert run(*models, *SUITE, "-o", "out") == 2
+        assert {*labels} < {*re.findall(r"^(\S+) \(\d of \d\): m/", capsys.readouterr().err, re.MULTILINE)}
+
     def test_a_folder_with_the_run_of_one_model_is_refused(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
