@@ -104,7 +104,7 @@ class TestCommands:
         assert {"#SBATCH --array=0-2%3", "#SBATCH --cpus-per-task=2", "#SBATCH --no-requeue"} <= set(script)
         assert "export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2" in script
         # `srun` would give a worker one processor.
-        assert [line for line in script if "submitit.core._submit" in line][0].startswith(sys.executable)
+        assert next(line for line in script if "submitit.core._submit" in line).startswith(sys.executable)
 
     def test_jobs_that_ended_are_told_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
         assert told(slurm) == {}
@@ -134,7 +134,7 @@ class TestCommands:
         self, cluster: Cluster, slurm: executors.Executor, capfd: pytest.CaptureFixture[str]
     ) -> None:
         cluster.command("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1")
-        with pytest.raises(RunError, match="slurm:3.*: Invalid account; expected jobs that the cluster takes"):
+        with pytest.raises(RunError, match=r"slurm:3.*: Invalid account; expected jobs that the cluster takes"):
             slurm.start(["w4", "w5"], cluster.session)
         assert capfd.readouterr().err == ""
 

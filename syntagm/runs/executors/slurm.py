@@ -194,7 +194,7 @@ class _Queue:
         command = ["squeue", "--all", "--array", "--noheader", "--states=all", "--format=%i %T %r"]
         mine = [f"--user={os.getuid()}", f"--name={_NAME}"]
         # Into a file, since a pipe that nobody reads may become full.
-        answer = tempfile.TemporaryFile()
+        answer = tempfile.TemporaryFile()  # noqa: SIM115, closed below
         self._question = subprocess.Popen([*command, *mine], stdout=answer, stderr=subprocess.DEVNULL), answer
 
     def close(self) -> None:
