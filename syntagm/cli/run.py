@@ -97,7 +97,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "and so on (coarse), so that a curve takes shape early, or by the sizes of their files (largest), so that workers "
         "end together; numbers don't depend on it",
     )
-    add("--dry-run", action="store_true", help="print what would be scored, then stop")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="print what would be scored, then stop; the time is estimated only when the first sentences are scored",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -117,8 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.stop_at is not None:
             cure = "The number of items is known after the pilot."
             raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
-        for model in arguments.models:
-            show_plan(model, files, **sample)
+        show_plan(arguments.models, files, **sample)
         return 0
     if not arguments.alone:
         return _run_several(arguments, files, folders)
@@ -212,7 +215,8 @@ def _here(
         if not arguments.quiet:
             print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes)
+            following = len(named) - number
+            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes, following)
         except (SyntagmError, OSError) as error:
             yield label, error
 
