@@ -623,7 +623,7 @@ class TestCachingFileSystems:
         leases, exists, said = Exchange.leases, Path.exists, []
 
         def listed(exchange: Exchange) -> Iterable[tuple[Piece, str]]:
-            return [*leases(exchange), (Piece(0, 0, "open"), "w9")]
+            return [*leases(exchange), (Piece(0, 0, RESULTS), "w9")]
 
         class Told(Progress):
             def warned(self, warning: str) -> None:
