@@ -250,9 +250,9 @@ class Forward:
         for row, pack in enumerate(batch):
             tokens[row, : len(pack.tokens)] = pack.tokens
         inputs: dict[str, Any] = {"input_ids": send(tokens, self.device), "use_cache": False}
-        # Padding needs no mask: it comes last, where a left-to-right model does not see it. A GPU would be waited for, because
-        # transformers looks whether a mask hides anything.
-        inputs |= self._tree_inputs(batch, width) if tree else {}
+        if tree:
+            inputs |= self._tree_inputs(batch, width)
+        # Padding needs no mask: it comes last, where a left-to-right model does not see it.
         self.evaluated += sum(len(pack.tokens) for pack in batch)
         return inputs, width
 
