@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.errors import RunError
+from syntagm.io.number import counted
 from syntagm.io.order import natural
 from syntagm.result import Kind
 from syntagm.runs.files import content_of, damaged, read_ledger, read_record, read_shard
@@ -91,8 +92,7 @@ class Run:
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
-        count = len(self.suites)
-        suites = f"{count} suite" + ("" if count == 1 else "s")
+        suites = counted(len(self.suites), "suite")
         return f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>"
 
     def _repr_html_(self) -> str:

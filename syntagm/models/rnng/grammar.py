@@ -16,8 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from syntagm.models.device import FullPrecision
+from syntagm.models.rnng.derivations import Floats, Numbers
 from syntagm.models.rnng.network import Network, lstm_step
-from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Numbers
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Grammar
 
 ROWS = 16
 # Rows that go through all layers together, so that they stay in the CPU's cache.
