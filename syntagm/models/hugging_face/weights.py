@@ -66,7 +66,7 @@ def sample(model: Any) -> str:
     digest = hashlib.sha256()
     for parts in values.values():
         # One copy for all weights, since a GPU is waited for at each.
-        digest.update(memoryview(torch.cat(parts).cpu().numpy()))
+        digest.update(torch.cat(parts).cpu().numpy().tobytes())
     return digest.hexdigest()
 
 
