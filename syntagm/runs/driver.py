@@ -13,6 +13,7 @@ for all of them, and different runs in parallel, because a fsync is a time of wa
 """
 
 import contextlib
+import math
 import threading
 import time
 from collections import Counter, deque
@@ -144,6 +145,7 @@ class _Driver:
         self._started = self._ended_workers = self._barren = 0
         self._pulses: dict[tuple[Piece, str], Pulse] = {}
         self._looked = time.monotonic()
+        self._refused = -math.inf
         self._lost = Counter[Piece]()
         # The seconds in which workers loaded models and computed units, and in which units were committed.
         self._seconds = [0.0, 0.0, 0.0]
@@ -179,9 +181,9 @@ class _Driver:
         self._progress.noted(f"the workers took {spent}; units were committed in {committing:.2f} s")
 
     def _start(self, count: int) -> None:
-        self._started += count
-        names = [f"w{number}" for number in range(self._started - count + 1, self._started + 1)]
+        names = [f"w{self._started + number}" for number in range(1, count + 1)]
         self._executor.start(names, self._session)
+        self._started += count
         self._progress.noted(f"workers started: {', '.join(names)}")
 
     def _begin(self, number: int) -> Iterator[tuple[Job, SyntagmError]]:
@@ -320,7 +322,7 @@ class _Driver:
         model = self._open[number]
         self._exchange.withdraw(number)
         # The worker that waits for the answer to its opening need not wait any longer.
-        self._exchange.describe(number, {"fingerprint": ""})
+        self._exchange.describe(number, _order(model.job, model.ledger.options) | {"fingerprint": ""})
         model.close(error)
         yield self._ended(number), error
 
@@ -344,12 +346,6 @@ class _Driver:
         busy = {worker for _, worker in leases}
         for worker, reason in ended.items():
             self._progress.noted(f"{worker}: ended with {self._words(worker, reason)}")
-            # To end with a lease is the fault of the unit, else that of the place where workers run.
-            self._barren += worker not in busy
-            if self._barren >= TRIES:
-                cure = "Finished work is kept: remove the cause and run the same command again."
-                found = f"{TRIES} workers ended without any work, the last one with {self._words(worker, reason)}"
-                raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
         for piece, worker in leases:
             if worker in ended:
                 why = f"worker {worker}: {self._words(worker, ended[worker])}"
@@ -359,11 +355,39 @@ class _Driver:
                 self._report(piece, self._pulses[piece, worker].size)
                 continue
             self._exchange.release(piece, worker)
-            yield from self._again(piece, why)
+            yield from self._again(piece, why, blamed=not self._executor.evicted(worker))
         self._ended_workers += len(ended)
+        self._replace({worker: reason for worker, reason in ended.items() if worker not in busy})
+
+    def _replace(self, idle: Mapping[str, str]) -> None:
+        """Start workers for those that have ended, as far as there is work for them.
+
+        Arguments:
+            idle: the workers that have just ended without a lease, with the reasons.
+
+        Raises:
+            RunError: too many workers ended before they did anything, or no worker is left and none can be started.
+        """
+        alive = self._started - self._ended_workers
         left = len(self._waiting) + sum(len(model.missing or "?") for model in self._open.values())
-        if new := min(len(ended), max(0, left - self._started + self._ended_workers)):
+        new = min(self._executor.count, left) - alive
+        if new <= 0:
+            return
+        # To end with a lease is the fault of the unit, else that of the place where workers run.
+        self._barren += sum(not self._executor.evicted(worker) for worker in idle)
+        if idle and self._barren >= TRIES:
+            cure = "Finished work is kept: remove the cause and run the same command again."
+            found = f"{TRIES} workers ended without any work, the last one with {self._words(*list(idle.items())[-1])}"
+            raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
+        if alive and time.monotonic() < self._refused + self._session.patience:
+            return
+        try:
             self._start(new)
+        except RunError as error:
+            if not alive:
+                raise
+            self._refused = time.monotonic()
+            self._progress.warned(f"{error.place}: {error.found}; the other workers go on, and it is tried again")
 
     def _note(self, arrival: Arrival, model: _Model, committing: float = 0.0) -> None:
         """Note what a worker delivered, and add up its time."""
@@ -385,11 +409,11 @@ class _Driver:
                 model.reported[piece.name] += further
                 self._progress.answered(unit.suite, further)
 
-    def _again(self, piece: Piece, reason: str) -> Iterator[tuple[Job, SyntagmError]]:
-        """Offer a piece again, or give up its model if it was lost too often."""
+    def _again(self, piece: Piece, reason: str, blamed: bool = True) -> Iterator[tuple[Job, SyntagmError]]:
+        """Offer a piece again, or give up its model if it was lost too often, and is to blame for it."""
         if not (model := self._awaiting(piece)):
             return
-        self._lost[piece] += 1
+        self._lost[piece] += blamed
         place = _place(model, piece)
         if self._lost[piece] < TRIES:
             self._progress.warned(f"{place}: lost with {reason}; it is computed again")

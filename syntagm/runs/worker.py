@@ -218,10 +218,16 @@ class Worker:
             taken(self._exchange.lease_of(piece, self.name))
             try:
                 # Results are encoded only while they are delivered.
-                self._exchange.deliver(piece, self.name, self._outcome(piece, self._exchange.order(piece.model)))
+                self._exchange.deliver(piece, self.name, self._outcome(piece, self._order(piece)))
             except SyntagmError as error:
                 self._exchange.deliver(piece, self.name, refusal(error, fatal=isinstance(error, _OtherVersions)))
         return piece
+
+    def _order(self, piece: Piece) -> dict[str, Any]:
+        """Return what the driver wrote of a model. Units are offered before the last of it can be read."""
+        while "fingerprint" not in (order := self._exchange.order(piece.model)) and piece.name != OPEN:
+            time.sleep(0.01)
+        return order
 
     def _outcome(self, piece: Piece, order: dict[str, Any]) -> Outcome:
         _refuse_other_versions(self.name, self._session.versions, self._versions)

@@ -442,6 +442,85 @@ class TestLeases:
         assert contents(tmp_path / "out") == expected
 
 
+class TestReplacement:
+    def test_idle_workers_may_end_when_there_is_no_work_for_them(self, tmp_path: Path, files: list[str]) -> None:
+        """As jobs do at their time limit, while the last units are computed."""
+
+        class Tired(Here):
+            def ended(self) -> Mapping[str, str]:
+                ended = dict.fromkeys(list(self.workers)[len(SUITES) :], "timeout")
+                self.workers = {name: each for name, each in self.workers.items() if name not in ended}
+                return ended | dict(super().ended())
+
+        assert isinstance(drive_all(tmp_path / "out", files, Tired(7), ("toy",))["m0"], Run)
+
+    def test_workers_that_were_evicted_are_not_counted(self, tmp_path: Path, files: list[str]) -> None:
+        class Preempting(Here):
+            def evicted(self, worker: str) -> bool:
+                return True
+
+        executor = Preempting(1, lambda step: "killed" if step <= driver.TRIES + 1 else "")
+        assert isinstance(drive_all(tmp_path / "out", files, executor, ("toy",))["m0"], Run)
+
+    def test_to_replace_a_worker_is_tried_again(self, tmp_path: Path, files: list[str]) -> None:
+        refused = []
+
+        class Full(Here):
+            def start(self, workers: Sequence[str], session: Session) -> None:
+                if self.workers and len(refused) < 2:
+                    refused.append(list(workers))
+                    raise RunError("--executor here", "too many jobs", "fewer")
+                super().start(workers, session)
+
+        executor = Full(2, lambda step: "killed" if step == 2 else "")
+        executor.be_patient(0.01)
+        assert all(isinstance(result, Run) for result in drive_all(tmp_path / "out", files, executor).values())
+        assert refused == [["w3"], ["w3"]]
+
+    def test_without_any_worker_a_refusal_is_an_error(self, tmp_path: Path, files: list[str]) -> None:
+        class Full(Here):
+            def start(self, workers: Sequence[str], session: Session) -> None:
+                if workers != ["w1"]:
+                    raise RunError("--executor here", "too many jobs", "fewer")
+                super().start(workers, session)
+
+        with pytest.raises(RunError, match="too many jobs"):
+            drive_all(tmp_path / "out", files, Full(1, lambda _: "killed"))
+
+    def test_a_unit_can_be_taken_before_it_is_known_how_the_run_was_opened(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (exchange := Exchange(tmp_path / "exchange")).folder.mkdir()
+        exchange.create()
+        order = {"model": "toy", "label": "", "folder": str(tmp_path / "out"), "options": None}
+        exchange.describe(0, order)
+        exchange.offer(Piece(0, 0, "open"))
+        each = Worker(Session(work(files), exchange.folder, tmp_path, worker.versions(), 10.0, 120.0), "w1")
+        each.step()
+        [opened] = exchange.arrivals()
+        record = opened.head["record"]
+        exchange.offer(Piece(0, 1, opened.head["units"][0][0]))
+        described = order | {"options": record["options"], "fingerprint": record["model"]["fingerprint"]}
+        monkeypatch.setattr("time.sleep", lambda _: exchange.describe(0, described))
+        each.step()
+        assert [arrival.error() for arrival in exchange.arrivals()] == [None]
+
+    def test_a_worker_that_has_a_unit_of_a_model_that_was_given_up_can_read_what_it_needs(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        described: list[Mapping[str, Any]] = []
+        describe = Exchange.describe
+
+        def noting(exchange: Exchange, model: int, order: Mapping[str, Any]) -> None:
+            described.append(order)
+            describe(exchange, model, order)
+
+        monkeypatch.setattr(Exchange, "describe", noting)
+        drive_all(tmp_path / "out", files, Here(1), (f"lstm:{tmp_path}/nowhere",))
+        before, after = described
+        assert after == before | {"fingerprint": ""}
+
+
 class TestProgress:
     def test_progress_inside_a_unit_is_reported_once(self, tmp_path: Path, files: list[str]) -> None:
         """A worker is killed after 4 of 6 sentences; what the next one computes counts from the fifth on."""

@@ -91,7 +91,8 @@ def _devices() -> list[str]:
     """Return the GPUs of this machine, as CUDA_VISIBLE_DEVICES names them. torch is not loaded for that."""
     if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
         return [device for device in visible.split(",") if device]
-    return [path.removeprefix("/dev/nvidia") for path in sorted(glob.glob("/dev/nvidia[0-9]*"))]
+    # A container may have some of the machine's GPUs only, under their names there; CUDA numbers those that it finds.
+    return [str(number) for number in range(len(glob.glob("/dev/nvidia[0-9]*")))]
 
 
 def _reason(code: int) -> str:
