@@ -20,10 +20,10 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
 One model writes its run into DIR. Several are evaluated one after the other; each writes its
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
 compares them. A pattern of folders, a range in braces, and an option with several numbers, as
-above, stand for several models, even if only one matches. Their LABEL is made from the first
-folder with a pattern or braces and those in it: 'seeds/seed*/best' gives seed1-best. If a model
-fails, the others are evaluated, and the exit code is 2. Other commands accept DIR in place of
-the run directories in it.
+above, stand for several models, even if only one matches. Their LABEL begins at the first
+folder with a pattern or braces: 'seeds/seed*/best' gives seed1-best. If a model fails, the
+others are evaluated, and the exit code is 2. Other commands accept DIR in place of the run
+directories in it.
 
 With --executor, other processes compute, and the numbers are the same. Any of them may be
 killed: its work is given to another.

@@ -1,5 +1,6 @@
 """A worker: it takes pieces of work from an exchange, computes them with a model that stays loaded, and delivers them."""
 
+import contextlib
 import os
 import pickle
 import platform
@@ -176,11 +177,9 @@ class _Heart:
     def _run(self) -> None:
         while self._pulse.beats():
             if lease := self._lease:
-                try:
+                # Without a lease, the driver gave the piece to another worker. If this one delivers it first, that does no harm.
+                with contextlib.suppress(OSError):
                     self._exchange.renew(lease, self._answered.count)
-                except FileNotFoundError:
-                    # The driver gave the piece to another worker. If this one delivers it first, that does no harm.
-                    self._lease = None
             time.sleep(self._beat)
         os._exit(0)
 
