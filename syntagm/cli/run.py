@@ -236,7 +236,8 @@ def _with_workers(
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     """Report each run of which more than half of the results are undefined; tell if there is one."""
     short = []
-    for run in runs:
+    # The ledger has the reasons, so the results of most runs need not be read for this.
+    for run in (run for run in runs if run.undefined):
         values = run.results()["value"]
         if (undefined := int(values.is_nan().sum())) > len(values) / 2:
             short.append(run)
@@ -257,7 +258,12 @@ def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:
     if page:
         from syntagm.report.page import report
 
-        report(runs, page)
+        try:
+            report(runs, page)
+        except UsageError as error:
+            # Too many models for a page. The numbers are printed in any case.
+            print(f"syntagm: {shown_lines(str(error))}", file=sys.stderr)
+            page = None
     if len(arguments.models) == 1:
         show_run(runs[0], page)
     else:
