@@ -74,7 +74,8 @@ def test_numbers_are_those_of_the_same_model(name: str) -> None:
         reference = from_transformers(*network(architecture, tokens), "same", bos=bos)
         for own, other in zip(model.score(TEXTS), reference.score(TEXTS), strict=True):
             assert own.bits == pytest.approx(other.bits, abs=1e-5, nan_ok=True)
-            if own.text.isascii() and own.text.strip() == own.text:
+            # SGLang shows parts of characters only as replacement characters.
+            if (kind == "vllm" or own.text.isascii()) and own.text.strip() == own.text:
                 assert own.starts.tolist() == other.starts.tolist()
 
 
@@ -91,8 +92,9 @@ def test_llama_cpp_python_scores_no_first_token() -> None:
 
 
 @pytest.mark.slow
-def test_numbers_of_other_tokens_are_refused() -> None:
-    with serving("shifted", "gpt2", "bytes") as server, pytest.raises(ModelError, match="can't be confirmed"):
+@pytest.mark.parametrize(("kind", "message"), [("other", "can't be confirmed"), ("shifted", "bug of llama-cpp-python")])
+def test_numbers_of_other_tokens_are_refused(kind: str, message: str) -> None:
+    with serving(kind, "gpt2", "bytes") as server, pytest.raises(ModelError, match=message):
         names.load(f"openai:{server.url}")
 
 
@@ -274,6 +276,19 @@ def test_a_request_is_tried_again(faulty: Server) -> None:
     assert len(faulty.requests) == 3
 
 
+def test_connections_that_the_server_has_closed_are_not_used(faulty: Server) -> None:
+    def closing(handler: Any, request: dict[str, Any]) -> bool:
+        handler.close_connection = True
+        return False
+
+    client = Client(faulty.url, "openai:test", "", 5.0, 1)
+    faulty.fault, body = closing, {"model": "org/tiny", "prompt": "No dog", "echo": True}
+    for _ in range(3):
+        client.post("/v1/completions", body, "the answer", threading.Event())
+        time.sleep(0.02)
+    assert client.spent.requests == 3
+
+
 def test_a_server_that_is_not_there_is_not_waited_for() -> None:
     with serving("sglang") as server:
         url = server.url
@@ -313,7 +328,10 @@ def test_impossible_numbers_are_refused(name: str) -> None:
         ("The dog ", [" The", " dog"], [(0, 3), (3, 7)]),
         ("  a", [" ", "  a"], [(0, 1), (2, 3)]),
         ("é", ["\ufffd", "\ufffd"], [(0, 1), (0, 1)]),
-        ("éa", ["", "a"], [(0, 1), (1, 2)]),
+        ("éa", ["", "a"], [(0, 1), (0, 2)]),
+        ("雪a", ["", "", "", "a"], [(0, 1), (0, 1), (0, 1), (1, 2)]),
+        ("naïve 雪 é", ["n", "a", "ve", " ", "", "", "", " é"], [(0, 1), (1, 3), (2, 5), (5, 6), *3 * [(6, 7)], (7, 9)]),
+        ("雪雪", ["", "", "雪", "", "", "雪"], [(0, 0), (0, 0), (0, 1), (1, 1), (1, 1), (1, 2)]),
         ("a \ufffd b", ["a", " \ufffd", " b"], [(0, 1), (1, 3), (3, 5)]),
         ("雪人 é", ["\ufffd", "\ufffd", "\ufffd", " ", "é"], [(0, 2), (0, 2), (0, 2), (2, 3), (3, 4)]),
     ],
@@ -333,6 +351,8 @@ def test_pieces_are_placed(text: str, pieces: list[str], expected: list[tuple[in
         ("ab", ["a", "b", "\ufffd"]),
         ("éé", ["\ufffd", "é", "\ufffd"]),
         ("éaéa", ["\ufffd", "é"]),
+        ("éa", ["a"]),
+        ("éïa", ["é", "a"]),
     ],
 )
 def test_pieces_without_a_place_are_refused(text: str, pieces: list[str]) -> None:
