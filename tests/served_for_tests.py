@@ -152,7 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
             "id": "org/tiny",
             "object": "model",
             "created": int(time.time()),
-            "owned_by": {"llama_cpp": "me", "shifted": "me"}.get(self.server.answers.server, self.server.answers.server),
+            "owned_by": {"llama_cpp": "me", "shifted": "me"}.get(
+                self.server.answers.server, self.server.answers.server
+            ),
         }
         send(self, 200, {"object": "list", "data": [entry]})
 

@@ -330,7 +330,11 @@ def test_impossible_numbers_are_refused(name: str) -> None:
         ("é", ["\ufffd", "\ufffd"], [(0, 1), (0, 1)]),
         ("éa", ["", "a"], [(0, 1), (0, 2)]),
         ("雪a", ["", "", "", "a"], [(0, 1), (0, 1), (0, 1), (1, 2)]),
-        ("naïve 雪 é", ["n", "a", "ve", " ", "", "", "", " é"], [(0, 1), (1, 3), (2, 5), (5, 6), *3 * [(6, 7)], (7, 9)]),
+        (
+            "naïve 雪 é",
+            ["n", "a", "ve", " ", "", "", "", " é"],
+            [(0, 1), (1, 3), (2, 5), (5, 6), *3 * [(6, 7)], (7, 9)],
+        ),
         ("雪雪", ["", "", "雪", "", "", "雪"], [(0, 0), (0, 0), (0, 1), (1, 1), (1, 1), (1, 2)]),
         ("a \ufffd b", ["a", " \ufffd", " b"], [(0, 1), (1, 3), (3, 5)]),
         ("雪人 é", ["\ufffd", "\ufffd", "\ufffd", " ", "é"], [(0, 2), (0, 2), (0, 2), (2, 3), (3, 4)]),
@@ -452,6 +456,24 @@ def test_numbers_of_llama_cpp(tmp_path: Path) -> None:
         for own, other in zip(model.score(TEXTS), reference.score(TEXTS), strict=True):
             assert own.bits == pytest.approx(other.bits, abs=1e-4)
         assert [f for check in CHECKS if not check.exempt(model) for f in failures(check, model, TEXTS)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("llama_cpp") or not find_spec("gguf"), reason="no llama-cpp-python here")
+def test_numbers_of_llama_cpp_python(tmp_path: Path) -> None:
+    for bos in (True, False):
+        llama_cpp_for_tests.write(tmp_path / f"{bos}.gguf", *network("llama", "bytes"), bos)
+    with llama_cpp_for_tests.serving_python(tmp_path / "True.gguf") as address:
+        model = names.load(f"openai:{address}/v1?parallel=2")
+        reference = from_transformers(*network("llama", "bytes"), "same", bos="yes")
+        for own, other in zip(model.score(TEXTS), reference.score(TEXTS), strict=True):
+            assert own.bits[1:] == pytest.approx(other.bits[1:], abs=1e-4)
+        assert [f for check in CHECKS if not check.exempt(model) for f in failures(check, model, TEXTS)] == []
+    with (
+        llama_cpp_for_tests.serving_python(tmp_path / "False.gguf") as address,
+        pytest.raises(ModelError, match="bug of llama-cpp-python"),
+    ):
+        names.load(f"openai:{address}/v1")
 
 
 def test_errors_are_of_this_package(faulty: Server) -> None:

@@ -14,7 +14,7 @@ from syntagm.errors import ModelError
 PACKAGES = {
     "bitsandbytes": {"accelerate": "accelerate", "bitsandbytes": "bitsandbytes"},
     "torchao": {"torchao": "torchao"},
-    "gptq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel"},
+    "gptq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel", "optimum": "optimum"},
     "awq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel"},
     "compressed-tensors": {"compressed_tensors": "compressed-tensors"},
     "quanto": {"accelerate": "accelerate", "optimum.quanto": "optimum-quanto"},
@@ -87,8 +87,10 @@ def described(settings: Mapping[str, Any]) -> str:
     >>> described({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4",
     ...            "bnb_4bit_compute_dtype": "bfloat16"})
     'bitsandbytes-nf4-bfloat16'
-    >>> described({"quant_method": "gptq", "bits": 4}), described({"quant_method": "compressed-tensors", "format": "int-quantized"})
-    ('gptq-4bit', 'compressed-tensors-int-quantized')
+    >>> described({"quant_method": "gptq", "bits": 4})
+    'gptq-4bit'
+    >>> described({"quant_method": "compressed-tensors", "format": "pack-quantized"})
+    'compressed-tensors-pack-quantized'
     """
     method = str(settings.get("quant_method"))
     if method == "bitsandbytes":

@@ -2,7 +2,8 @@
 
 Each text is a request of its own for a completion of one token, with the text echoed: the answer lists the tokens of the
 text and the log-probability of each. The tokens must be those of the text (`answers.offsets`); the generated one is dropped.
-llama.cpp's own server does not echo texts, and is asked for one token after another (`llama_cpp`).
+llama.cpp's own server does not echo texts, and is asked for one token after another (`llama_cpp`); vLLM is asked how its
+vocabulary spells tokens that it doesn't show exactly (`vllm`).
 
 Servers differ in what precedes a text, in rounding and in bugs, so a few texts are asked about when a model is loaded:
 
@@ -156,7 +157,7 @@ class Served(LanguageModel):
         return answer
 
     def _refuse_shifted(self, echoes: Sequence[Completion]) -> None:
-        """Refuse the answers of llama-cpp-python for models without a start symbol, whose numbers are those of other tokens."""
+        """Refuse the answers of llama-cpp-python for models without a start symbol, which are wrong."""
         # The tokens are those of the text; the generated one is missing.
         if all(
             echo.generated and "".join(echo.pieces) == text
@@ -165,8 +166,8 @@ class Served(LanguageModel):
         ):
             raise self._client.refused(
                 "answers that list the tokens of a text, but not the one that was generated after them", "all of these tokens",
-                "This is a bug of llama-cpp-python for models without a start symbol: its log-probabilities belong to the next "
-                "token. Use llama.cpp's own server.",
+                "This is a bug of llama-cpp-python for models without a start symbol; it also reads each log-probability one "
+                "token too late. Use llama.cpp's own server.",
             )  # fmt: skip
 
     def _start(self, echoes: Sequence[Completion]) -> bool:
