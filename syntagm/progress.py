@@ -61,6 +61,13 @@ class Progress:
             seconds: time since the first response.
         """
 
+    def noted(self, line: str) -> None:
+        """Report a detail of a run: what was computed by whom, and how long it took.
+
+        Arguments:
+            line: the detail, in one line.
+        """
+
     def warned(self, message: str) -> None:
         """Report a warning.
 

@@ -33,14 +33,18 @@ def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> t
         raise UsageError(f"--config {file}", error.strerror or "can't be read", "a TOML file") from None
     actions = {name: action for action in parser._actions for name in action.option_strings}
     before = _given(parser, given)
+    # MODEL of a command with one model, or with several.
+    positional = next(action for action in parser._actions if not action.option_strings)
     models, options, replaced = list[str](), list[str](), list[str]()
     keys = dict[str, str]()
     for key, value in table.items():
         if key == "models":
-            if "models" in before:
+            if positional.dest in before:
                 replaced.append(key)
             else:
                 models, names = _models(value, file)
+                if positional.nargs is None and len(models) > 1:
+                    raise UsageError(f"{file}, models", f"{len(models)} models", f"one, as for `{parser.prog}`")
                 if names and "name" in before:
                     replaced.append("name")
                 else:
@@ -60,7 +64,7 @@ def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> t
 
 
 def _given(parser: argparse.ArgumentParser, words: Sequence[str]) -> set[str]:
-    """Return what the command line itself gives: the destinations of options, and `models`."""
+    """Return the destinations of all that the command line itself gives."""
     before = [(action, action.required, action.nargs, action.default) for action in parser._actions]
     try:
         for action in parser._actions:
@@ -149,7 +153,7 @@ def _joined(option: str, values: Sequence[str]) -> Iterator[str]:
 
 
 def _text(value: Any, place: str, action: argparse.Action) -> str:
-    """Return a value as text, after checking that it is one of the option."""
+    """Return a value as text; refuse one that the option doesn't accept."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UsageError(place, toml.shown(value), "text or a number")
     if action.choices and value not in action.choices:

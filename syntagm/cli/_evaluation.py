@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from syntagm.cli import _files, _model
 from syntagm.errors import SyntagmError, UsageError
 
 if TYPE_CHECKING:
+    from syntagm.cli._screen import Screen
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.models.contract import LanguageModel
     from syntagm.progress import Progress
@@ -62,13 +64,27 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
 
 
 def executor(parser: argparse.ArgumentParser) -> None:
-    """Add --executor and --quiet."""
+    """Add --executor, --quiet and --verbose."""
     parser.add_argument(
         "--executor",
         metavar="EXECUTOR",
         help="compute in other processes: local:N (N of this machine), slurm:N (N jobs), ray[:ADDRESS]",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress, only warnings and results")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("-q", "--quiet", action="store_true", help="print no progress, only warnings and results")
+    amount.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print, for each unit, who computed it and how long that took, and the times for loading and committing",
+    )
+
+
+def screen(options: argparse.Namespace, noun: str = "sentence", following: int = 0) -> "Screen":
+    """Return the progress display of the command line; see `Screen`."""
+    from syntagm.cli._screen import Screen
+
+    return Screen(noun, options.quiet, options.verbose, following)
 
 
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
@@ -92,19 +108,23 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
 
 
 def evaluate(
-    options: argparse.Namespace, files: "SuiteFiles", folder: Path, sizes: Mapping[str, int] | None = None
+    options: argparse.Namespace,
+    files: "SuiteFiles",
+    folder: Path,
+    sizes: Mapping[str, int] | None = None,
+    following: int = 0,
 ) -> "Run":
     """Evaluate the model of the command line on the suites, in the run directory `folder`, or resume the run there.
 
     Arguments:
         sizes: the number of items of each suite, if it is chosen already; see `sizes_here`.
+        following: the number of models that follow it.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
         UsageError, ModelError: a measure does not exist, or the model can't be loaded.
         Interrupted: the user requested a stop.
     """
-    from syntagm.cli._screen import Screen
     from syntagm.runs.engine import execute
     from syntagm.runs.evaluate import drawn
     from syntagm.suite import Sampled
@@ -112,14 +132,14 @@ def evaluate(
     task = predictions(options)
     if options.executor:
         return _one(options, files, task, folder)
-    with Screen(quiet=options.quiet) as screen:
-        cache = _answers(options, screen)
-        model, sample, reach = _load(options, folder), limits(options), stop_at(options)
+    with screen(options, following=following) as shown:
+        cache = _answers(options, shown)
+        model, sample, reach = _load(options, folder, shown), limits(options), stop_at(options)
         if sizes:
             items = Sampled(files, sizes, sample["seed"], reach)
         else:
-            items = drawn(task, model, files, **sample, stop_at=reach, cache=cache, progress=screen)
-        return execute(task, model, items, folder, cache=cache, progress=screen, command=_command(options))
+            items = drawn(task, model, files, **sample, stop_at=reach, cache=cache, progress=shown)
+        return execute(task, model, items, folder, cache=cache, progress=shown, command=_command(options))
 
 
 def sizes_here(
@@ -133,7 +153,6 @@ def sizes_here(
     Raises:
         SyntagmError: a pilot failed, or as in `evaluate.refuse_beside_stop_at`.
     """
-    from syntagm.cli._screen import Screen
     from syntagm.runs.evaluate import pilot, refuse_beside_stop_at, sizes_after
 
     if (reach := stop_at(options)) is None:
@@ -141,18 +160,18 @@ def sizes_here(
     task, sample = predictions(options), limits(options)
     refuse_beside_stop_at(task, sample["limit"], reach)
 
-    def runs(screen: Screen) -> "Iterator[Run]":
+    def runs(shown: "Screen") -> "Iterator[Run]":
         for number, (name, label, _) in enumerate(models, 1):
             if not options.quiet:
                 print(f"{label} ({number} of {len(models)}): pilot", file=sys.stderr)
             try:
                 model = _model.load(argparse.Namespace(**vars(options) | {"model": name}))
-                yield pilot(task, model, files, sample["seed"], reach, _answers(options, screen), screen)
+                yield pilot(task, model, files, sample["seed"], reach, _answers(options, shown), shown)
             except SyntagmError as error:
                 raise _of_pilot(f"{label}, pilot", error) from error
 
-    with Screen(quiet=options.quiet) as screen:
-        return sizes_after(runs(screen), reach, screen)
+    with screen(options) as shown:
+        return sizes_after(runs(shown), reach, shown)
 
 
 def _of_pilot(label: str, error: SyntagmError) -> SyntagmError:
@@ -193,7 +212,6 @@ def fill(
         Interrupted: the user requested a stop.
     """
     from syntagm import word_list
-    from syntagm.cli._screen import Screen
     from syntagm.runs.engine import execute
     from syntagm.suite import Sampled
     from syntagm.tasks.gaps.task import Gaps
@@ -201,9 +219,9 @@ def fill(
     task = Gaps(word_list.read(words), options.eligible, tuple(top), tuple(bottom), options.blank == "shared")
     if options.executor:
         return _one(options, files, task, folder)
-    with Screen("context", options.quiet) as screen:
-        model, sample = _load(options, folder), Sampled(files, **limits(options))
-        return execute(task, model, sample, folder, progress=screen, command=_command(options))
+    with screen(options, task.noun) as shown:
+        model, sample = _load(options, folder, shown), Sampled(files, **limits(options))
+        return execute(task, model, sample, folder, progress=shown, command=_command(options))
 
 
 def _one(options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", folder: Path) -> "Run":
@@ -251,13 +269,13 @@ def with_workers(
     granted = _model.granted_permissions(options)
     work = Work(task, files.files, sample["limit"], sample["seed"], granted, cache, _command(options), reach)
     atomic.make_folder(folder)
-    noun = "context" if task.needs == "fill" else "sentence"
+    amount = (len(jobs), task.noun, options.quiet, options.verbose)
     if reach is not None:
-        with WorkersScreen(len(jobs), noun, options.quiet) as screen:
-            work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, screen), reach, screen))
+        with WorkersScreen(*amount) as shown:
+            work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, shown), reach, shown))
         executor = find(options.executor)
-    with WorkersScreen(len(jobs), noun, options.quiet) as screen:
-        yield from drive(jobs, work, folder, executor, screen)
+    with WorkersScreen(*amount) as shown:
+        yield from drive(jobs, work, folder, executor, shown)
 
 
 def _pilots(
@@ -319,14 +337,16 @@ def stop_at(options: argparse.Namespace) -> float | None:
     return value
 
 
-def _load(options: argparse.Namespace, folder: Path) -> "LanguageModel":
+def _load(options: argparse.Namespace, folder: Path, progress: "Progress") -> "LanguageModel":
     """Load the model, after checking that the run directory can be locked and written."""
     from syntagm.runs.ledger import locked
 
     _refuse_several_names(options)
     with locked(folder):
         pass
+    began = time.monotonic()
     model = _model.load(options)
+    progress.noted(f"loaded in {time.monotonic() - began:.2f} s")
     model.label = next(iter(options.name), "")
     return model
 

@@ -19,6 +19,7 @@ from rich.table import Table
 from syntagm.cli._text import plain
 from syntagm.drawing.text import shown_duration
 from syntagm.errors import Interrupted
+from syntagm.io.number import counted
 from syntagm.progress import Progress
 from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
@@ -26,7 +27,8 @@ from syntagm.runs.store import Run
 from syntagm.suite import Suite, sample_of, sampled
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
 
-_INTERVAL = 10.0  # seconds between lines of progress
+# Seconds between lines of progress, and before the first one: an estimate of the time, as soon as there is a speed.
+_INTERVAL, _FIRST = 10.0, 2.0
 CAPTION = (
     "score: accuracy, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites); "
     "chance: the score expected of random surprisals"
@@ -34,18 +36,20 @@ CAPTION = (
 
 
 class Screen(Progress):
-    """Progress callbacks that show a bar on a terminal, and a line every ten seconds elsewhere.
+    """Progress callbacks that show a bar on a terminal, and a line after two seconds and then every ten seconds elsewhere.
 
     Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
     Arguments:
         unit: the noun for the things counted.
         quiet: whether to print warnings only.
+        verbose: whether to print details, too.
+        following: the number of models that are evaluated after this one. For the estimate, they take as long as this one.
     """
 
-    def __init__(self, unit: str = "sentence", quiet: bool = False) -> None:
-        self._unit, self._quiet = unit, quiet
-        self._stopping = False
+    def __init__(self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: int = 0) -> None:
+        self._unit, self._quiet, self._verbose, self._following = unit, quiet, verbose, following
+        self._stopping = self._estimated = False
         self._console = Console(stderr=True, highlight=False)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s"))
         self._bar = Bar(
@@ -56,7 +60,7 @@ class Screen(Progress):
         )
         self._task = self._bar.add_task("", total=None, pace="")
         self._total = self._done = self._start_count = 0
-        self._start_time = self._printed_at = time.monotonic()
+        self._created = self._start_time = self._printed_at = time.monotonic()
 
     def __enter__(self) -> "Screen":
         self._handler = signal.signal(signal.SIGINT, self._interrupt)
@@ -90,17 +94,33 @@ class Screen(Progress):
         """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
         self._done += questions
         now = time.monotonic()
-        speed = pace(self._done - self._start_count, self._total - self._done, now - self._start_time)
+        done = self._done - self._start_count
+        speed = pace(done, self._total - self._done, now - self._start_time) + self._in_all(done, now)
         self._bar.update(self._task, completed=self._done, description=escape(self._now(suite)), pace=speed)
-        if not self._console.is_terminal and now - self._printed_at > _INTERVAL:
-            self._printed_at = now
+        interval = _FIRST if done and not self._estimated else _INTERVAL
+        if not self._console.is_terminal and now - self._printed_at > interval:
+            self._printed_at, self._estimated = now, bool(done)
             self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:
             raise Interrupted
 
+    def _in_all(self, done: int, now: float) -> str:
+        """Return the estimate for this model and those that follow; "" if there is none."""
+        if not (done and self._following):
+            return ""
+        seconds = (now - self._start_time) / done
+        left = seconds * (self._total - self._done)
+        left += self._following * (self._start_time - self._created + seconds * self._total)
+        return f", {shown_duration(left)} with {counted(self._following, 'more model')}"
+
     def _now(self, suite: str) -> str:
-        """Return what is being computed, for the bar."""
+        """Return the text before the bar: the name of the current suite, cut to 30 characters."""
         return suite[:30]
+
+    def noted(self, line: str) -> None:
+        """Print a detail, if they are wanted."""
+        if self._verbose:
+            self._console.print(plain(line), soft_wrap=True)
 
     def warned(self, message: str) -> None:
         """Print a warning."""
@@ -112,13 +132,13 @@ class WorkersScreen(Screen):
 
     Arguments:
         models: the number of models.
-        unit, quiet: as for `Screen`.
+        unit, quiet, verbose: as for `Screen`.
     """
 
-    def __init__(self, models: int, unit: str, quiet: bool) -> None:
-        super().__init__(unit, quiet)
+    def __init__(self, models: int, unit: str, quiet: bool, verbose: bool = False) -> None:
+        super().__init__(unit, quiet, verbose)
         self._models, self._opened, self._sizes, self._label = models, 0, 0, ""
-        self._say("waiting for workers")
+        self._say(f"{counted(models, 'model')}, waiting for workers")
 
     def began(self, line: str) -> None:
         """Remember the model whose run is opened next."""
@@ -130,6 +150,7 @@ class WorkersScreen(Screen):
             super().answered(suite, questions)
 
     def _now(self, suite: str) -> str:
+        """Return the text before the bar: the number of models whose runs are open or done."""
         return f"{self._opened:,} of {counted(self._models, 'model')} begun"
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
@@ -160,17 +181,8 @@ def pace(done: int, left: int, seconds: float) -> str:
     return f"{speed}, {shown_duration(left / rate)} left"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "suite"), counted(2000, "item")
-    ('1 suite', '2,000 items')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def show_plan(model: str, suites: Iterable[Suite], limit: int | None, seed: int) -> None:
-    """Print how many suites, items and sentences a run would score.
+def show_plan(models: Sequence[str], suites: Iterable[Suite], limit: int | None, seed: int) -> None:
+    """Print how many suites, items and sentences a run of each model would score, and of all models.
 
     Arguments:
         limit, seed: the largest number of items of a suite, and the seed with which they are drawn.
@@ -184,7 +196,10 @@ def show_plan(model: str, suites: Iterable[Suite], limit: int | None, seed: int)
             sentences += len(item.sentences)
             distinct.update(hash(sentence.text) for sentence in item.sentences.values())
     size = f"{counted(count, 'suite')}, {counted(items, 'item')}, {counted(sentences, 'sentence')}"
-    print(f"{model}: {size}, {len(distinct):,} of them distinct")
+    for model in models:
+        print(f"{model}: {size}, {len(distinct):,} of them distinct")
+    if len(models) > 1:
+        print(f"{counted(len(models), 'model')}: {counted(sentences * len(models), 'sentence')}")
 
 
 def show_run(run: Run, page: Path | None) -> None:

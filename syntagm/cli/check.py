@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.errors import InputError
+from syntagm.io.number import counted
 
 if TYPE_CHECKING:
     from syntagm.check import Finding
@@ -131,18 +132,18 @@ def _print_counts(file: str) -> None:
             continue
         print(f"{file}, suite {suite.name}:")
         try:
-            counted = counts(suite)
+            found = counts(suite)
         except InputError as error:
             print(f"    not counted: {error}")
             continue
-        for cell in counted.cells:
+        for cell in found.cells:
             values = ", ".join(f"{key} = {value}" for key, value in cell.values.items()) or "all items"
-            number = ("" if cell.exact else "at most ") + _number(cell.combinations, "combination")
-            configurations = _number(cell.configurations, "configuration")
+            number = ("" if cell.exact else "at most ") + counted(cell.combinations, "combination")
+            configurations = counted(cell.configurations, "configuration")
             print(f"    {values}: {number} of words" + (f" in {configurations}" if cell.configurations != 1 else ""))
-        for slot, entries in counted.entries.items():
+        for slot, entries in found.entries.items():
             print(f"    slot {slot}: {entries:,} entr{'y' if entries == 1 else 'ies'}")
-        for name_of, words in counted.unused.items():
+        for name_of, words in found.unused.items():
             shown = ", ".join(words[:SHOWN]) + (", ..." if len(words) > SHOWN else "")
             print(f"    class {name_of}, words that can't be drawn ({len(words):,}): {shown}")
 
@@ -161,7 +162,7 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
         warnings += baselines.warnings(suite, found, file)
         if unlisted := sorted(frequencies.unlisted(suite)):
             listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
-            print(f"{suite.name}: {_number(len(unlisted), 'word')} without a count in {frequencies.about}: {listed}")
+            print(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {frequencies.about}: {listed}")
     return warnings
 
 
@@ -196,9 +197,5 @@ def _summary(suites: "dict[str, list[Suite]]", counts: Counter[str], lexicons: i
         (counts["E"], "error"),
         (counts["W"], "warning"),
     )
-    files, names, items, errors, warnings = (_number(number, word) for number, word in numbers)
+    files, names, items, errors, warnings = (counted(number, word) for number, word in numbers)
     return f"{files}, {names}, {items}: {errors}, {warnings}"
-
-
-def _number(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

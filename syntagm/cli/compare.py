@@ -99,12 +99,13 @@ def run(options: argparse.Namespace) -> int:
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
     from syntagm.cli._views import open_runs
     from syntagm.errors import UsageError
+    from syntagm.io.number import counted
 
     runs = open_runs(folders, [])
     if len(runs) != 2:
         found = ", ".join(run.place for run in runs[:5]) + (", ..." if len(runs) > 5 else "")
         cure = "`syntagm report` compares any number of runs with the first."
-        raise UsageError("compare", f"{len(runs)} run{'' if len(runs) == 1 else 's'} ({found})", "two", cure)
+        raise UsageError("compare", f"{counted(len(runs), 'run')} ({found})", "two", cure)
     return runs[0], runs[1]
 
 

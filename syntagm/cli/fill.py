@@ -12,6 +12,10 @@ published. There are three measures:
     syntagm fill demo --suite marvin2018 -n 200 --words verbs -o runs/verbs
     syntagm fill gpt2 --suite templates/*.jsonl --words list.csv --eligible single-token --top published -o runs/gpt2
     syntagm fill demo --suite hu2020/reflexive_prep --words reflexives -o runs/reflexives
+    syntagm fill --config experiment.toml
+
+A --config file has the long names of options as keys, and `output`; `models` lists the one
+MODEL. See `syntagm run --help`.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
 running it again only shows the results.
@@ -24,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _evaluation
+from syntagm.cli import _config, _evaluation
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _evaluation.arguments(parser)
+    _config.argument(parser)
     add("--words", metavar="WORDS", required=True, help="a bundled word list, or FILE.csv[?faults=keep]")
     add(
         "--eligible",
@@ -62,6 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             f"--{end}",
             metavar="Q",
             nargs="+",
+            action="extend",
             default=[],
             help=f"also compute the measures over the {sense} vocabulary entries with probability mass Q; "
             "`published`: the cut-offs of the paper",

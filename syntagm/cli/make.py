@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
 from syntagm.errors import InputError, UsageError
+from syntagm.io.number import counted
 
 if TYPE_CHECKING:
     from syntagm.suite import Suite
@@ -143,7 +144,7 @@ def _file_name(name: str) -> str:
 def _count(items: int, wanted: str | None) -> str:
     few = wanted and wanted.isdecimal() and int(wanted) > items
     note = f" (all that exist; {int(wanted):,} requested)" if wanted and few else ""
-    return f"{items:,} item{'' if items == 1 else 's'}{note}"
+    return counted(items, "item") + note
 
 
 def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:

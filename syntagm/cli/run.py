@@ -20,8 +20,10 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
 One model writes its run into DIR. Several are evaluated one after the other; each writes its
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
 compares them. A pattern of folders, a range in braces, and an option with several numbers, as
-above, stand for several models, even if only one matches. If a model fails, the others are
-evaluated, and the exit code is 2. Other commands accept DIR in place of the run directories in it.
+above, stand for several models, even if only one matches. Their LABEL begins at the first
+folder with a pattern or braces: 'seeds/seed*/best' gives seed1-best. If a model fails, the
+others are evaluated, and the exit code is 2. Other commands accept DIR in place of the run
+directories in it.
 
 With --executor, other processes compute, and the numbers are the same. Any of them may be
 killed: its work is given to another.
@@ -52,6 +54,7 @@ from typing import TYPE_CHECKING
 from syntagm.cli import _config, _evaluation
 from syntagm.drawing.text import shown_lines
 from syntagm.errors import SyntagmError, UsageError
+from syntagm.io.number import counted
 
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
@@ -94,7 +97,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "and so on (coarse), so that a curve takes shape early, or by the sizes of their files (largest), so that workers "
         "end together; numbers don't depend on it",
     )
-    add("--dry-run", action="store_true", help="print what would be scored, then stop")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="print what would be scored, then stop; the time is estimated only when the first sentences are scored",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,17 +111,17 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.models import sweeps
 
     written = arguments.models
-    arguments.models = [name for model in written for name in sweeps.several(model)]
+    found = [(text, model) for text in written for model in sweeps.several(text)]
+    arguments.models = [model for _, model in found]
     # A pattern may match one folder today and two tomorrow: its runs always have folders of their own.
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
-    sample, folders = limits(arguments), _folders(arguments)
+    sample, folders = limits(arguments), _folders(arguments, found)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:
         if arguments.stop_at is not None:
             cure = "The number of items is known after the pilot."
             raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
-        for model in arguments.models:
-            show_plan(model, files, **sample)
+        show_plan(arguments.models, files, **sample)
         return 0
     if not arguments.alone:
         return _run_several(arguments, files, folders)
@@ -124,16 +131,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if _mostly_undefined([finished]) else 0
 
 
-def _folders(arguments: argparse.Namespace) -> list[Path]:
+def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) -> list[Path]:
     """Return the run directory of each model.
+
+    Arguments:
+        found: each name as given, with each of the models that it stands for.
 
     Raises:
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
             several models are given and DIR is itself a run directory.
     """
+    from syntagm.models import sweeps
+
     names, models, output = arguments.name, arguments.models, arguments.output
     if names and len(names) != len(models):
-        count = f"{len(names)} for {len(models)} model" + ("" if len(models) == 1 else "s")
+        count = f"{len(names)} for {counted(len(models), 'model')}"
         raise UsageError("--name", count, "one for each model, in order, or none")
     if arguments.alone:
         return [output]
@@ -142,9 +154,10 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
     if not names and (twice := _repeated(models)):
         raise UsageError("MODEL", f"{twice} given twice", "each model once", "A pattern or a range may include it.")
-    labels = [_folder_name(name) for name in names] or [_folder_name(_end(model)) for model in models]
-    if _repeated(labels) and not names:
-        # The folders a/best and b/best are told apart by their whole paths.
+    labels = [_folder_name(name) for name in names or [sweeps.part(*pair) for pair in found]]
+    given = [sweeps.part(text, text) for text in dict(found)]
+    if not names and (_repeated(labels) or _repeated(given)):
+        # a/best and b/best are told apart by their whole paths; so are a/step* and b/step*, whatever they match today.
         labels = [_folder_name(model) for model in models]
     if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
@@ -153,16 +166,6 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
 
 def _repeated(names: Sequence[str]) -> str | None:
     return next((name for name, count in Counter(names).items() if count > 1), None)
-
-
-def _end(model: str) -> str:
-    """Return the end of a model's path, and its options.
-
-    >>> _end("org/gpt2-tiny@main?bos=no"), _end("masked:models/bert")
-    ('gpt2-tiny@main?bos=no', 'bert')
-    """
-    address, question, options = model.partition("?")
-    return (address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address) + question + options
 
 
 def _folder_name(label: str) -> str:
@@ -212,7 +215,8 @@ def _here(
         if not arguments.quiet:
             print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes)
+            following = len(named) - number
+            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes, following)
         except (SyntagmError, OSError) as error:
             yield label, error
 
@@ -232,7 +236,8 @@ def _with_workers(
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     """Report each run of which more than half of the results are undefined; tell if there is one."""
     short = []
-    for run in runs:
+    # The ledger has the reasons, so the results of most runs need not be read for this.
+    for run in (run for run in runs if run.undefined):
         values = run.results()["value"]
         if (undefined := int(values.is_nan().sum())) > len(values) / 2:
             short.append(run)
@@ -253,7 +258,12 @@ def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:
     if page:
         from syntagm.report.page import report
 
-        report(runs, page)
+        try:
+            report(runs, page)
+        except UsageError as error:
+            # Too many models for a page. The numbers are printed in any case.
+            print(f"syntagm: {shown_lines(str(error))}", file=sys.stderr)
+            page = None
     if len(arguments.models) == 1:
         show_run(runs[0], page)
     else:

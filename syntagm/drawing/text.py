@@ -123,15 +123,6 @@ def shown_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
 
 
-def counted(count: int, noun: str) -> str:
-    """Format a count with its noun in the singular or plural.
-
-    >>> counted(1, "suite"), counted(2, "suite")
-    ('1 suite', '2 suites')
-    """
-    return f"{count} {noun}" + ("" if count == 1 else "s")
-
-
 def only(models: Sequence[str]) -> list[str]:
     """Return a subtitle line that names the model if there is only one, since the figure then has no legend.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from syntagm.export._csv import Csv, Row
-from syntagm.runs.ledger import RESULT_COLUMNS
+from syntagm.runs.encoding import RESULT_COLUMNS
 from syntagm.runs.store import Run
 
 

@@ -22,7 +22,10 @@ def is_reachable(constants: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _answers(host: str, port: int, minute: int) -> bool:
-    """Return whether a connection can be made. One command asks several times, and without a network each takes seconds."""
+    """Return whether a server accepts a connection within three seconds.
+
+    The answer is remembered for the `minute`: a command asks several times, and would wait each time without a network.
+    """
     try:
         socket.create_connection((host, port), timeout=3).close()
     except OSError:

@@ -1,4 +1,4 @@
-"""Parsing of integers in options."""
+"""Integers: parsing them in options, and counts in messages."""
 
 import re
 
@@ -28,3 +28,12 @@ def whole(place: str, text: str, least: int = 1, most: int = LARGEST, also: str 
             place, f"{text!r:.60}", f"a whole number from {least:,} to {most:,}" + (f", or {also}" if also else "")
         )
     return int(text)
+
+
+def counted(number: int, noun: str) -> str:
+    """Format a count with its noun in the singular or plural.
+
+    >>> counted(1, "suite"), counted(2000, "item")
+    ('1 suite', '2,000 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -44,6 +44,35 @@ def several(text: str) -> list[str]:
     return found
 
 
+def part(text: str, model: str) -> str:
+    """Return the part of a model's name that its label is made from.
+
+    If the path has a pattern or braces, the part begins at the folder with the first of them. Otherwise, it is the last
+    folder. It depends on no other model, so that models keep their labels when more folders match.
+
+    Arguments:
+        text: the name as given.
+        model: the model, which is one of `several(text)`.
+
+    >>> part("ckpt/seed*/best", "ckpt/seed1/best"), part("lstm:seed{1..3}?bos=no", "lstm:seed1?bos=no")
+    ('seed1/best', 'seed1?bos=no')
+    >>> part("org/gpt2-tiny@main", "org/gpt2-tiny@main"), part("masked:models/bert", "masked:models/bert")
+    ('gpt2-tiny@main', 'bert')
+    """
+    address, question, options = model.partition("?")
+    pattern = text.partition("?")[0]
+    if first := re.search(r"[*{[]" if "*" in pattern else "{", pattern):
+        parent, _, start = pattern[: first.start()].rpartition("/")
+        # A pattern may have a slash twice, where the path of a match has one.
+        folders = "/".join(_components(address)[len(_components(parent)) :])
+        return folders[start.rfind(":") + 1 :] + question + options
+    return (address.rstrip("/").rpartition("/")[2].rpartition(":")[2] or address) + question + options
+
+
+def _components(path: str) -> list[str]:
+    return [component for component in path.split("/") if component]
+
+
 def coarse(count: int) -> list[int]:
     """Return places in an order in which a curve takes shape early: the first, the last, the middle, the quarters and so on.
 

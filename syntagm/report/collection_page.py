@@ -6,6 +6,7 @@ from itertools import groupby
 
 from syntagm.drawing.text import shown_lines
 from syntagm.formula import Binary, Formula, Node
+from syntagm.io.number import counted
 from syntagm.materials import baselines
 from syntagm.materials.baselines import Baseline, Frequencies
 from syntagm.report import markdown
@@ -111,7 +112,7 @@ def _shared(described: Sequence[Described]) -> dict[str, str]:
 
 
 def _summary(described: Sequence[Described], shared: dict[str, str]) -> str:
-    counts = f"{markdown.counted(len(described), 'suite')}, {markdown.counted(sum(entry.items for entry in described), 'item')}."
+    counts = f"{counted(len(described), 'suite')}, {counted(sum(entry.items for entry in described), 'item')}."
     return " ".join([counts, *(_note(name, value) for name, value in shared.items())])
 
 
@@ -156,7 +157,7 @@ def _section(described: Described, shared: dict[str, str]) -> Iterator[str]:
         yield markdown.text(_as_sentence(contrast))
     if suite.items:
         yield _examples(suite, suite.items[0])
-    yield " ".join([f"{markdown.counted(described.items, 'item')}.", *_shape(suite)])
+    yield " ".join([f"{counted(described.items, 'item')}.", *_shape(suite)])
     for prediction in suite.predictions:
         yield f"Prediction {markdown.code(prediction.name)}: {_prediction(suite, prediction.formula)}"
         yield "\n".join(f"    {line}" for line in _lines(prediction.formula))

@@ -65,15 +65,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "suite"), counted(2000, "item")
-    ('1 suite', '2,000 items')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def joined(parts: Sequence[str]) -> str:
     """Join parts of a sentence by commas, the last two by "and".
 

@@ -7,10 +7,11 @@ import polars as pl
 
 from syntagm.errors import FormulaError
 from syntagm.formula import parse
+from syntagm.io.number import counted
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
 from syntagm.report import references
-from syntagm.report.markdown import code, counted, joined, text
+from syntagm.report.markdown import code, joined, text
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of

@@ -13,11 +13,12 @@ for all of them, and different runs in parallel, because a fsync is a time of wa
 """
 
 import contextlib
+import math
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,12 +106,14 @@ class _Model:
 
     Attributes:
         missing: the units that are not yet committed, by name; None before the run is opened.
+        reported: how many questions of units that are not yet committed were reported as answered.
         stack: what ends with the run: the lock of its folder, and the note of an interruption.
     """
 
     def __init__(self, job: Job) -> None:
         self.job, self.stack = job, contextlib.ExitStack()
         self.missing: dict[str, Unit] | None = None
+        self.reported = Counter[str]()
         self.stack.enter_context(locked(job.folder))
         try:
             self.ledger = Ledger(job.folder)
@@ -142,7 +145,10 @@ class _Driver:
         self._started = self._ended_workers = self._barren = 0
         self._pulses: dict[tuple[Piece, str], Pulse] = {}
         self._looked = time.monotonic()
+        self._refused = -math.inf
         self._lost = Counter[Piece]()
+        # The seconds in which workers loaded models and computed units, and in which units were committed.
+        self._seconds = [0.0, 0.0, 0.0]
 
     def run(self) -> Iterator[tuple[Job, Run | SyntagmError]]:
         """Evaluate all models; see `drive`."""
@@ -170,11 +176,15 @@ class _Driver:
             yield from self._release(ended)
             self._progress.answered("", 0)
             time.sleep(wait)
+        loading, computing, committing = self._seconds
+        spent = f"{loading:.1f} s to load and plan models, {computing:.1f} s to compute units"
+        self._progress.noted(f"the workers took {spent}; units were committed in {committing:.2f} s")
 
     def _start(self, count: int) -> None:
-        self._started += count
-        names = [f"w{number}" for number in range(self._started - count + 1, self._started + 1)]
+        names = [f"w{self._started + number}" for number in range(1, count + 1)]
         self._executor.start(names, self._session)
+        self._started += count
+        self._progress.noted(f"workers started: {', '.join(names)}")
 
     def _begin(self, number: int) -> Iterator[tuple[Job, SyntagmError]]:
         """Lock a run directory, and offer the opening of the run."""
@@ -195,6 +205,7 @@ class _Driver:
             if error := arrival.error():
                 refused.append((arrival, error))
             elif not (model := self._awaiting(arrival.piece)):
+                self._progress.noted(f"{arrival.worker}: another worker was quicker with piece {arrival.piece}")
                 self._exchange.remove(arrival)
             elif arrival.piece.name == OPEN:
                 yield from self._opened(arrival, model)
@@ -226,6 +237,7 @@ class _Driver:
         units = tuple(Unit(*fields) for fields in head["units"])
         files = {name: path.read_bytes() for name, path in arrival.files.items()}
         self._exchange.remove(arrival)
+        self._note(arrival, model)
         opened = Opening(head["record"], units, tuple(head["tables"]), files, tuple(head["warnings"]))
         self._progress.began(model.job.label or model.job.model)
         for warning in opened.warnings:
@@ -246,7 +258,11 @@ class _Driver:
 
     def _commit(self, units: Mapping[int, Sequence[Arrival]]) -> Iterator[tuple[Job, Run | SyntagmError]]:
         """Commit units, given by their model, and report them."""
+        began = time.monotonic()
         commits = {number: self._pool.submit(_committed, self._open[number], units[number]) for number in units}
+        wait(commits.values())
+        took = time.monotonic() - began
+        self._seconds[2] += took
         for number, commit in commits.items():
             try:
                 committed, damaged = commit.result()
@@ -255,12 +271,14 @@ class _Driver:
                 continue
             missing = self._open[number].missing or {}
             for arrival in committed:
+                self._note(arrival, self._open[number], took)
                 unit = missing.pop(arrival.piece.name)
                 self._lost.pop(arrival.piece, None)
-                self._progress.answered(unit.suite, unit.size)
+                self._progress.answered(unit.suite, unit.size - self._open[number].reported.pop(unit.name, 0))
             for arrival in units[number]:
                 # Another worker may have computed the same unit, too.
-                self._exchange.remove(arrival)
+                if arrival not in damaged:
+                    self._exchange.remove(arrival)
             for arrival in damaged:
                 yield from self._again_after_damage(arrival)
             yield from self._finish_computed(number)
@@ -279,6 +297,7 @@ class _Driver:
         if not arrival.is_whole():
             yield from self._again_after_damage(arrival)
             return
+        self._note(arrival, model)
         try:
             model.ledger.finish(arrival.files, arrival.hashes)
         except SyntagmError as error:
@@ -303,7 +322,7 @@ class _Driver:
         model = self._open[number]
         self._exchange.withdraw(number)
         # The worker that waits for the answer to its opening need not wait any longer.
-        self._exchange.describe(number, {"fingerprint": ""})
+        self._exchange.describe(number, _order(model.job, model.ledger.options) | {"fingerprint": ""})
         model.close(error)
         yield self._ended(number), error
 
@@ -318,36 +337,83 @@ class _Driver:
             return
         self._looked = now
         leases = list(self._exchange.leases())
+        for piece, worker in leases:
+            if (piece, worker) not in self._pulses and (model := self._awaiting(piece)):
+                self._progress.noted(f"{worker}: began {_place(model, piece)}")
         self._pulses = {
             key: self._pulses.get(key) or Pulse(self._exchange.lease_of(*key), self._session.patience) for key in leases
         }
         busy = {worker for _, worker in leases}
         for worker, reason in ended.items():
-            # To end with a lease is the fault of the unit, else that of the place where workers run.
-            self._barren += worker not in busy
-            if self._barren >= TRIES:
-                cure = "Finished work is kept: remove the cause and run the same command again."
-                found = f"{TRIES} workers ended without any work, the last one with {self._words(worker, reason)}"
-                raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
+            self._progress.noted(f"{worker}: ended with {self._words(worker, reason)}")
         for piece, worker in leases:
             if worker in ended:
                 why = f"worker {worker}: {self._words(worker, ended[worker])}"
-            elif not self._pulses[piece, worker].beats() and self._exchange.lease_of(piece, worker).exists():
+            elif not (pulse := self._pulses[piece, worker]).beats() and pulse.exists:
                 why = f"worker {worker}: no sign of life for {self._session.patience:.0f} seconds"
             else:
+                self._report(piece, pulse.size)
                 continue
             self._exchange.release(piece, worker)
-            yield from self._again(piece, why)
+            yield from self._again(piece, why, blamed=not self._executor.evicted(worker))
         self._ended_workers += len(ended)
-        left = len(self._waiting) + sum(len(model.missing or "?") for model in self._open.values())
-        if new := min(len(ended), max(0, left - self._started + self._ended_workers)):
-            self._start(new)
+        self._replace({worker: reason for worker, reason in ended.items() if worker not in busy})
 
-    def _again(self, piece: Piece, reason: str) -> Iterator[tuple[Job, SyntagmError]]:
-        """Offer a piece again, or give up its model if it was lost too often."""
+    def _replace(self, idle: Mapping[str, str]) -> None:
+        """Start workers for those that have ended, as far as there is work for them.
+
+        Arguments:
+            idle: the workers that have just ended without a lease, with the reasons.
+
+        Raises:
+            RunError: too many workers ended before they did anything, or no worker is left and none can be started.
+        """
+        alive = self._started - self._ended_workers
+        left = len(self._waiting) + sum(len(model.missing or "?") for model in self._open.values())
+        new = min(self._executor.count, left) - alive
+        if new <= 0:
+            return
+        # To end with a lease is the fault of the unit, else that of the place where workers run.
+        self._barren += sum(not self._executor.evicted(worker) for worker in idle)
+        if idle and self._barren >= TRIES:
+            cure = "Finished work is kept: remove the cause and run the same command again."
+            found = f"{TRIES} workers ended without any work, the last one with {self._words(*list(idle.items())[-1])}"
+            raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
+        if alive and time.monotonic() < self._refused + self._session.patience:
+            return
+        try:
+            self._start(new)
+        except RunError as error:
+            if not alive:
+                raise
+            self._refused = time.monotonic()
+            self._progress.warned(f"{error.place}: {error.found}; the other workers go on, and it is tried again")
+
+    def _note(self, arrival: Arrival, model: _Model, committing: float = 0.0) -> None:
+        """Note what a worker delivered, and add up its time."""
+        loading, computing = arrival.seconds
+        self._seconds[0] += loading
+        self._seconds[1] += computing
+        times = [f"loaded and planned in {loading:.2f} s"] if loading else []
+        if unit := (model.missing or {}).get(arrival.piece.name):
+            times += [f"{unit.size:,} {self._session.work.task.noun}s in {computing:.2f} s"]
+            times += [f"committed in {committing:.3f} s"]
+        done = ", ".join(times) or "written"
+        self._progress.noted(f"{arrival.worker}: {_place(model, arrival.piece)}: {done}")
+
+    def _report(self, piece: Piece, answered: int) -> None:
+        """Report how far a worker is with a unit. If the unit was lost, that waits until another worker is farther."""
+        if (model := self._awaiting(piece)) and (unit := (model.missing or {}).get(piece.name)):
+            further = min(answered, unit.size) - model.reported[piece.name]
+            if further > 0:
+                model.reported[piece.name] += further
+                self._progress.answered(unit.suite, further)
+
+    def _again(self, piece: Piece, reason: str, blamed: bool = True) -> Iterator[tuple[Job, SyntagmError]]:
+        """Offer a piece again, or give up its model if it was lost too often, and is to blame for it."""
         if not (model := self._awaiting(piece)):
             return
-        self._lost[piece] += 1
+        self._lost[piece] += blamed
         place = _place(model, piece)
         if self._lost[piece] < TRIES:
             self._progress.warned(f"{place}: lost with {reason}; it is computed again")
@@ -388,4 +454,4 @@ def _place(model: _Model, piece: Piece) -> str:
     label = model.job.label or model.job.model
     if not model.missing:
         return f"{label}, its {'loading' if piece.name == OPEN else 'results'}"
-    return f"{label}, suite {model.missing[piece.name].suite}, unit {piece.name[:8]}"
+    return f"{label}, {model.missing[piece.name]}"

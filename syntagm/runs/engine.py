@@ -6,6 +6,7 @@ A unit is computed by a pure function of its content and the model (`compute`); 
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -65,15 +66,25 @@ def execute(
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder) as ledger:
+        began = time.monotonic()
         options, plan = planned(task, model, suites, ledger.options)
         for warning in plan.warnings:
             progress.warned(warning)
         missing = ledger.open(opening(task, model, options, plan, command), progress)
+        progress.noted(
+            f"planned in {time.monotonic() - began:.2f} s; units to compute: {len(missing):,} of {len(plan.units):,}"
+        )
         with ledger.finishing():
             for suite, units in missing_units(suites, missing, plan):
                 for unit, content in task.contents(suite, units, plan, model, options):
+                    began = time.monotonic()
                     judged, cached = compute(task, model, unit, content, cache, progress)
+                    computed = time.monotonic()
                     ledger.commit(unit, judged, cached)
+                    done = f"{unit}: {unit.size:,} {task.noun}s in {computed - began:.2f} s, {cached:,} answers from the cache"
+                    progress.noted(f"{done}; committed in {time.monotonic() - computed:.3f} s")
+            began = time.monotonic()
+        progress.noted(f"results written in {time.monotonic() - began:.2f} s")
     return ledger.run()
 
 

@@ -6,7 +6,8 @@ its units, or its results (encode them when all units are committed). Every chan
     pulse                  renewed by the driver as long as it lives
     models/M.json          the name of model number M, and the options with which its run was opened
     offers/M/K.NAME        a piece that nobody has: K is its place in the order, NAME that of the unit, `open` or `results`
-    leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it
+    leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it; its size in
+                           bytes, all of them empty, is the number of questions that are answered
     files/M.K.NAME.W.FILE  a file that worker W wrote, such as a table: fsynced, for the driver to move to its place
     outcomes/M.K.NAME.W    what worker W says of it, written last: JSON with the hashes of the files
 
@@ -61,10 +62,12 @@ class Outcome:
     Arguments:
         head: for an opening, the fields of `ledger.Opening`; for a unit, its line in the ledger; `error` for a refusal.
         files: the tables of a unit, the results, or the files of an opening: name -> content in parts.
+        seconds: the time that it took: to load and plan the model, if it was not loaded, and to compute.
     """
 
     head: Mapping[str, Any]
     files: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
+    seconds: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Arrival:
         head: as the worker delivered it.
         files: the files that it delivered: name -> place.
         hashes: the SHA-256 of the files.
+        seconds: as in `Outcome`.
     """
 
     piece: Piece
@@ -83,6 +87,7 @@ class Arrival:
     head: Mapping[str, Any]
     files: Mapping[str, Path]
     hashes: Mapping[str, str]
+    seconds: Sequence[float]
 
     def is_whole(self) -> bool:
         """Return whether all files can be read, and are those that the worker wrote."""
@@ -108,10 +113,16 @@ def refusal(error: SyntagmError, fatal: bool) -> Outcome:
 
 
 class Pulse:
-    """Whether a file is still renewed, judged by the observer's monotonic clock."""
+    """Whether a file is still renewed, judged by the observer's monotonic clock.
+
+    Attributes:
+        exists: whether the file was there when it was last looked for.
+        size: the size of the file when it was last seen: in a lease, the number of questions that are answered.
+    """
 
     def __init__(self, path: Path, patience: float) -> None:
         self._path, self._patience = path, patience
+        self.exists, self.size = True, 0
         self._seen: int | None = None
         self._changed = time.monotonic()
 
@@ -120,11 +131,15 @@ class Pulse:
         try:
             # To open a file asks the file server for its attributes, which may otherwise be old.
             with open(self._path, "rb") as file:
-                renewed = os.fstat(file.fileno()).st_mtime_ns
+                status = os.fstat(file.fileno())
         except FileNotFoundError:
+            self.exists = False
             return False
-        if renewed != self._seen:
-            self._seen, self._changed = renewed, time.monotonic()
+        except OSError:  # such as ESTALE, of a network file system
+            return time.monotonic() - self._changed < self._patience
+        self.exists, self.size = True, status.st_size
+        if status.st_mtime_ns != self._seen:
+            self._seen, self._changed = status.st_mtime_ns, time.monotonic()
         return time.monotonic() - self._changed < self._patience
 
 
@@ -158,7 +173,9 @@ class Exchange:
         """Offer a piece to the workers."""
         folder = self.folder / "offers" / f"{piece.model:06d}"
         folder.mkdir(exist_ok=True)
-        (folder / f"{piece.place:06d}.{piece.name}").touch()
+        # A file that a worker took may still exist for the cache of this machine, and then it can't be made again.
+        (temporary := self.folder / "files" / f".{piece}").touch()
+        os.rename(temporary, folder / f"{piece.place:06d}.{piece.name}")
 
     def withdraw(self, model: int) -> None:
         """Delete the offers of a model."""
@@ -195,6 +212,17 @@ class Exchange:
         for name in sorted(os.listdir(self.folder / "leases")):
             yield _parsed(name)
 
+    def renew(self, lease: Path, answered: int) -> None:
+        """Renew a lease, and tell how many questions of its piece are answered.
+
+        Raises:
+            FileNotFoundError: the driver gave the piece to another worker.
+        """
+        os.utime(lease)
+        # Unlike writing, this takes no space, and can't create a file. A piece is not lost for want of the number.
+        with contextlib.suppress(OSError):
+            os.truncate(lease, answered)
+
     def release(self, piece: Piece, worker: str) -> None:
         """End a lease."""
         self.lease_of(piece, worker).unlink(missing_ok=True)
@@ -210,7 +238,7 @@ class Exchange:
             hashes = {
                 name: self._write_file(self._file(piece, worker, name), outcome.files[name]) for name in outcome.files
             }
-            head = json.dumps({**outcome.head, "hashes": hashes}).encode()
+            head = json.dumps({**outcome.head, "hashes": hashes, "seconds": outcome.seconds}).encode()
             self._write(self.folder / "outcomes" / f"{piece}.{worker}", head)
         except FileNotFoundError:
             raise
@@ -227,9 +255,9 @@ class Exchange:
                 path = self.folder / "outcomes" / name
                 head = json.loads(path.read_bytes())
                 path.unlink()
-                hashes = head.pop("hashes")
+                hashes, seconds = head.pop("hashes"), head.pop("seconds")
                 files = {name: self._file(piece, worker, name) for name in hashes}
-                arrivals.append(Arrival(piece, worker, head, files, hashes))
+                arrivals.append(Arrival(piece, worker, head, files, hashes, seconds))
         return arrivals
 
     def remove(self, arrival: Arrival) -> None:

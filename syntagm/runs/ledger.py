@@ -13,22 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from syntagm.errors import Interrupted, RunError, SyntagmError
-from syntagm.io import atomic, csv, hashing, lock, record
+from syntagm.io import atomic, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.consistency import refuse_contradictions
+from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.files import LEDGER, RECORD, damaged, ledger_lines, read_ledger, read_record, read_shard
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
-RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 _RESULTS = ("results.csv", "results.parquet")
 
 
@@ -173,7 +170,7 @@ class Ledger:
         """Commit several units at once: move their tables, which are written durably already, and then write their lines.
 
         Arguments:
-            units: for each unit its line (see `encoded`) and the files of its tables: suffix -> file.
+            units: for each unit its line (see `encoding.encoded`) and the files of its tables: suffix -> file.
         """
         atomic.move({self._shard(line, ending): path for line, files in units for ending, path in files.items()})
         atomic.append(self._folder / LEDGER, *(record.sealed(line) for line, _ in units))
@@ -194,7 +191,7 @@ class Ledger:
             _write_results(self._folder, self._finished())
 
     def finish(self, results: Mapping[str, Path], hashes: Mapping[str, str]) -> None:
-        """Finish the run with results that are written durably already; see `encoded_results`.
+        """Finish the run with results that are written durably already; see `encoding.encoded_results`.
 
         Arguments:
             results: the files: name -> file.
@@ -215,24 +212,6 @@ class Ledger:
 
     def _finished(self) -> dict[str, Any]:
         return self._record | {"status": "done", "finished": datetime.now(UTC).isoformat(timespec="seconds")}
-
-
-def encoded(unit: Unit, judged: Judged, cached: int) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the line of a finished unit in the ledger, and the content of its tables: suffix -> bytes."""
-    files = {ending: _parquet(table) for ending, table in judged.tables.items()}
-    digests = {ending: hashlib.sha256(content).hexdigest() for ending, content in files.items()}
-    line: dict[str, Any] = {"shard": unit.name, "suite": unit.suite, "files": digests}
-    line |= {"suites": judged.suites} if judged.suites else {}
-    return line | {"undefined": dict(judged.undefined), "cached": cached}, files
-
-
-def encoded_results(run: Run) -> dict[str, Iterable[bytes]]:
-    """Return the content of all results of a run whose units are all committed, in parts: name -> content."""
-    return {"results.csv": _lines(run), "results.parquet": _in_one_part(run)}
-
-
-def _in_one_part(run: Run) -> Iterator[bytes]:
-    yield _parquet(run.results())
 
 
 def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:
@@ -387,18 +366,3 @@ def _verified(
             os.replace(path, path.with_name(f"damaged-{time.time_ns()}-{path.name}"))
         progress.warned(f"{folder}: shard {name[:8]} is damaged; it is renamed and computed again")
     return finished
-
-
-def _lines(run: Run) -> Iterator[bytes]:
-    """Yield the lines of results.csv, keeping one suite in memory at a time."""
-    yield from (line.encode() for line in csv.lines(RESULT_COLUMNS, []))
-    for suite in run.suites:
-        lines = csv.lines(RESULT_COLUMNS, run.results(suite.name).select(RESULT_COLUMNS).iter_rows())
-        next(lines)
-        yield from (line.encode() for line in lines)
-
-
-def _parquet(table: pl.DataFrame) -> bytes:
-    buffer = BytesIO()
-    table.write_parquet(buffer, compression="zstd")
-    return buffer.getvalue()

@@ -1,5 +1,6 @@
 """A worker: it takes pieces of work from an exchange, computes them with a model that stays loaded, and delivers them."""
 
+import contextlib
 import os
 import pickle
 import platform
@@ -8,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
@@ -19,9 +20,10 @@ from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models import names
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
+from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.engine import compute, missing_units, planned
 from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
-from syntagm.runs.ledger import encoded, encoded_results, opening
+from syntagm.runs.ledger import opening
 from syntagm.runs.store import open_run
 from syntagm.suite import Sampled, Suite
 from syntagm.tasks.task import Task
@@ -123,7 +125,7 @@ class _Loaded:
         head = {"record": opened.record, "units": units, "tables": opened.tables, "warnings": opened.warnings}
         return Outcome(head, {name: [content] for name, content in opened.files.items()})
 
-    def compute(self, name: str, order: dict[str, Any], cache: AnswerCache | None) -> Outcome:
+    def compute(self, name: str, order: dict[str, Any], cache: AnswerCache | None, progress: Progress) -> Outcome:
         """Compute a unit.
 
         Raises:
@@ -142,18 +144,30 @@ class _Loaded:
         suites = self._suites.having(unit.suite)
         for suite, units in missing_units(suites, [unit], self.plan):
             for planned_unit, content in task.contents(suite, units, self.plan, self.model, self.options):
-                judged, cached = compute(task, self.model, planned_unit, content, cache, Progress())
+                judged, cached = compute(task, self.model, planned_unit, content, cache, progress)
                 line, files = encoded(planned_unit, judged, cached)
                 return Outcome(line, {ending: [content] for ending, content in files.items()})
         raise AssertionError(name)
 
 
+class _Answered(Progress):
+    """The number of questions of the current unit that are answered."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def answered(self, suite: str, questions: int) -> None:
+        """Count questions."""
+        self.count += questions
+
+
 class _Heart:
     """A thread that renews the lease of the worker, and ends the process when the driver is dead."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, answered: _Answered) -> None:
         self._lease: Path | None = None
         self._beat, self._pulse = session.beat, Pulse(session.exchange / "pulse", session.patience)
+        self._exchange, self._answered = Exchange(session.exchange), answered
         threading.Thread(target=self._run, daemon=True).start()
 
     def renew(self, lease: Path | None) -> None:
@@ -163,11 +177,9 @@ class _Heart:
     def _run(self) -> None:
         while self._pulse.beats():
             if lease := self._lease:
-                try:
-                    os.utime(lease)
-                except FileNotFoundError:
-                    # The driver gave the piece to another worker. If this one delivers it first, that does no harm.
-                    self._lease = None
+                # Without a lease, the driver gave the piece to another worker. If this one delivers it first, that does no harm.
+                with contextlib.suppress(OSError):
+                    self._exchange.renew(lease, self._answered.count)
             time.sleep(self._beat)
         os._exit(0)
 
@@ -177,10 +189,13 @@ class Worker:
 
     Arguments:
         name: its name, which is unique in the exchange.
+
+    Attributes:
+        answered: how far it is with its unit.
     """
 
     def __init__(self, session: Session, name: str) -> None:
-        self.name, self._session = name, session
+        self.name, self._session, self.answered = name, session, _Answered()
         self._exchange, self._suites = Exchange(session.exchange), _Suites(session)
         self._cache = AnswerCache(session.work.cache, print) if session.work.cache else None
         self._versions = versions()
@@ -197,29 +212,38 @@ class Worker:
         """
         piece = self._taken()
         if piece:
+            # Before the lease is renewed for the first time, or it would tell the number of the last unit.
+            self.answered.count = 0
             taken(self._exchange.lease_of(piece, self.name))
             try:
                 # Results are encoded only while they are delivered.
-                self._exchange.deliver(piece, self.name, self._outcome(piece, self._exchange.order(piece.model)))
+                self._exchange.deliver(piece, self.name, self._outcome(piece, self._order(piece)))
             except SyntagmError as error:
                 self._exchange.deliver(piece, self.name, refusal(error, fatal=isinstance(error, _OtherVersions)))
         return piece
+
+    def _order(self, piece: Piece) -> dict[str, Any]:
+        """Return what the driver wrote of a model. Units are offered before the last of it can be read."""
+        while "fingerprint" not in (order := self._exchange.order(piece.model)) and piece.name != OPEN:
+            time.sleep(0.01)
+        return order
 
     def _outcome(self, piece: Piece, order: dict[str, Any]) -> Outcome:
         _refuse_other_versions(self.name, self._session.versions, self._versions)
         if piece.name == RESULTS:
             return Outcome({}, encoded_results(open_run(order["folder"])))
+        loading = 0.0
         if self._loaded is None or self._loaded.number != piece.model:
             self._loaded = None  # frees its memory before the next one is loaded
             began = time.monotonic()
             self._loaded = _Loaded(self._session, self._suites, piece.model, order)
-            self._loading = time.monotonic() - began
+            self._loading = loading = time.monotonic() - began
         if piece.name == OPEN:
-            return self._loaded.opening()
+            return replace(self._loaded.opening(), seconds=(loading, 0.0))
         began = time.monotonic()
-        outcome = self._loaded.compute(piece.name, order, self._cache)
+        outcome = self._loaded.compute(piece.name, order, self._cache, self.answered)
         self._units.append(time.monotonic() - began)
-        return outcome
+        return replace(outcome, seconds=(loading, self._units[-1]))
 
     def _taken(self) -> Piece | None:
         """Take a piece: of the loaded model if there is one, else of the model with the fewest workers for its offers."""
@@ -247,7 +271,8 @@ class Worker:
 def serve(session: Session, name: str) -> None:
     """Compute pieces until the driver ends the exchange; see `Worker`. This is all that a process of a worker does."""
     os.chdir(session.directory)
-    exchange, worker, heart = Exchange(session.exchange), Worker(session, name), _Heart(session)
+    exchange, worker = Exchange(session.exchange), Worker(session, name)
+    heart = _Heart(session, worker.answered)
     wait = 0.0
     while exchange.pulse.exists():
         try:

@@ -51,6 +51,9 @@ class Unit:
     last: int
     size: int
 
+    def __str__(self) -> str:
+        return f"suite {self.suite}, unit {self.name[:8]}"
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
@@ -208,6 +211,11 @@ class Task(ABC, Generic[Content]):
     portion: ClassVar[int]
     conjoins: ClassVar[bool]
     recorded: ClassVar[Mapping[str, Shape]]
+
+    @property
+    def noun(self) -> str:
+        """The noun for the questions, as in "12 sentences"."""
+        return "context" if self.needs == "fill" else "sentence"
 
     @abstractmethod
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from syntagm.errors import InputError
+from syntagm.io.number import counted
 from syntagm.io.toml import shown
 from syntagm.templates.spelling import tidy
 
@@ -56,7 +57,7 @@ def read(text: str, place: str) -> Table:
     lines = [line for line in lines if line and not line.startswith("#")]
     if len(lines) < 2:
         expected = "a line with the names of the columns, and at least one row"
-        raise InputError(place, f"{len(lines)} line{'' if len(lines) == 1 else 's'}", expected)
+        raise InputError(place, counted(len(lines), "line"), expected)
     columns = _columns(lines[0], place)
     rows = (_row(line, number, columns, f"{place}, row {number}") for number, line in enumerate(lines[1:], 1))
     return Table(place, columns, tuple(rows))
@@ -80,7 +81,7 @@ def _columns(line: str, place: str) -> tuple[str, ...]:
 def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
-        found = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {shown(line)}"
+        found = f"{counted(len(cells), 'cell')}: {shown(line)}"
         raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "Put | between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:

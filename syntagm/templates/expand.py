@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from syntagm.errors import InputError
+from syntagm.io.number import counted
 from syntagm.templates import expression, lexicon
 from syntagm.templates.effort import Effort
 from syntagm.templates.expression import FALSE, TRUE, VARIABLE, Expression, Ref
@@ -139,7 +140,7 @@ class Expansion:
         """
         if len(arguments) != len(phrase.parameters):
             header = f"{phrase.name}({', '.join(phrase.parameters)})"
-            found = f"{phrase.name} with {len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
+            found = f"{phrase.name} with {counted(len(arguments), 'argument')}"
             raise InputError(place, found, f"{{{header}}}" if phrase.parameters else f"{{{phrase.name}}}")
         self.effort.plan(len(phrase.parameters) + len(phrase.choices))
         slots: dict[str, str] = {}
@@ -251,7 +252,7 @@ class Expansion:
 
 def _other(value: str, every: Sequence[str], use: str, name: str, place: str, slot: str = "") -> str:
     if len(every) != 2:
-        number = f"{len(every)} value{'' if len(every) == 1 else 's'}"
+        number = counted(len(every), "value")
         cure = f"Write one pattern per value, use a variable with two values, or write {{{slot or 'slot'}.${name}}}."
         raise InputError(place, f"{use}, but {name} has {number}", "two values", cure)
     return every[1 - every.index(value)]

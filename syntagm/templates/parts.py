@@ -9,6 +9,7 @@ from typing import Any, Literal
 from syntagm.errors import FormulaError, InputError
 from syntagm.formula import parse as parse_formula
 from syntagm.io import toml
+from syntagm.io.number import counted
 from syntagm.io.toml import known, need, shown
 from syntagm.suite import AGGREGATES, Aggregate, Prediction
 from syntagm.templates import cells, expression, lexicon, pattern
@@ -126,7 +127,7 @@ def regions(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str, .
             )
     for condition in conditions.values():
         if (count := len(condition.regions)) != len(names):
-            found = f"{count} region{'' if count == 1 else 's'}: {shown(condition.text)}"
+            found = f"{counted(count, 'region')}: {shown(condition.text)}"
             listed = shown(" | ".join(names[:20]))
             raise InputError(condition.place, found, f"{len(names)}: {listed}", "Put | between two regions.")
     return names

@@ -9,8 +9,9 @@ from syntagm.drawing import axes
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.text import counted, or_none, short_names, shown
+from syntagm.drawing.text import or_none, short_names, shown
 from syntagm.errors import UsageError
+from syntagm.io.number import counted
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import correlation

@@ -22,9 +22,9 @@ from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import counted, numbers, shown
+from syntagm.drawing.text import numbers, shown
 from syntagm.errors import UsageError
-from syntagm.io.number import LARGEST, whole
+from syntagm.io.number import LARGEST, counted, whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, interval, score, suite_intervals

@@ -11,8 +11,9 @@ from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import by_model
-from syntagm.drawing.text import counted, shown
+from syntagm.drawing.text import shown
 from syntagm.errors import UsageError
+from syntagm.io.number import counted
 from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run

@@ -16,9 +16,10 @@ import polars as pl
 from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
-from syntagm.drawing.text import counted, only, shown
+from syntagm.drawing.text import only, shown
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
+from syntagm.io.number import counted
 from syntagm.result import Estimate, Group
 from syntagm.runs.several import named
 from syntagm.runs.store import Run

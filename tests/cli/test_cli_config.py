@@ -123,6 +123,24 @@ def test_one_file_that_exists(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert "no such file" in capsys.readouterr().err
 
 
+def test_fill_reads_a_file_with_one_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "gaps.toml"
+    options = 'suite = "marvin2018/simple_agrmt"\nlimit = 2\nwords = "verbs"\nno-report = true\ntop = [0.9, 0.5]\n'
+    path.write_text(options + '[[models]]\nmodel = "toy"\nname = "Toy"\n')
+    assert main(["fill", "--config", str(path), "-o", str(tmp_path / "run")]) == 0
+    found = open_run(tmp_path / "run")
+    assert (found.name, found.record["options"]["top"]) == ("Toy", [0.5, 0.9])
+    line = shlex.split(found.record["command"])
+    assert line[:3] == ["syntagm", "fill", "toy"]
+    assert main(line[1:]) == 0
+    assert main(["fill", "random", "--config", str(path), "--top", "0.5", "-o", str(tmp_path / "other")]) == 0
+    assert "; replaced by the command line: top, models\n" in capsys.readouterr().err
+    assert open_run(tmp_path / "other").record["options"]["top"] == [0.5]
+    path.write_text(options + 'models = ["toy", "random"]\n')
+    assert main(["fill", "--config", str(path), "-o", str(tmp_path / "two")]) == 2
+    assert f"{path}, models: 2 models; expected one, as for `syntagm fill`" in capsys.readouterr().err
+
+
 def test_a_group_stands_before_the_name(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('[[models]]\nmodel = "toy"\nname = "small"\ngroup = "Toys"\n')

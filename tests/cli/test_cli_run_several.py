@@ -14,9 +14,11 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import _screen, main
+from syntagm.cli import run as run_command
 from syntagm.drawing.series import Series
 from syntagm.models import names as model_names
-from syntagm.runs.store import open_run
+from syntagm.report import page
+from syntagm.runs.store import Run, open_run
 
 SUITE = ["--suite", "hu2020/mvrr"]
 
@@ -133,6 +135,28 @@ class TestSeveralModels:
         assert "syntagm: a-best: " in found
         assert "syntagm: b-best: " in found
 
+    @pytest.mark.parametrize(
+        ("models", "labels", "more"),
+        [
+            (["m/seed*/best"], ["seed1-best", "seed2-best"], "m/seed3/best"),
+            (["m/*/best"], ["seed1-best", "seed2-best"], "m/other/best"),
+            (["m/seed1/*", "m/seed2/*"], ["m-seed1-best", "m-seed1-last", "m-seed2-best"], "m/seed2/last"),
+        ],
+    )
+    def test_labels_stay_when_more_folders_match(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+        models: list[str], labels: list[str], more: str,
+    ) -> None:  # fmt: skip
+        for folder in ("m/seed1/best", "m/seed1/last", "m/seed2/best"):
+            (tmp_path / folder).mkdir(parents=True)
+        monkeypatch.chdir(tmp_path)
+        # The folders contain no models. The labels are named before that is found out.
+        assert run(*models, *SUITE, "-o", "out") == 2
+        assert re.findall(r"^(\S+) \(\d of \d\): m/", capsys.readouterr().err, re.MULTILINE) == labels
+        (tmp_path / more).mkdir(parents=True)
+        assert run(*models, *SUITE, "-o", "out") == 2
+        assert {*labels} < {*re.findall(r"^(\S+) \(\d of \d\): m/", capsys.readouterr().err, re.MULTILINE)}
+
     def test_a_folder_with_the_run_of_one_model_is_refused(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -172,6 +196,64 @@ def test_the_bar_of_several_models_tells_models_speed_and_time(monkeypatch: pyte
         screen.answered("", 0)
     shown = re.sub(r"\x1b\[[\d;?]*\w", "", written.getvalue())
     assert re.search(r"1 of 3 models begun .* 50/300 sentences [\d,]+ per second, \d+ s left", shown)
+
+
+def test_an_estimate_of_the_time_comes_early_and_includes_the_models_that_follow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with _screen.Screen(following=2) as screen:
+        now[0] += 30  # to load the model
+        screen.planned(1000, 0, 2)
+        for _ in range(15):
+            now[0] += 1
+            screen.answered("mvrr", 10)
+    assert capsys.readouterr().err.splitlines() == [
+        "2 suites, 1,000 sentences",
+        # 97 s for this model, and 130 s for each of the others.
+        "30 of 1,000 sentences, 10 per second, 2 min left, 6 min with 2 more models",
+        "140 of 1,000 sentences, 10 per second, 86 s left, 6 min with 2 more models",
+    ]
+
+
+def test_v_tells_of_units_and_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["toy", *SUITE, "--limit", 3, "--no-report", "--no-cache"]
+    assert run(*line, "-o", tmp_path / "out", "-v") == 0
+    shown = re.sub(r"\d+\.\d+ s", "T", capsys.readouterr().err)
+    name = open_run(tmp_path / "out").suites[0].shards[0][:8]
+    assert shown.splitlines() == [
+        "loaded in T",
+        "1 suite, 12 sentences",
+        "planned in T; units to compute: 1 of 1",
+        f"suite mvrr, unit {name}: 12 sentences in T, 0 answers from the cache; committed in T",
+        "results written in T",
+    ]
+    assert run(*line, "-o", tmp_path / "other") == 0
+    assert capsys.readouterr().err == "1 suite, 12 sentences\n"
+    with pytest.raises(SystemExit):
+        run(*line, "-v", "-q", "-o", tmp_path / "both")
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_more_models_than_fit_on_a_page_have_their_numbers_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MOST", 1)
+    assert run("toy", "random", *SUITE, "--limit", 2, "-o", tmp_path) == 0
+    shown = capsys.readouterr()
+    assert "syntagm: report: 2 models; expected at most 1. Report on some of them: `syntagm report DIR/" in shown.err
+    assert "runs: " in shown.out
+    assert "report: " not in shown.out
+    assert not (tmp_path / "report.html").exists()
+    assert main(["report", str(tmp_path), "-o", str(tmp_path / "report.html")]) == 2
+
+
+def test_results_are_not_read_to_count_what_is_undefined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy_run(tmp_path, agreement())
+    opened = open_run(tmp_path)
+    monkeypatch.setattr(Run, "results", None)
+    assert not run_command._mostly_undefined([opened])
 
 
 class TestNames:
@@ -247,7 +329,9 @@ class TestLimit:
         capsys.readouterr()
         assert run("toy", "random", "--suite", "hu2020/mvrr", "--limit", "5", "--dry-run", "-o", tmp_path / "x") == 0
         assert capsys.readouterr().out.splitlines() == [
-            f"{model}: 1 suite, 5 items, 20 sentences, 20 of them distinct" for model in ("toy", "random")
+            "toy: 1 suite, 5 items, 20 sentences, 20 of them distinct",
+            "random: 1 suite, 5 items, 20 sentences, 20 of them distinct",
+            "2 models: 40 sentences",
         ]
 
     @pytest.mark.slow

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Numbers, Sizes, search
+from syntagm.models.rnng.derivations import Floats, Numbers
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Grammar, Sizes, search
 
 
 class Counting(Grammar):

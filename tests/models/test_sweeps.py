@@ -7,7 +7,7 @@ from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.models.sweeps import coarse, largest, several
+from syntagm.models.sweeps import coarse, largest, part, several
 from syntagm.runs.store import run_folders
 
 
@@ -27,6 +27,27 @@ def test_ranges_end_at_the_last_number_that_fits_and_are_crossed() -> None:
     assert several("m@step{0..7..3}") == ["m@step0", "m@step3", "m@step6"]
     assert several("m{1..2}-{a,b}") == ["m1-a", "m1-b", "m2-a", "m2-b"]
     assert several("gpt2") == ["gpt2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "expected"),
+    [
+        ("ckpt/step*", "ckpt/step100", "step100"),
+        ("lstm:ckpt//seed*/best/?bos=no", "lstm:ckpt/seed1/best/?bos=no", "seed1/best?bos=no"),
+        ("lstm:*/best", "lstm:a/best", "a/best"),
+        ("seed[12]/step*", "seed1/step5", "seed1/step5"),
+        ("a[1]/{x,y}", "a[1]/x", "x"),
+        ("/data/{a/1,b}/best", "/data/a/1/best", "a/1/best"),
+        ("../m/{lstm,rnng}-{1..2}", "../m/lstm-1", "lstm-1"),
+        ("org/name@step{1..3}", "org/name@step2", "name@step2"),
+        ("{lstm,masked}:m/best", "lstm:m/best", "lstm:m/best"),
+        ("m/rnng?beam=1,2", "m/rnng?beam=1", "rnng?beam=1"),
+        ("m/rnng?tokens={saved,moses}", "m/rnng?tokens=moses", "rnng?tokens=moses"),
+        ("python:own.py:Model", "python:own.py:Model", "Model"),
+    ],
+)
+def test_a_label_begins_where_the_pattern_does(text: str, model: str, expected: str) -> None:
+    assert part(text, model) == expected
 
 
 def test_the_largest_models_come_first(tmp_path: Path) -> None:

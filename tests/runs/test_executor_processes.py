@@ -201,7 +201,10 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("submitit"), reason="submitit is not installed")
-def test_a_machine_without_slurm_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_without_slurm_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     out = str(tmp_path / "out")
     assert main(["run", "toy", "--suite", "hu2020/mvrr", "-o", out, "--executor", "slurm:2"]) == 2
     assert "cluster=local tries it without Slurm" in capsys.readouterr().err

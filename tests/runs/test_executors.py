@@ -23,7 +23,7 @@ from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
 from syntagm.runs.driver import Job, drive
 from syntagm.runs.evaluate import run_suites
-from syntagm.runs.exchange import RESULTS, Exchange, Piece, Pulse
+from syntagm.runs.exchange import RESULTS, Exchange, Outcome, Piece, Pulse
 from syntagm.runs.executors.local import Local
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work, Worker
@@ -440,3 +440,222 @@ class TestLeases:
         drive_all(tmp_path / "out", files, executor)
         assert executor.late
         assert contents(tmp_path / "out") == expected
+
+
+class TestReplacement:
+    def test_idle_workers_may_end_when_there_is_no_work_for_them(self, tmp_path: Path, files: list[str]) -> None:
+        """As jobs do at their time limit, while the last units are computed."""
+
+        class Tired(Here):
+            def ended(self) -> Mapping[str, str]:
+                ended = dict.fromkeys(list(self.workers)[len(SUITES) :], "timeout")
+                self.workers = {name: each for name, each in self.workers.items() if name not in ended}
+                return ended | dict(super().ended())
+
+        assert isinstance(drive_all(tmp_path / "out", files, Tired(7), ("toy",))["m0"], Run)
+
+    def test_workers_that_were_evicted_are_not_counted(self, tmp_path: Path, files: list[str]) -> None:
+        class Preempting(Here):
+            def evicted(self, worker: str) -> bool:
+                return True
+
+        executor = Preempting(1, lambda step: "killed" if step <= driver.TRIES + 1 else "")
+        assert isinstance(drive_all(tmp_path / "out", files, executor, ("toy",))["m0"], Run)
+
+    def test_to_replace_a_worker_is_tried_again(self, tmp_path: Path, files: list[str]) -> None:
+        refused = []
+
+        class Full(Here):
+            def start(self, workers: Sequence[str], session: Session) -> None:
+                if self.workers and len(refused) < 2:
+                    refused.append(list(workers))
+                    raise RunError("--executor here", "too many jobs", "fewer")
+                super().start(workers, session)
+
+        executor = Full(2, lambda step: "killed" if step == 2 else "")
+        executor.be_patient(0.01)
+        assert all(isinstance(result, Run) for result in drive_all(tmp_path / "out", files, executor).values())
+        assert refused == [["w3"], ["w3"]]
+
+    def test_without_any_worker_a_refusal_is_an_error(self, tmp_path: Path, files: list[str]) -> None:
+        class Full(Here):
+            def start(self, workers: Sequence[str], session: Session) -> None:
+                if workers != ["w1"]:
+                    raise RunError("--executor here", "too many jobs", "fewer")
+                super().start(workers, session)
+
+        with pytest.raises(RunError, match="too many jobs"):
+            drive_all(tmp_path / "out", files, Full(1, lambda _: "killed"))
+
+    def test_a_unit_can_be_taken_before_it_is_known_how_the_run_was_opened(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (exchange := Exchange(tmp_path / "exchange")).folder.mkdir()
+        exchange.create()
+        order = {"model": "toy", "label": "", "folder": str(tmp_path / "out"), "options": None}
+        exchange.describe(0, order)
+        exchange.offer(Piece(0, 0, "open"))
+        each = Worker(Session(work(files), exchange.folder, tmp_path, worker.versions(), 10.0, 120.0), "w1")
+        each.step()
+        [opened] = exchange.arrivals()
+        record = opened.head["record"]
+        exchange.offer(Piece(0, 1, opened.head["units"][0][0]))
+        described = order | {"options": record["options"], "fingerprint": record["model"]["fingerprint"]}
+        monkeypatch.setattr("time.sleep", lambda _: exchange.describe(0, described))
+        each.step()
+        assert [arrival.error() for arrival in exchange.arrivals()] == [None]
+
+    def test_a_worker_that_has_a_unit_of_a_model_that_was_given_up_can_read_what_it_needs(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        described: list[Mapping[str, Any]] = []
+        describe = Exchange.describe
+
+        def noting(exchange: Exchange, model: int, order: Mapping[str, Any]) -> None:
+            described.append(order)
+            describe(exchange, model, order)
+
+        monkeypatch.setattr(Exchange, "describe", noting)
+        drive_all(tmp_path / "out", files, Here(1), (f"lstm:{tmp_path}/nowhere",))
+        before, after = described
+        assert after == before | {"fingerprint": ""}
+
+
+class TestProgress:
+    def test_progress_inside_a_unit_is_reported_once(self, tmp_path: Path, files: list[str]) -> None:
+        """A worker is killed after 4 of 6 sentences; what the next one computes counts from the fifth on."""
+        said: list[tuple[str, int]] = []
+
+        class Told(Progress):
+            def answered(self, suite: str, questions: int) -> None:
+                said.extend([(suite, questions)] * (questions != 0))
+
+        class Scripted(Here):
+            looks = iter(["w1", 3, 4, "killed", "w2", 2, 5, 99, "offered again"])
+
+            def ended(self) -> Mapping[str, str]:
+                exchange = Exchange(self.session.exchange)
+                self.unit = self.unit or next((offer for offer in exchange.offers_of(0) if offer.place == 1), None)
+                if (piece := self.unit) is None:
+                    return super().ended()
+                match look := next(self.looks, None):
+                    case None:
+                        return super().ended()
+                    case "killed":
+                        return {"w1": "killed by SIGKILL"}
+                    case "offered again":
+                        exchange.release(piece, self.worker)
+                        exchange.offer(piece)
+                    case int():
+                        exchange.renew(exchange.lease_of(piece, self.worker), look)
+                    case _:
+                        self.worker = look
+                        assert exchange.lease(piece, look)
+                return {}
+
+            unit: Piece | None = None
+            worker = ""
+
+        executor = Scripted(1)
+        executor.beat = 0.0
+        (tmp_path / "out").mkdir()
+        list(drive(jobs(tmp_path / "out", ["toy"]), work(files), tmp_path / "out", executor, Told()))
+        assert said[:4] == [("third", 3), ("third", 1), ("third", 1), ("third", 1)]
+        assert sum(count for _, count in said) == 12
+        assert next(executor.looks, None) is None
+
+    def test_a_worker_tells_how_far_it_is_through_its_lease(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told: list[list[int]] = []
+        deliver = Exchange.deliver
+
+        def telling(exchange: Exchange, piece: Piece, name: str, outcome: Outcome) -> None:
+            lease = exchange.lease_of(piece, name)
+            exchange.renew(lease, executor.workers[name].answered.count)
+            told.append([piece.place, lease.stat().st_size])
+            deliver(exchange, piece, name, outcome)
+
+        monkeypatch.setattr(Exchange, "deliver", telling)
+        executor = Here(1)
+        drive_all(tmp_path / "out", files, executor, ["toy"])
+        # The opening, the units and the results.
+        assert told == [[0, 0], [1, 6], [2, 4], [3, 2], [0, 0]]
+
+    def test_details_tell_who_did_what(self, tmp_path: Path, files: list[str]) -> None:
+        said: list[str] = []
+
+        class Told(Progress):
+            def noted(self, line: str) -> None:
+                said.append(re.sub(r"\d+\.\d+ s", "T", line))
+
+        executor = Here(1, lambda step: "killed" if step == 3 else "")
+        executor.beat = 0.0
+        (tmp_path / "out").mkdir()
+        [(_, result)] = drive(jobs(tmp_path / "out", ["toy"]), work(files), tmp_path / "out", executor, Told())
+        assert isinstance(result, Run)
+        first, second, third = (suite.shards[0][:8] for suite in result.suites)
+        assert said == [
+            "workers started: w1",
+            "w1: m0, its loading: loaded and planned in T",
+            f"w1: m0, suite third, unit {third}: 6 sentences in T, committed in T",
+            f"w1: began m0, suite second, unit {second}",
+            "w1: ended with killed by SIGKILL",
+            "workers started: w2",
+            f"w2: m0, suite second, unit {second}: loaded and planned in T, 4 sentences in T, committed in T",
+            f"w2: m0, suite first, unit {first}: 2 sentences in T, committed in T",
+            "w2: m0, its results: written",
+            "the workers took T to load and plan models, T to compute units; units were committed in T",
+        ]
+
+    def test_a_lease_that_was_given_to_another_worker_is_not_created_again(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            Exchange(tmp_path).renew(tmp_path / "lease", 3)
+        assert not list(tmp_path.iterdir())
+
+
+class TestCachingFileSystems:
+    """What one machine does to a file, others may see late."""
+
+    def test_a_lease_that_is_listed_still_is_not_lost(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        leases, exists, said = Exchange.leases, Path.exists, []
+
+        def listed(exchange: Exchange) -> Iterable[tuple[Piece, str]]:
+            return [*leases(exchange), (Piece(0, 0, RESULTS), "w9")]
+
+        class Told(Progress):
+            def warned(self, warning: str) -> None:
+                said.append(warning)
+
+        monkeypatch.setattr(Exchange, "leases", listed)
+        monkeypatch.setattr(Path, "exists", lambda path: path.parent.name == "leases" or exists(path))
+        (executor := Here(1)).be_patient(0.01)
+        (tmp_path / "out").mkdir()
+        list(drive(jobs(tmp_path / "out", ["toy"]), work(files), tmp_path / "out", executor, Told()))
+        assert said == []
+
+    def test_what_was_taken_can_be_offered_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        touch = Path.touch
+
+        def touching(path: Path) -> None:
+            if path.parent.parent.name == "offers":
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            touch(path)
+
+        (exchange := Exchange(tmp_path)).create()
+        monkeypatch.setattr(Path, "touch", touching)
+        exchange.offer(piece := Piece(0, 1, "unit"))
+        assert exchange.offers() == {0: [piece]}
+
+    def test_an_error_of_the_file_system_is_no_death(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def stale(*_: object) -> None:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+        (tmp_path / "pulse").touch()
+        long, short = Pulse(tmp_path / "pulse", 100.0), Pulse(tmp_path / "pulse", 0.0)
+        monkeypatch.setattr("syntagm.runs.exchange.open", stale, raising=False)
+        assert long.beats()
+        assert not short.beats()
+        assert short.exists

@@ -25,7 +25,7 @@ from syntagm.models.causal.head import Head
 from syntagm.models.causal.positions import limit, window
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
 from syntagm.models.causal.rows import Rows
-from syntagm.models.device import send
+from syntagm.models.device import FullPrecision, send
 from syntagm.models.hugging_face.memory import free, is_out_of_memory
 from syntagm.models.hugging_face.tokens import Borders
 
@@ -72,6 +72,7 @@ class Forward:
             self.head.watch(borders)
 
     @torch.inference_mode()
+    @FullPrecision()
     def surprisals(
         self,
         sequences: Sequence[Sequence[int]],
@@ -119,19 +120,24 @@ class Forward:
         while remaining:
             # A GPU computes a batch while the next one is prepared.
             under_way: list[tuple[Sequence[Pack], Callable[[], list[list[Rows]]]]] = []
-            for batch in batches(self._packs(sequences, remaining, tree), self.budget):
-                try:
+            batch: Sequence[Pack] = ()
+            try:
+                for batch in batches(self._packs(sequences, remaining, tree), self.budget):
                     under_way.append((batch, self.batch(sequences, batch, tree, skipped)))
-                except (RuntimeError, MemoryError) as error:
-                    self._halve(batch, error)
-                    break
-                if len(under_way) == 2:
+                    if len(under_way) == 2:
+                        collect(*under_way.pop(0))
+                while under_way:
                     collect(*under_way.pop(0))
-            for started in under_way:
-                collect(*started)
-            remaining = [index for index in remaining if results[index] is None]
+            except (RuntimeError, MemoryError) as error:
+                # What was under way is computed again, with the rest.
+                under_way.clear()
+                self._halve(batch, error)
+            if remaining := [index for index in remaining if results[index] is None]:
+                # Inside `except`, the error would still hold the memory of the batch.
+                free(self.device)
 
     @torch.inference_mode()
+    @FullPrecision()
     def visit(
         self, packs: Sequence[Pack], nodes: Sequence[NDArray[np.int64]], tree: bool,
         read: Callable[[range, Iterator[tuple[int, torch.Tensor]]], None],
@@ -162,6 +168,8 @@ class Forward:
                         self._halve(batch, error, whole=True)
                         break
                     at = indices.stop
+                if at < len(packs):
+                    free(self.device)
 
     def _halve(self, batch: Sequence[Pack], error: Exception, whole: bool = False) -> None:
         """Halve the size of batches permanently after running out of memory; raise any other error again.
@@ -180,7 +188,6 @@ class Forward:
                 "enough memory for one sentence", "Use a smaller model or dtype, or another device.",
             ) from error  # fmt: skip
         self.budget.tokens = max(1, min(self.budget.tokens, size) // 2)
-        free(self.device)
 
     def _packs(self, sequences: Sequence[Sequence[int]], chosen: Sequence[int], tree: bool) -> Iterator[Pack]:
         last = self.head.borders is not None
@@ -243,7 +250,9 @@ class Forward:
         for row, pack in enumerate(batch):
             tokens[row, : len(pack.tokens)] = pack.tokens
         inputs: dict[str, Any] = {"input_ids": send(tokens, self.device), "use_cache": False}
-        inputs |= self._tree_inputs(batch, width) if tree else self._padded_inputs(batch, width)
+        if tree:
+            inputs |= self._tree_inputs(batch, width)
+        # Padding needs no mask: it comes last, where a left-to-right model does not see it.
         self.evaluated += sum(len(pack.tokens) for pack in batch)
         return inputs, width
 
@@ -259,12 +268,6 @@ class Forward:
         # The mask is additive: some attention implementations use a boolean mask incorrectly without an error.
         mask.masked_fill_(send(~allowed, self.device), torch.finfo(self.dtype).min)
         return {"attention_mask": mask, "position_ids": send(depths, self.device)}
-
-    def _padded_inputs(self, batch: Sequence[Pack], width: int) -> dict[str, torch.Tensor]:
-        real = np.zeros((len(batch), width), np.int64)
-        for row, pack in enumerate(batch):
-            real[row, : len(pack.tokens)] = 1
-        return {"attention_mask": send(real, self.device)} if not real.all() else {}
 
     @property
     def _portion(self) -> int:

@@ -98,34 +98,31 @@ class Head:
         order = np.argsort(places, kind="stable")
         sorted_places = places[order]
         all_rows, all_columns = send(sorted_places, self.device), send(targets[order], self.device)
-        bits: list[torch.Tensor] = []
-        sets: list[torch.Tensor] = []
+        parts: list[torch.Tensor] = []
+        set_parts: list[torch.Tensor] = []
         for first, logits in chunks:
             for start in range(first, first + len(logits), self._block):
                 wide = logits[start - first : start - first + self._block].to(self.wide)
                 low, high = np.searchsorted(sorted_places, [start, start + len(wide)])
                 rows, columns = all_rows[low:high] - start, all_columns[low:high]
                 wide -= wide.amax(-1, keepdim=True)
-                picked = wide[rows, columns].double() / math.log(2)
+                picked = wide[rows, columns]
                 # On a CPU, the exponential of base 2 is several times as fast as that of base e.
                 masses = wide.mul_(1 / math.log(2)).exp2_()
                 total = masses.sum(-1)
-                bits.append(total.log2()[rows].double() - picked)
+                # What remains is computed in float64, which not every GPU has, by the CPU.
+                parts.append(torch.stack([total.log2()[rows], picked]))
                 if watched is not None:
-                    set_probabilities = (masses @ watched).double() / total.double()[:, None]
-                    sets.append(-set_probabilities.log2())
+                    set_parts.append(torch.cat([masses @ watched, total[:, None]], 1))
 
         def finish() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            unsorted = np.empty(len(order))
-            unsorted[order] = _fetch(bits, (0,))
-            return unsorted, _fetch(sets, (0, 2 if watched is None else watched.shape[1]))
+            bits, sets = np.empty(len(order)), np.zeros((0, 2 if watched is None else watched.shape[1]))
+            if parts:
+                totals, picks = torch.cat(parts, 1).cpu().double()
+                bits[order] = (totals - picks / math.log(2)).numpy()
+            if set_parts:
+                masses = torch.cat(set_parts).cpu().double()
+                sets = -(masses[:, :-1] / masses[:, -1:]).log2().numpy()
+            return bits, sets
 
         return finish
-
-
-def _fetch(parts: list[torch.Tensor], empty: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the concatenated parts, or zeros of the shape `empty` if there are none."""
-    if not parts:
-        return np.zeros(empty)
-    numbers: NDArray[np.float64] = torch.cat(parts).cpu().numpy()
-    return numbers

@@ -16,6 +16,7 @@ from syntagm.errors import ModelError
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import plan
 from syntagm.models.causal.rows import Rows
+from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import Borders
 
@@ -45,7 +46,7 @@ def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> For
 def _probe(forward: Forward, share: bool) -> None:
     """Set `tree`, `direct_head` and `numerical_error`."""
     sequences = _probe_sequences(forward.symbols, min(forward.limit, 48))
-    with torch.inference_mode():
+    with torch.inference_mode(), FullPrecision():
         plain = [_plain(forward, sequence) for sequence in sequences]
         _refuse_looking_ahead(forward, sequences, plain)
         forward.direct_head = _reaches_head(forward, sequences[0])

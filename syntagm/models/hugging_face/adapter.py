@@ -10,6 +10,7 @@ from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json, seal
+from syntagm.models.device import FullPrecision
 
 CONFIG = "adapter_config.json"
 _WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
@@ -146,7 +147,8 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
         _refuse_other_numbers(place, tuned, inner, settings)
         if merged:
             try:
-                inner = tuned.merge_and_unload(safe_merge=True)
+                with FullPrecision():
+                    inner = tuned.merge_and_unload(safe_merge=True)
             except Exception as error:
                 raise ModelError(
                     place, f"adapters of the kind {settings['peft_type']} can't be merged: {error}", "adapter=separate"

@@ -2,7 +2,7 @@
 
 import torch
 
-_SIGNS = ("can't allocate memory", "out of memory", "not enough memory", "bad_alloc", "cublas_status_alloc_failed")
+_SIGNS = ("can't allocate memory", "out of memory", "not enough memory", "bad_alloc", "_status_alloc_failed")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -14,5 +14,5 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def free(device: torch.device) -> None:
     """Free unused cached memory on a GPU."""
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
+    if device.type != "cpu":
+        getattr(torch, device.type).empty_cache()

@@ -102,7 +102,10 @@ def product(
 
 
 class Gelu(torch.nn.Module):
-    """GPT-2's GELU, which takes seven operations over the whole input in transformers."""
+    """GPT-2's GELU (its tanh approximation), computed on a CPU in blocks.
+
+    In transformers it takes seven operations over the whole input.
+    """
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """Apply the function."""

@@ -57,12 +57,16 @@ def hash_stored(files: str, tokenizer: Any) -> str:
 
 def sample(model: Any) -> str:
     """Return a hash of a few numbers of each weight, which changes with every training step."""
-    digest = hashlib.sha256()
+    values: dict[torch.device, list[torch.Tensor]] = {}
     for tensor in filter(plain, model.parameters()):
         # A matrix may be stored column by column; its rows would be copied here.
         flat = (tensor.detach() if tensor.is_contiguous() else tensor.detach().t()).reshape(-1)
-        values = flat[:: max(1, len(flat) // 8)].cpu().contiguous()
-        digest.update(memoryview(values.view(torch.uint8).numpy()))
+        chosen = flat[:: max(1, len(flat) // 8)].contiguous()
+        values.setdefault(tensor.device, []).append(chosen.view(torch.uint8))
+    digest = hashlib.sha256()
+    for parts in values.values():
+        # One copy for all weights, since a GPU is waited for at each.
+        digest.update(torch.cat(parts).cpu().numpy().tobytes())
     return digest.hexdigest()
 
 

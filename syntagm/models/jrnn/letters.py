@@ -16,7 +16,7 @@ from syntagm.models.words.vocabulary import Vocabulary
 
 # The number of letters of a word, with its beginning and its end.
 LENGTH = 50
-# The digits of the hash that distinguishes unknown words. A number and one of eight million texts fit into 63 bits.
+# The bits of the hash that distinguishes unknown words. A number and one of eight million texts fit into 63 bits.
 _BITS = 40
 
 
@@ -43,13 +43,13 @@ def symbols(words: Iterable[bytes]) -> Symbols | None:
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """The letters of words by their numbers.
+    """A mapping from numbers of words to their letters, for words inside and outside the vocabulary.
 
-    Words of the vocabulary have their numbers there. An unknown word has one beyond, from a hash: it does not depend on the
-    texts before, and neither does the order in which texts are computed.
+    A word of the vocabulary has its number there. The number of any other word is above these and comes from a hash of the
+    word, so that neither it nor the order in which texts are computed depends on the texts before.
 
     Arguments:
-        vocabulary: the vocabulary. The word 0 is the beginning of a text: the end is never read.
+        vocabulary: the vocabulary. Word 0 is read as the beginning of a text, because the end is never read.
         symbols: the symbols.
     """
 

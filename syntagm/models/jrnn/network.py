@@ -54,7 +54,7 @@ class Size:
 
 
 class Highway(nn.Module):
-    """A highway layer; its matrices have the shapes of the original."""
+    """A highway layer (Srivastava et al. 2015): each output is a weighted mean of the input and of its transform."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Highway(nn.Module):
         self.transform_bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Transform the embeddings of words in part."""
+        """Return the outputs for the embeddings of words, of the same shape."""
         share = torch.sigmoid(torch.addmm(self.gate_bias, inputs, self.gate) - _CARRY)
         return torch.lerp(inputs, torch.relu(torch.addmm(self.transform_bias, inputs, self.transform)), share)
 

@@ -6,15 +6,16 @@ this gives the same logits as the original model. A probe decides this when the 
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice, takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from syntagm.errors import ModelError
+from syntagm.models.device import FullPrecision, send
 from syntagm.models.hugging_face.memory import free, is_out_of_memory
 from syntagm.models.masked.first_layer import first_layer, once
 from syntagm.models.masked.last_layer import at_places, last_layer
@@ -23,6 +24,7 @@ from syntagm.models.masked.rows import Row
 
 # Number of logits in memory at a time: 128 MiB of float32.
 _HELD = 1 << 25
+Answer = TypeVar("Answer")
 
 
 class MaskedForward:
@@ -73,14 +75,18 @@ class MaskedForward:
                 f"numbers below {self.symbols}, the model's vocabulary size", "Check that the tokenizer belongs to the model.",
             )  # fmt: skip
 
-    def logits(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], torch.Tensor]]:
+    def visit(
+        self, rows: Sequence[Row], read: Callable[[list[int], torch.Tensor], Answer]
+    ) -> Iterator[tuple[list[int], Answer]]:
         """Compute the logits at the scored position of each row, batch by batch, in float32 at least.
 
         Arguments:
             rows: the rows, none longer than `limit`.
+            read: function of the indices of the rows in a batch, and their logits, shape (rows, vocabulary). A batch is
+                halved if memory runs out in it, too.
 
         Yields:
-            The indices of the rows in a batch, and their logits, shape (rows, vocabulary).
+            The indices of the rows in a batch, and what `read` returned for it.
 
         Raises:
             ModelError: memory runs out for a single row.
@@ -89,12 +95,15 @@ class MaskedForward:
         while waiting:
             batch = self._next(rows, waiting)
             try:
-                logits = self.batch([rows[index] for index in batch])
+                answer = read(batch, self.batch([rows[index] for index in batch]))
             except (RuntimeError, MemoryError) as error:
                 self._halve(sum(len(rows[index].inputs) for index in batch), len(batch), error)
+            else:
+                del waiting[: len(batch)]
+                yield batch, answer
                 continue
-            del waiting[: len(batch)]
-            yield batch, logits
+            # Inside `except`, the error would still hold the memory of the batch.
+            free(self.device)
 
     def _next(self, rows: Sequence[Row], waiting: Sequence[int]) -> list[int]:
         """Return the first waiting rows of the same length that fit into the budget, at least one; `waiting` is sorted."""
@@ -115,13 +124,13 @@ class MaskedForward:
                 "enough memory for one row", "Use a smaller model or dtype, or another device.",
             ) from error  # fmt: skip
         self.budget = max(1, min(self.budget, size) // 2)
-        free(self.device)
 
     @torch.inference_mode()
+    @FullPrecision()
     def batch(self, rows: Sequence[Row]) -> torch.Tensor:
         """Compute the logits at the scored position of each row; all rows have the same length. Shape (rows, vocabulary)."""
-        tokens = torch.from_numpy(np.stack([row.tokens(self.mask) for row in rows])).to(self.device)
-        places = torch.tensor([row.place for row in rows], device=self.device)
+        tokens = send(np.stack([row.tokens(self.mask) for row in rows]), self.device)
+        places = send(np.array([row.place for row in rows], np.int64), self.device)
         self.widest, self.evaluated = max(self.widest, tokens.numel()), self.evaluated + len(rows)
         with self._lock:
             logits = self._at_places(tokens, places) if self.direct_head else self._at_all_places(tokens, places)

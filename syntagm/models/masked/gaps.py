@@ -55,8 +55,8 @@ class Filler:
                 [(row, _)] = words_in_place(gap_candidates.before, (self._forward.mask,), gap_candidates.after)
                 whole.setdefault(plan.number(row), []).append(owner)
             self._ask_others(plan, owner, gap_candidates, fills[owner])
-        for batch, logits in self._forward.logits(plan.rows):
-            for number, row in zip(batch, logits.cpu().numpy(), strict=True):
+        for batch, logits in self._forward.visit(plan.rows, lambda _, logits: logits.cpu().numpy()):
+            for number, row in zip(batch, logits, strict=True):
                 for owner in whole.get(number, []):
                     _read_all(row, candidates[owner].single, fills[owner])
                 _read_targets(row, plan.targets[number], fills)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
+from syntagm.models.device import send
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame
 from syntagm.models.hugging_face.weights import (
@@ -217,20 +218,33 @@ class Masked(LanguageModel):
             for number, piece in enumerate(pieces)
         ]
         rows_plan = plan(scored, self.forward.mask, self._masking.hidden)
-        for batch, logits in self.forward.logits(rows_plan.rows):
-            targets = [
-                (row, number, *target) for row, number in enumerate(batch) for target in rows_plan.targets[number]
-            ]
-            rows, numbers, owners, indices, ids = map(list, zip(*targets, strict=True))
+
+        def read(batch: list[int], logits: torch.Tensor) -> torch.Tensor:
+            targets = [(row, target) for row, number in enumerate(batch) for *_, target in rows_plan.targets[number]]
+            rows, ids = send(np.array(targets, np.int64).T.copy(), logits.device)
+            return _nats(logits, rows, ids)
+
+        def finish(batch: list[int], nats: torch.Tensor) -> int:
+            bits_of_targets = (nats.cpu().double() / math.log(2)).tolist()
+            targets = [(number, owner, index) for number in batch for owner, index, _ in rows_plan.targets[number]]
             reported = 0
-            for number, owner, index, value in zip(numbers, owners, indices, _bits(logits, rows, ids), strict=True):
+            for (number, owner, index), value in zip(targets, bits_of_targets, strict=True):
                 piece = pieces[owner]
                 bits[piece.owner][piece.window.begin + index] = value
                 seen = len(piece.text.places) - len(rows_plan.rows[number].masked)
                 context[piece.owner][piece.window.begin + index] = seen
                 remaining[owner] -= 1
                 reported += 0 if remaining[owner] else piece.reported
-            yield reported
+            return reported
+
+        # A GPU computes a batch while the next one is prepared.
+        under_way: list[tuple[list[int], torch.Tensor]] = []
+        for started in self.forward.visit(rows_plan.rows, read):
+            under_way.append(started)
+            if len(under_way) == 2:
+                yield finish(*under_way.pop(0))
+        for started in under_way:
+            yield finish(*started)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`.
@@ -293,10 +307,9 @@ def _portions(sizes: Sequence[int]) -> Iterator[range]:
         yield range(first, len(sizes))
 
 
-def _bits(logits: torch.Tensor, rows: Sequence[int], targets: Sequence[int]) -> list[float]:
-    """Return the surprisal of each target in its row, in bits; a row may have several targets."""
+def _nats(logits: torch.Tensor, rows: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Return the surprisal of each target in its row, in nats; a row may have several targets."""
     # Blocks that fit into the CPU's cache.
     block = len(logits) if logits.device.type != "cpu" else max(1, _BLOCK // logits.shape[-1])
     total = torch.cat([part.logsumexp(-1) for part in torch.split(logits, block)])
-    surprisals: list[float] = ((total[rows] - logits[rows, targets]).double() / math.log(2)).tolist()
-    return surprisals
+    return total[rows] - logits[rows, targets]

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.rows import Row
@@ -41,7 +42,7 @@ def _probe(forward: MaskedForward) -> None:
     """
     texts = _texts(forward)
     rows = [row for text in texts for row in text]
-    with torch.inference_mode():
+    with torch.inference_mode(), FullPrecision():
         single_logits = [_alone(forward, row) for row in rows]
     forward.vocabulary = single_logits[0].shape[-1]
     forward.symbols = min(forward.symbols, forward.vocabulary)
@@ -85,7 +86,7 @@ def _alone(forward: MaskedForward, row: Row) -> torch.Tensor:
 
 def _bits(logits: torch.Tensor, targets: list[int]) -> NDArray[np.float64]:
     picked = torch.log_softmax(logits, -1)[torch.arange(len(targets)), targets]
-    return np.array(-picked.double().cpu().numpy() / math.log(2), np.float64)
+    return np.array(-picked.cpu().double().numpy() / math.log(2), np.float64)
 
 
 def _batched(forward: MaskedForward, rows: list[Row], targets: list[int]) -> NDArray[np.float64] | None:
@@ -93,8 +94,12 @@ def _batched(forward: MaskedForward, rows: list[Row], targets: list[int]) -> NDA
     # All rows of one length go into one batch.
     budget, forward.budget = forward.budget, max(forward.budget, max(_LENGTHS) ** 2)
     try:
-        for batch, logits in forward.logits(rows):
-            bits[batch] = _bits(logits, [targets[index] for index in batch])
+
+        def read(batch: list[int], logits: torch.Tensor) -> NDArray[np.float64]:
+            return _bits(logits, [targets[index] for index in batch])
+
+        for batch, batch_bits in forward.visit(rows, read):
+            bits[batch] = batch_bits
     except ModelError:  # no memory for a single row
         raise
     except Exception:  # any failure means that this way does not work for this architecture

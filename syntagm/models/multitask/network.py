@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from syntagm.models.device import FullPrecision
 from syntagm.models.lstm import network
 
 # The second output layer: one of its own, or that of the words, whose first rows also stand for tags.
@@ -60,7 +61,7 @@ class Tags:
     nats: NDArray[np.float64]
 
 
-@torch.no_grad()
+@FullPrecision()
 def tag(
     network: Network, sentences: Sequence[tuple[Sequence[int], Sequence[int]]], tags: int, batch: int
 ) -> Iterator[tuple[int, Tags]]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import hashing
+from syntagm.io.number import counted
 from syntagm.models.contract import LanguageModel
 from syntagm.models.family import Family
 from syntagm.models.program import answers
@@ -72,7 +73,7 @@ class ProgramModel(LanguageModel):
         """Ask the program for the surprisals of each text; see `LanguageModel.score`."""
 
         def ask(batch: Sequence[str]) -> list[Surprisals]:
-            answer = self._asked("score", {"texts": batch}, _counted(len(batch), "text", batch[0]))
+            answer = self._asked("score", {"texts": batch}, _batch(len(batch), "text", batch[0]))
             return answers.surprisals(answer, batch, self._about)
 
         return self._in_batches(texts, ask, done)
@@ -83,7 +84,7 @@ class ProgramModel(LanguageModel):
             return super().fill(gaps, done)
 
         def ask(batch: Sequence[Gap]) -> list[Fill]:
-            answer = self._asked("fill", {"gaps": [*map(asdict, batch)]}, _counted(len(batch), "gap", batch[0].left))
+            answer = self._asked("fill", {"gaps": [*map(asdict, batch)]}, _batch(len(batch), "gap", batch[0].left))
             return answers.fills(answer, batch)
 
         return self._in_batches(gaps, ask, done)
@@ -164,5 +165,5 @@ def refuse_unless_allowed(place: str, chosen: Mapping[str, str]) -> None:
         )  # fmt: skip
 
 
-def _counted(count: int, noun: str, first: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}, the first {first[:60]!r}"
+def _batch(count: int, noun: str, first: str) -> str:
+    return f"{counted(count, noun)}, the first {first[:60]!r}"

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from syntagm.models.device import FullPrecision
 from syntagm.models.recurrent.network import Network, State
 from syntagm.models.recurrent.softmax import Clusters
 
@@ -26,7 +27,7 @@ class Reader(Protocol):
         """Return a row for each text, and the state after one more word; see `Network.step`."""
 
 
-@torch.no_grad()
+@FullPrecision()
 def surprisals(
     network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
     done: Callable[[Sequence[int]], None] | None = None,
@@ -53,7 +54,7 @@ def surprisals(
         yield from zip(indices, nats, strict=True)
 
 
-@torch.no_grad()
+@FullPrecision()
 def continued(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
     """Compute the surprisals of one long sequence like `surprisals`, carrying the state from portion to portion.
 
@@ -143,7 +144,7 @@ def _states(
         yield active, node[active], top
 
 
-@torch.no_grad()
+@FullPrecision()
 def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
     """Compute the logits for the word after each sequence, from the initial state; shape (sequences, words).
 
@@ -163,7 +164,7 @@ def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: boo
     return logits
 
 
-@torch.no_grad()
+@FullPrecision()
 def rows(reader: Reader, sequences: Sequence[Sequence[int]], share: bool = True) -> list[NDArray[np.floating]]:
     """Return what a reader returns after each word of each sequence.
 
@@ -175,7 +176,7 @@ def rows(reader: Reader, sequences: Sequence[Sequence[int]], share: bool = True)
     numbers, lengths = _padded(sequences)
     values = np.empty(numbers.shape)
     for length, (active, node, top) in enumerate(_states(reader, numbers, lengths, share)):
-        values[active, length] = top.double().cpu().numpy()[node]
+        values[active, length] = top.cpu().double().numpy()[node]
     return [row[:length] for row, length in zip(values, lengths, strict=True)]
 
 
@@ -209,10 +210,10 @@ def _nats(
         columns = torch.from_numpy(targets[selected]).to(hidden.device)
         part = hidden[first : first + HEAD_ROWS]
         if isinstance(decoder, Clusters):
-            nats[selected] = decoder.nats(part, rows, columns).double().cpu().numpy()
+            nats[selected] = decoder.nats(part, rows, columns).cpu().double().numpy()
             continue
         normalisers, chosen = _head(decoder, part, logits[: len(part)], rows, columns)
-        nats[selected] = (normalisers[rows] - chosen).double().cpu().numpy()
+        nats[selected] = (normalisers[rows] - chosen).cpu().double().numpy()
     return nats
 
 

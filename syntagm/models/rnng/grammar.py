@@ -15,8 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from syntagm.models.device import FullPrecision
+from syntagm.models.rnng.derivations import Floats, Numbers
 from syntagm.models.rnng.network import Network, lstm_step
-from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Numbers
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Grammar
 
 ROWS = 16
 # Rows that go through all layers together, so that they stay in the CPU's cache.
@@ -37,7 +39,7 @@ class _Layer(NamedTuple):
 class NetworkGrammar(Grammar):
     """The grammar of a network, in evaluation mode."""
 
-    @torch.no_grad()
+    @FullPrecision()
     def __init__(self, network: Network) -> None:
         self._network = network
         self._stack = [_layer(network.stack, f"l{layer}") for layer in range(network.stack.num_layers)]
@@ -56,7 +58,7 @@ class NetworkGrammar(Grammar):
         # label if it is an open constituent, else -1.
         self._states, self._elements, self._readings = _Pool(), _Pool(), _Pool()
 
-    @torch.no_grad()
+    @FullPrecision()
     def start(self) -> int:
         """Forget all states; return the state before the first action."""
         network = self._network
@@ -77,7 +79,7 @@ class NetworkGrammar(Grammar):
         """Return the logits of all actions; see `Grammar.actions`."""
         return self._states.rows(2, states).double().cpu().numpy()
 
-    @torch.no_grad()
+    @FullPrecision()
     def words(self, states: Numbers, words: Numbers) -> Floats:
         """Return the log-probabilities of words; see `Grammar.words`."""
         distinct, places = np.unique(states, return_inverse=True)
@@ -87,7 +89,7 @@ class NetworkGrammar(Grammar):
             totals[first : first + MOST_ROWS] = self._log_sums(vectors, len(self._network.word.bias)).cpu().numpy()
         return self._logits(states, words) - totals[places]
 
-    @torch.no_grad()
+    @FullPrecision()
     def at_most(self, states: Numbers, words: Numbers) -> Floats:
         """Return upper bounds of the log-probabilities of words: those of a softmax over frequent words only."""
         totals: Floats = self._states.rows(3, states)[:, 0].double().cpu().numpy()
@@ -107,7 +109,7 @@ class NetworkGrammar(Grammar):
         highest = logits.amax(1, keepdim=True)
         return logits.sub_(highest).exp_().sum(1).log_().add_(highest[:, 0])
 
-    @torch.no_grad()
+    @FullPrecision()
     def advance(self, states: Numbers, actions: Numbers, words: Numbers) -> Numbers:
         """Return the state after one more action; see `Grammar.advance`. Equal ones are computed once."""
         kinds = OPEN + self._network.label_embedding.num_embeddings

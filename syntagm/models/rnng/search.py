@@ -19,13 +19,11 @@ probability of a word is computed only where an upper bound says that it could m
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from syntagm.models.rnng.derivations import Floats, History, Items, Marks, Numbers, highest, nth, places
 
 # Actions by number: SHIFT, REDUCE, and OPEN + label.
 SHIFT, REDUCE, OPEN = 0, 1, 2
@@ -88,74 +86,6 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
-    """Partial derivations, sorted by prefix. Each field has the shape (derivations,).
-
-    Arguments:
-        prefix: the number of the prefix that the derivation has generated.
-        score: the logarithm of the derivation's probability.
-        state: its state in the grammar.
-        opened: the number of its open constituents.
-        row: the number of constituents opened since the last other action.
-        past: its last entry in the history.
-    """
-
-    prefix: Numbers
-    score: Floats
-    state: Numbers
-    opened: Numbers
-    row: Numbers
-    past: Numbers
-
-    def __len__(self) -> int:
-        return len(self.prefix)
-
-    def at(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> "Items":
-        """Return a selection of derivations."""
-        return Items(*(getattr(self, field.name)[index] for field in fields(self)))
-
-    def with_state(self, state: Numbers) -> "Items":
-        """Return the same derivations with other numbers of their states."""
-        return Items(self.prefix, self.score, state, self.opened, self.row, self.past)
-
-    def after(self, parents: Numbers) -> "Items":
-        """Return a copy of the derivations of prefix `parents[i]` as those of prefix i, for each i."""
-        first, last = (np.searchsorted(self.prefix, parents, side) for side in ("left", "right"))
-        copies = self.at(_ranges(first, last))
-        prefix = np.repeat(np.arange(len(parents)), last - first)
-        return Items(prefix, copies.score, copies.state, copies.opened, copies.row, copies.past)
-
-
-class History:
-    """The actions of all derivations, as a forest: each entry has an action and the entry before it."""
-
-    def __init__(self) -> None:
-        self._before: list[Numbers] = []
-        self._actions: list[Numbers] = []
-        self._size = 0
-
-    def add(self, before: Numbers, actions: Numbers) -> Numbers:
-        """Add an entry after each of the given entries; -1 is the empty derivation. Return the new entries."""
-        self._before.append(before)
-        self._actions.append(actions)
-        self._size += len(before)
-        return np.arange(self._size - len(before), self._size)
-
-    def derivations(self, entries: Sequence[int]) -> list[list[int]]:
-        """Return the actions that lead to each entry."""
-        before = np.concatenate([np.empty(0, np.int64), *self._before])
-        actions = np.concatenate([np.empty(0, np.int64), *self._actions])
-        derivations = []
-        for entry in entries:
-            derivation: list[int] = []
-            while entry >= 0:
-                derivation.append(int(actions[entry]))
-                entry = int(before[entry])
-            derivations.append(derivation[::-1])
-        return derivations
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
     """What a search found about one sentence.
 
@@ -190,15 +120,15 @@ def search(
     history = History()
     for position, (active, prefix, beams) in enumerate(_beams(grammar, sentences, lengths, sizes, history)):
         count = int(prefix.max()) + 1
-        masses[active, position] = _log_sums(beams, count)[prefix]
+        masses[active, position] = beams.log_sums(count)[prefix]
         if trees:
-            entries[active, position] = _best(beams, count)[prefix]
+            entries[active, position] = beams.best(count)[prefix]
         if trees or ends:
             ending = lengths[active] == position + 1
             ended = np.unique(prefix[ending])
             closed = _closed(grammar, beams.at(np.isin(beams.prefix, ended)), history)
-            entries[active[ending], position] = _best(closed, count)[prefix[ending]]
-            closing[active[ending]] = _log_sums(closed, count)[prefix[ending]]
+            entries[active[ending], position] = closed.best(count)[prefix[ending]]
+            closing[active[ending]] = closed.log_sums(count)[prefix[ending]]
     best = [history.derivations(row[:n].tolist()) for row, n in zip(entries, lengths, strict=True)] if trees else None
     return [
         Reading(row[:length], best[index] if best else None, float(closing[index]))
@@ -234,7 +164,7 @@ def _next_word(grammar: Grammar, items: Items, words: Numbers, sizes: Sizes, his
         entry = _last(waiting, counts, sizes)[items.prefix]
         scores[:, SHIFT] = _shift_scores(grammar, items, words[items.prefix], scores, entry, sizes)
         kept, shifted = _ranked(items.prefix, scores, sizes)
-        waiting = _pruned(_joined(waiting, _shifted(items, scores, shifted)), sizes.word_beam)
+        waiting = waiting.joined(_shifted(items, scores, shifted)).pruned(sizes.word_beam)
         # Fast-tracked extensions count even if their scores were not computed.
         possible, kept_shifts = (
             np.bincount(items.prefix[chosen], minlength=len(words)) for chosen in (items.opened > 0, kept[:, SHIFT])
@@ -300,90 +230,48 @@ def _shift_scores(
         entry: the score that each derivation must exceed to enter the beam.
         sizes: the sizes of the search.
     """
-    row, place, shape = _places(items.prefix)
+    row, place, shape = places(items.prefix)
     others = np.full((*shape, scores.shape[1] - 1), -np.inf)
     others[row, place] = scores[:, 1:]
     exact, bounds, entries = (np.full(shape, -np.inf) for _ in range(3))
     bounds[row, place] = scores[:, SHIFT] + grammar.at_most(items.state, words)
     entries[row, place] = entry
     # What does not reach this is not kept. The limit rises if extensions by SHIFT are kept.
-    limit = _nth(others.reshape(len(others), -1), sizes.beam)
+    limit = nth(others.reshape(len(others), -1), sizes.beam)
     rest = np.where((bounds < limit) & (bounds > entries), bounds, -np.inf)
-    needed = ((bounds >= limit) & (bounds > -np.inf)) | _highest(rest, sizes.fast_track)
+    needed = ((bounds >= limit) & (bounds > -np.inf)) | highest(rest, sizes.fast_track)
     for _ in range(2):
         chosen = (needed & (exact == -np.inf))[row, place]
         exact[row[chosen], place[chosen]] = scores[chosen, SHIFT] + grammar.words(items.state[chosen], words[chosen])
         # Of what is not kept, only extensions that reach the best ones found so far can be fast-tracked.
         found = np.where(exact < limit, exact, -np.inf)
-        needed = (bounds >= _nth(found, sizes.fast_track)) & (bounds > entries)
+        needed = (bounds >= nth(found, sizes.fast_track)) & (bounds > entries)
     return exact[row, place]
 
 
-def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[Marks, Marks]:
     """Rank all extensions of each prefix.
 
     Returns:
         Whether an extension is one of the best `beam`, shape (derivations, actions), and whether an extension by SHIFT is
         one of these or is fast-tracked, shape (derivations,).
     """
-    row, place, shape = _places(prefix)
+    row, place, shape = places(prefix)
     table = np.full((*shape, scores.shape[1]), -np.inf)
     table[row, place] = scores
-    kept = _highest(table.reshape(len(table), -1), sizes.beam).reshape(table.shape)
+    kept = highest(table.reshape(len(table), -1), sizes.beam).reshape(table.shape)
     shifts = table[:, :, SHIFT]
-    shifted = kept[:, :, SHIFT] | _highest(np.where(kept[:, :, SHIFT], -np.inf, shifts), sizes.fast_track)
+    shifted = kept[:, :, SHIFT] | highest(np.where(kept[:, :, SHIFT], -np.inf, shifts), sizes.fast_track)
     return kept[row, place], shifted[row, place]
 
 
-def _places(prefix: Numbers) -> tuple[Numbers, Numbers, tuple[int, int]]:
-    """Return row and column of each derivation in a table with one row for each prefix, and the shape of the table."""
-    _, row, count = np.unique(prefix, return_inverse=True, return_counts=True)
-    return row, np.arange(len(prefix)) - (np.cumsum(count) - count)[row], (len(count), int(count.max()))
-
-
-def _nth(table: Floats, count: int) -> Floats:
-    """Return the `count`-th highest value of each row, shape (rows, 1); -inf if there are fewer, inf if `count` is 0."""
-    if not 0 < count <= table.shape[1]:
-        return np.full((len(table), 1), -np.inf if count else np.inf)
-    nth: Floats = np.partition(table, -count, axis=1)[:, -count, None]
-    return nth
-
-
-def _highest(table: Floats, count: int) -> NDArray[np.bool_]:
-    """Mark the `count` highest values of each row that are not -inf. Of equal values, the first are taken."""
-    if count >= table.shape[1]:
-        return table > -np.inf
-    if not count:
-        return np.zeros(table.shape, bool)
-    # The choice must not depend on the width of the table, which depends on the other prefixes.
-    lowest = _nth(table, count)
-    higher, equal = table > lowest, table == lowest
-    remaining = count - higher.sum(1, keepdims=True)
-    chosen: NDArray[np.bool_] = (higher | (equal & (np.cumsum(equal, 1) <= remaining))) & (table > -np.inf)
-    return chosen
-
-
-def _shifted(items: Items, scores: Floats, shifted: NDArray[np.bool_]) -> Items:
+def _shifted(items: Items, scores: Floats, shifted: Marks) -> Items:
     chosen = items.at(shifted)
     return Items(chosen.prefix, scores[shifted, SHIFT], chosen.state, chosen.opened, chosen.row, chosen.past)
 
 
-def _joined(first: Items, second: Items) -> Items:
-    return Items(
-        *(np.concatenate([getattr(items, field.name) for items in (first, second)]) for field in fields(Items))
-    )
-
-
-def _pruned(items: Items, count: int) -> Items:
-    """Return the `count` best derivations of each prefix; of equally good ones, the first."""
-    order = np.lexsort((-items.score, items.prefix))
-    prefix = items.prefix[order]
-    rank = np.arange(len(order)) - np.searchsorted(prefix, prefix)
-    return items.at(order[rank < count])
-
-
 def _continuing(
-    items: Items, scores: Floats, kept: NDArray[np.bool_], waiting: Items, counts: Numbers, sizes: Sizes
+    items: Items, scores: Floats, kept: Marks, waiting: Items, counts: Numbers, sizes: Sizes
 ) -> tuple[Numbers, Numbers]:
     """Return the derivations and actions of the next step; none for a prefix whose beam is complete."""
     parents, actions = np.nonzero(kept[:, 1:])
@@ -391,9 +279,9 @@ def _continuing(
     # A derivation whose root is closed can generate no more words.
     lasting = (actions != REDUCE) | (items.opened[parents] > 1)
     parents, actions = parents[lasting], actions[lasting]
-    highest = np.full(len(counts), -np.inf)
-    np.maximum.at(highest, items.prefix[parents], scores[parents, actions])
-    goes_on = (counts < sizes.beam) & (highest > _last(waiting, counts, sizes))
+    maxima = np.full(len(counts), -np.inf)
+    np.maximum.at(maxima, items.prefix[parents], scores[parents, actions])
+    goes_on = (counts < sizes.beam) & (maxima > _last(waiting, counts, sizes))
     going = goes_on[items.prefix[parents]]
     return parents[going], actions[going]
 
@@ -406,34 +294,9 @@ def _closed(grammar: Grammar, items: Items, history: History) -> Items:
         reduce = np.full(len(items), REDUCE)
         opened, past = items.opened - 1, history.add(items.past, reduce)
         items = Items(items.prefix, items.score + logs, items.state, opened, items.row, past)
-        finished = _joined(finished, items.at(opened == 0))
+        finished = finished.joined(items.at(opened == 0))
         items = items.at(opened > 0)
         items = items.with_state(
             grammar.advance(items.state, np.full(len(items), REDUCE), np.zeros(len(items), np.int64))
         )
     return finished
-
-
-def _log_sums(items: Items, prefixes: int) -> Floats:
-    """Return the logarithm of the summed probability of the derivations of each prefix; -inf without derivations."""
-    highest = np.full(prefixes, -np.inf)
-    np.maximum.at(highest, items.prefix, items.score)
-    sums = np.zeros(prefixes)
-    np.add.at(sums, items.prefix, np.exp(items.score - highest[items.prefix]))
-    with np.errstate(divide="ignore"):
-        return highest + np.log(sums)
-
-
-def _best(items: Items, prefixes: int) -> Numbers:
-    """Return the last entry in the history of the best derivation of each prefix; -1 without derivations."""
-    best = np.full(prefixes, -1)
-    first = _pruned(items, 1)
-    best[first.prefix] = first.past
-    return best
-
-
-def _ranges(first: Numbers, last: Numbers) -> Numbers:
-    """Return the numbers from first[i] to last[i] - 1, for one i after the other."""
-    sizes = last - first
-    numbers: Numbers = np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
-    return numbers

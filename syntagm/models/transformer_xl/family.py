@@ -1,21 +1,17 @@
 """The declaration of the family `transformer_xl`."""
 
 from syntagm.models.family import Family
-from syntagm.models.lstm.family import FAMILY as LSTM
-from syntagm.models.option import Choice, Option, Value, Whole
+from syntagm.models.option import Choice, Option, Value
+from syntagm.models.recurrent.options import PROGRAMS, settings
 
 FAMILY = Family(
     name="transformer_xl",
     summary="Word-level Transformer-XL models, imported by `syntagm import transformer_xl`.",
     module="syntagm.models.transformer_xl.model",
     settings=(
-        Option(
-            "bos",
-            Choice((Value("yes"), Value("no", "the first word has no surprisal (`nan`)"))),
-            "yes",
-            "whether the end-of-sentence symbol is read before a text, as before each line of the training text.",
+        *settings(
+            "the end-of-sentence symbol is read before a text, as before each line of the training text", batch=1024
         ),
-        *(setting for setting in LSTM.settings if setting.name not in ("bos", "batch")),
         Option(
             "memory",
             Choice((
@@ -36,8 +32,7 @@ FAMILY = Family(
             "the order of the probabilities of the rare words' clusters in the softmax. The wrong one gives a much "
             "higher perplexity.",
         ),
-        Option("batch", Whole(), "1024", "number of words in a batch", effect="speed"),
     ),
     references=("dai-etal-2019-transformer",),
-    programs=LSTM.programs,
+    programs=PROGRAMS,
 )  # fmt: skip

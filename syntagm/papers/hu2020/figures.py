@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from syntagm.drawing.chart import Figure
+from syntagm.io.number import counted
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered, score, suite_intervals
 from syntagm.views import circuits, classes, modifiers, perplexity
@@ -147,7 +148,7 @@ def figure6(study: Study) -> Figure:
     means = clustered.means(modified(study), ["model", "kind", "modifier"], "score", PAIRED)
     pairs = modified(study)["pair"].n_unique()
     subtitle = [
-        f"mean of {_counted(pairs)} each{_pooled(study)}; 95% interval, for other suites and models",
+        f"mean of {counted(pairs, 'suite')} each{_pooled(study)}; 95% interval, for other suites and models",
         "right: with minus without; n: number of suite scores without modifiers, and as many with",
         *study.remarks,
     ]
@@ -172,10 +173,6 @@ def _sizes(study: Study) -> list[str]:
     corpora = set(study.items["corpus"])
     sizes = [f"{corpus} {words:g}" for corpus, words in study.words.items() if corpus in corpora]
     return [f"corpora, in millions of words: {', '.join(sizes)}"] if sizes else []
-
-
-def _counted(suites: int) -> str:
-    return "1 suite" if suites == 1 else f"{suites} suites"
 
 
 def _pooled(study: Study) -> str:

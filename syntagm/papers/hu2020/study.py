@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.errors import RunError
+from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
@@ -64,7 +65,7 @@ class Study:
         count = len(self.suites)
         if count < self.published:
             return f"{count} of {self.published} suites"
-        return "1 suite" if count == 1 else f"{count} suites"
+        return counted(count, "suite")
 
     def scores(self) -> pl.DataFrame:
         """Return the suite scores, one row per instance and suite; see `views.classes.suite_scores`."""

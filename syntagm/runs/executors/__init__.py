@@ -45,6 +45,10 @@ class Executor(ABC):
     def ended(self) -> Mapping[str, str]:
         """Return the workers that have ended since the last call, each with the reason as far as it is known."""
 
+    def evicted(self, worker: str) -> bool:
+        """Return whether a worker that `ended` has just returned was ended from outside, through no fault of its work."""
+        return False
+
     @abstractmethod
     def stop(self) -> None:
         """End all workers, without waiting for their work."""

@@ -33,6 +33,8 @@ class Local(Executor):
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
         self.count = workers("local", address)
+        # A local file is renewed at no cost, and tells how far the worker is.
+        self.beat = 1.0
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._started = 0
 
@@ -89,7 +91,8 @@ def _devices() -> list[str]:
     """Return the GPUs of this machine, as CUDA_VISIBLE_DEVICES names them. torch is not loaded for that."""
     if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
         return [device for device in visible.split(",") if device]
-    return [path.removeprefix("/dev/nvidia") for path in sorted(glob.glob("/dev/nvidia[0-9]*"))]
+    # A container may have some of the machine's GPUs only, under their names there; CUDA numbers those that it finds.
+    return [str(number) for number in range(len(glob.glob("/dev/nvidia[0-9]*")))]
 
 
 def _reason(code: int) -> str:

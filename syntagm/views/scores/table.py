@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import counted, or_none
+from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
+from syntagm.io.number import counted
 from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
