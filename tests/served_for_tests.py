@@ -164,6 +164,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/tokenize":
             send(self, 200, server.answers.tokens(request))
             return
+        if self.path != "/v1/completions":
+            send(self, 404, {"error": {"message": "no such page"}})
+            return
         with server.count:
             server.requests.append(request)
             server.headers.append(dict(self.headers))

@@ -46,7 +46,7 @@ from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
 from syntagm.models.partition import fault
 
-SCORER = "openai 1"
+SCORER = "openai 2"
 PROBES = (
     "The gardener who admired the boats was tired.",
     "No dog near the cats ever barks at night",
@@ -79,7 +79,7 @@ class Served(LanguageModel):
     def __init__(self, client: Client, about: Mapping[str, str], options: Mapping[str, str], place: str) -> None:
         chosen = FAMILY.choose(options)
         self._client, self._model, self._place = client, about["id"], place
-        self._vllm = about.get("owned_by") == vllm.OWNER
+        self._spells = about.get("owned_by") == vllm.OWNER and vllm.available(client, self._model, "tokens of a text")
         self._llama_cpp = about.get("owned_by") == llama_cpp.OWNER
         self._parallel, self._symbol = int(chosen["parallel"]), "" if chosen["bos"] == "auto" else chosen["bos"]
         weakref.finalize(self, _report, client.spent, place)
@@ -219,7 +219,7 @@ class Served(LanguageModel):
 
     def _spelled(self, text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]] | None:
         """Return the offsets of tokens that vLLM's completions don't show exactly; None if that is not needed or not possible."""
-        if not self._vllm or "".join(pieces) in (text, f" {text}"):
+        if not self._spells or "".join(pieces) in (text, f" {text}"):
             return None
         tokens = vllm.spelled(self._client, self._model, self._symbol + text, place)[self._listed :]
         return vllm.offsets(text, tokens) if len(tokens) == len(pieces) else None

@@ -10,12 +10,21 @@ import re
 import threading
 from collections.abc import Sequence
 
+from syntagm.errors import ModelError
 from syntagm.models.hugging_face.tokens import BYTES
 from syntagm.models.openai.client import Client
 
 # In the list of models, where others have the name of an organisation.
 OWNER = "vllm"
 _FALLBACK = re.compile("<0x([0-9A-F]{2})>")
+
+
+def available(client: Client, model: str, place: str) -> bool:
+    """Return whether the server lists tokens as in the vocabulary. Older versions may not, and a proxy may hide the page."""
+    try:
+        return bool(spelled(client, model, "a", place))
+    except ModelError:
+        return False
 
 
 def spelled(client: Client, model: str, prompt: str, place: str) -> list[str]:
