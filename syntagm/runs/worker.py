@@ -166,7 +166,8 @@ class _Heart:
 
     def __init__(self, session: Session, answered: _Answered) -> None:
         self._lease: Path | None = None
-        self._beat, self._pulse = session.beat, Pulse(session.exchange / "pulse", session.patience)
+        self._beat, self._patience = session.beat, session.patience
+        self._pulse = Pulse(session.exchange / "pulse", session.patience)
         self._exchange, self._answered = Exchange(session.exchange), answered
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -181,6 +182,8 @@ class _Heart:
                 with contextlib.suppress(OSError):
                     self._exchange.renew(lease, self._answered.count)
             time.sleep(self._beat)
+        if self._pulse.exists:
+            print(f"no sign of life of the command for {self._patience:.0f} seconds", file=sys.stderr, flush=True)
         os._exit(0)
 
 

@@ -659,3 +659,17 @@ class TestCachingFileSystems:
         assert long.beats()
         assert not short.beats()
         assert short.exists
+
+    def test_a_worker_says_that_it_takes_the_command_for_dead(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (exchange := Exchange(tmp_path)).create()
+        each = Worker(session := Session(work([]), tmp_path, tmp_path, {}, 0.01, 0.02), "w1")
+        codes: list[int] = []
+        monkeypatch.setattr("threading.Thread.start", lambda _: None)
+        monkeypatch.setattr("os._exit", codes.append)
+        worker._Heart(session, each.answered)._run()
+        exchange.pulse.unlink()
+        worker._Heart(session, each.answered)._run()
+        assert codes == [0, 0]
+        assert capsys.readouterr().err == "no sign of life of the command for 0 seconds\n"
