@@ -1,11 +1,13 @@
-"""llama.cpp's own server with a tiny model, in a process of its own.
+"""llama.cpp's own server, and llama-cpp-python's, with a tiny model, in processes of their own.
 
 python llama_cpp_for_tests.py MODEL.gguf
 """
 
 import json
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +16,8 @@ from typing import Any
 import numpy as np
 
 
-def write(path: Path, model: Any, tokenizer: Any) -> None:
-    """Write a Llama model with a byte-level tokenizer as GGUF, in float32."""
+def write(path: Path, model: Any, tokenizer: Any, bos: bool = True) -> None:
+    """Write a Llama model with a byte-level tokenizer as GGUF, in float32; `bos`: with a start symbol before texts."""
     import gguf
 
     config, writer = model.config, gguf.GGUFWriter(path, "llama")
@@ -39,7 +41,7 @@ def write(path: Path, model: Any, tokenizer: Any) -> None:
     writer.add_token_merges([pair if isinstance(pair, str) else " ".join(pair) for pair in parts["model"]["merges"]])
     writer.add_bos_token_id(tokenizer.bos_token_id)
     writer.add_eos_token_id(tokenizer.eos_token_id)
-    writer.add_add_bos_token(True)
+    writer.add_add_bos_token(bos)
     for name, weights in model.state_dict().items():
         values = weights.float().numpy()
         if "q_proj" in name or "k_proj" in name:
@@ -80,6 +82,31 @@ def serving(path: Path) -> Iterator[str]:
             yield child.stdout.readline().decode().strip()
         finally:
             child.stdin.close()
+            child.terminate()
+            child.wait(20)
+
+
+@contextmanager
+def serving_python(path: Path) -> Iterator[str]:
+    """Serve a model with llama-cpp-python; yield the address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = f"--host 127.0.0.1 --port {port} --logits_all true --type_k 0 --type_v 0 --n_ctx 512 --n_threads 1"
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), *options.split()]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stderr
+        try:
+            lines = []
+            for line in child.stderr:
+                lines.append(line)
+                if "Uvicorn running" in line:
+                    break
+            else:
+                raise AssertionError("".join(lines))
+            threading.Thread(target=child.stderr.read, daemon=True).start()
+            yield f"http://127.0.0.1:{port}"
+        finally:
             child.terminate()
             child.wait(20)
 

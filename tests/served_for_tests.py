@@ -1,8 +1,9 @@
 """HTTP servers on this machine that answer completions as vLLM, SGLang and llama-cpp-python do, and as they shouldn't.
 
-The numbers are those of a tiny transformers model. The formats follow the servers' programs: vLLM decodes each token alone
-and counts offsets in pieces; SGLang gives no offsets; llama-cpp-python does not list the start symbol, and leaves out parts
-of characters.
+The numbers are those of a tiny transformers model. The formats are those of answers of vLLM 0.32 and llama-cpp-python 0.3.36:
+vLLM shows nothing of a token that ends inside a character, and adds it to the token that completes it, if that ends with it;
+llama-cpp-python does not list the start symbol, and leaves out parts of characters. SGLang's follow its program: it decodes
+each token alone, and gives no offsets.
 """
 
 import json
@@ -16,6 +17,8 @@ from typing import Any
 
 import torch
 from models_for_tests import byte_level, sentencepiece_like, transformer
+
+from syntagm.models.hugging_face.tokens import BYTES
 
 Request = dict[str, Any]
 # What is sent instead of an answer: a function that writes to the connection and returns True, or False for the answer.
@@ -33,7 +36,8 @@ class Answers:
     """The answers of a server.
 
     Arguments:
-        server: "vllm", "sglang" or "llama_cpp", or "shifted", a llama-cpp-python without a start symbol.
+        server: "vllm", "sglang" or "llama_cpp", "shifted", which is llama-cpp-python and a model without a start symbol, or
+            "other", whose numbers are those of other tokens.
         model: the transformers model and its tokenizer.
         round_to: the number of decimals; None for all.
     """
@@ -50,13 +54,15 @@ class Answers:
         generated = int(table[-1].argmax())
         values = [None, *(float(row[number]) for row, number in zip(table, [*ids[1:], generated], strict=True))]
         numbers, bos = [*ids, generated], self.tokenizer.bos_token_id
-        if self.server == "shifted":
+        if self.server in ("shifted", "other"):
             values = [None, *(float(row[number]) for row, number in zip(table[1:], ids[1:], strict=True)), 0.0]
         if not request["echo"]:
             numbers, values = numbers[-1:], [float(table[-1].max())]
         elif self.server == "llama_cpp" and ids[0] == bos:
             numbers, values = numbers[1:], [None, *values[2:]]
-        pieces = [self.piece(number) for number in numbers]
+        elif self.server == "shifted":
+            numbers, values = numbers[:-1], values[:-1]
+        pieces = [self.piece(numbers, place) for place in range(len(numbers))]
         if self.round_to is not None:
             values = [value if value is None else round(value, self.round_to) for value in values]
         offsets = [-1] * len(pieces)
@@ -74,15 +80,35 @@ class Answers:
             "usage": {"prompt_tokens": len(ids), "completion_tokens": 1, "total_tokens": len(ids) + 1},
         }  # fmt: skip
 
-    def piece(self, number: int) -> str:
-        if self.server == "llama_cpp":
-            raw = self.tokenizer.convert_ids_to_tokens(number).replace("▁", " ")
-            return "" if raw.startswith("<0x") and int(raw[3:5], 16) > 127 else self._byte(raw)
-        return str(self.tokenizer.decode([number]))
+    def piece(self, numbers: list[int], place: int) -> str:
+        [token] = self.tokenizer.convert_ids_to_tokens(numbers[place : place + 1])
+        if self.server in ("llama_cpp", "shifted"):
+            if token.startswith("<0x"):
+                return bytes([int(token[3:5], 16)]).decode("utf-8", "ignore")
+            if BYTES.keys() >= set(token):
+                return bytes(BYTES[letter] for letter in token).decode("utf-8", "ignore")
+            return str(token.replace("▁", " "))
+        piece = self.tokenizer.decode(numbers[place : place + 1])
+        return self.completed(numbers, place) if self.server == "vllm" and piece.endswith("\ufffd") else str(piece)
 
-    @staticmethod
-    def _byte(raw: str) -> str:
-        return chr(int(raw[3:5], 16)) if raw.startswith("<0x") else raw
+    def completed(self, numbers: list[int], place: int) -> str:
+        """The characters that a token completes, as vLLM shows them."""
+        for begin in range(place - 1, max(-1, place - 5), -1):
+            whole = self.tokenizer.decode(numbers[begin : place + 1])
+            if not whole.endswith("\ufffd"):
+                end = place
+                while end > begin and self.tokenizer.decode(numbers[end - 1 : end]).endswith("\ufffd"):
+                    end -= 1
+                return str(whole[len(self.tokenizer.decode(numbers[begin:end])) :])
+        return ""
+
+    def tokens(self, request: Request) -> Request:
+        """vLLM's answer to /tokenize."""
+        numbers = self.tokenizer(request["prompt"])["input_ids"]
+        return {
+            "count": len(numbers), "max_model_len": 128, "tokens": numbers,
+            "token_strs": self.tokenizer.convert_ids_to_tokens(numbers),
+        }  # fmt: skip
 
 
 class Server(ThreadingHTTPServer):
@@ -126,13 +152,21 @@ class _Handler(BaseHTTPRequestHandler):
             "id": "org/tiny",
             "object": "model",
             "created": int(time.time()),
-            "owned_by": self.server.answers.server,
+            "owned_by": {"llama_cpp": "me", "shifted": "me"}.get(
+                self.server.answers.server, self.server.answers.server
+            ),
         }
         send(self, 200, {"object": "list", "data": [entry]})
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
+        if self.path == "/tokenize":
+            send(self, 200, server.answers.tokens(request))
+            return
+        if self.path != "/v1/completions":
+            send(self, 404, {"error": {"message": "no such page"}})
+            return
         with server.count:
             server.requests.append(request)
             server.headers.append(dict(self.headers))

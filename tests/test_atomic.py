@@ -1,6 +1,7 @@
 """Files that are written whole: also by processes that have the same number, as in two containers."""
 
 import errno
+import os
 import subprocess
 import sys
 import threading
@@ -125,3 +126,21 @@ def test_files_that_belong_together_are_replaced_together(tmp_path: Path, monkey
     with pytest.raises(RunError, match=r"a\.svg: no space for 3 bytes"):
         atomic.write_all({first: b"new", second: b"new"})
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.csv": b"old", "a.svg": b"old"}
+
+
+def test_what_was_abandoned_is_deleted_as_far_as_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a network file system, a worker of a killed command may still write, or have deleted what is listed."""
+    (folder := tmp_path / ".work.0123456789abcdef.syntagm").mkdir()
+    for number in range(5):
+        (folder / f"file{number}").touch()
+    unlink, calls = os.unlink, []
+
+    def failing(path: str, **options: int) -> None:
+        calls.append(path)
+        if len(calls) == 1:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        unlink(path, **options)
+
+    monkeypatch.setattr("os.unlink", failing)
+    atomic.sweep(tmp_path)
+    assert len(list(folder.iterdir())) == 1

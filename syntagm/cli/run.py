@@ -20,10 +20,10 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
 One model writes its run into DIR. Several are evaluated one after the other; each writes its
 run into DIR/LABEL, where LABEL is its --name or else made from MODEL, and DIR/report.html
 compares them. A pattern of folders, a range in braces, and an option with several numbers, as
-above, stand for several models, even if only one matches. Their LABEL is made from the first
-folder with a pattern or braces and those in it: 'seeds/seed*/best' gives seed1-best. If a model
-fails, the others are evaluated, and the exit code is 2. Other commands accept DIR in place of
-the run directories in it.
+above, stand for several models, even if only one matches. Their LABEL begins at the first
+folder with a pattern or braces: 'seeds/seed*/best' gives seed1-best. If a model fails, the
+others are evaluated, and the exit code is 2. Other commands accept DIR in place of the run
+directories in it.
 
 With --executor, other processes compute, and the numbers are the same. Any of them may be
 killed: its work is given to another.
@@ -236,7 +236,8 @@ def _with_workers(
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     """Report each run of which more than half of the results are undefined; tell if there is one."""
     short = []
-    for run in runs:
+    # The ledger has the reasons, so the results of most runs need not be read for this.
+    for run in (run for run in runs if run.undefined):
         values = run.results()["value"]
         if (undefined := int(values.is_nan().sum())) > len(values) / 2:
             short.append(run)
@@ -257,7 +258,12 @@ def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:
     if page:
         from syntagm.report.page import report
 
-        report(runs, page)
+        try:
+            report(runs, page)
+        except UsageError as error:
+            # Too many models for a page. The numbers are printed in any case.
+            print(f"syntagm: {shown_lines(str(error))}", file=sys.stderr)
+            page = None
     if len(arguments.models) == 1:
         show_run(runs[0], page)
     else:

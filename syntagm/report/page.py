@@ -10,7 +10,7 @@ from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.shell import CEILING
-from syntagm.report.sweep.chapter import MANY, Sweep
+from syntagm.report.sweep.chapter import MANY, MOST, Sweep
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.stats.bootstrap import Resampling, using
@@ -35,7 +35,8 @@ def report(
         resampling: which units are random in its intervals.
 
     Raises:
-        UsageError: there are no runs, they are of several tasks, or the numbers alone are larger than the ceiling.
+        UsageError: there are no runs or too many, they are of several tasks, or the numbers alone are larger than the
+            ceiling.
         RunError: a run is damaged, or `path` can't be written.
     """
     with using(resampling):
@@ -65,10 +66,16 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
     """Return the chapter about runs of one task.
 
     Raises:
-        UsageError: there are no runs, or they are of several tasks.
+        UsageError: there are no runs or too many, or they are of several tasks.
     """
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
+    if len(runs) > MOST:
+        cure = (
+            "Report on some of them: `syntagm report DIR/step*000 -o FILE`. `syntagm table scores DIR -o FILE.csv` and "
+            "`syntagm table trajectory DIR` take all."
+        )
+        raise UsageError("report", f"{len(runs):,} models", f"at most {MOST:,}", cure)
     by_task = {run.task.name: run for run in reversed(runs)}
     if len(by_task) > 1:
         first, second = sorted(by_task, key=list(_SOURCES).index, reverse=True)[:2]

@@ -349,10 +349,10 @@ class _Driver:
         for piece, worker in leases:
             if worker in ended:
                 why = f"worker {worker}: {self._words(worker, ended[worker])}"
-            elif not self._pulses[piece, worker].beats() and self._exchange.lease_of(piece, worker).exists():
+            elif not (pulse := self._pulses[piece, worker]).beats() and pulse.exists:
                 why = f"worker {worker}: no sign of life for {self._session.patience:.0f} seconds"
             else:
-                self._report(piece, self._pulses[piece, worker].size)
+                self._report(piece, pulse.size)
                 continue
             self._exchange.release(piece, worker)
             yield from self._again(piece, why, blamed=not self._executor.evicted(worker))

@@ -116,12 +116,13 @@ class Pulse:
     """Whether a file is still renewed, judged by the observer's monotonic clock.
 
     Attributes:
+        exists: whether the file was there when it was last looked for.
         size: the size of the file when it was last seen: in a lease, the number of questions that are answered.
     """
 
     def __init__(self, path: Path, patience: float) -> None:
         self._path, self._patience = path, patience
-        self.size = 0
+        self.exists, self.size = True, 0
         self._seen: int | None = None
         self._changed = time.monotonic()
 
@@ -132,10 +133,13 @@ class Pulse:
             with open(self._path, "rb") as file:
                 status = os.fstat(file.fileno())
         except FileNotFoundError:
+            self.exists = False
             return False
-        renewed, self.size = status.st_mtime_ns, status.st_size
-        if renewed != self._seen:
-            self._seen, self._changed = renewed, time.monotonic()
+        except OSError:  # such as ESTALE, of a network file system
+            return time.monotonic() - self._changed < self._patience
+        self.exists, self.size = True, status.st_size
+        if status.st_mtime_ns != self._seen:
+            self._seen, self._changed = status.st_mtime_ns, time.monotonic()
         return time.monotonic() - self._changed < self._patience
 
 
@@ -169,7 +173,9 @@ class Exchange:
         """Offer a piece to the workers."""
         folder = self.folder / "offers" / f"{piece.model:06d}"
         folder.mkdir(exist_ok=True)
-        (folder / f"{piece.place:06d}.{piece.name}").touch()
+        # A file that a worker took may still exist for the cache of this machine, and then it can't be made again.
+        (temporary := self.folder / "files" / f".{piece}").touch()
+        os.rename(temporary, folder / f"{piece.place:06d}.{piece.name}")
 
     def withdraw(self, model: int) -> None:
         """Delete the offers of a model."""

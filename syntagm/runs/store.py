@@ -17,6 +17,7 @@ from syntagm.io.number import counted
 from syntagm.io.order import natural
 from syntagm.result import Kind
 from syntagm.runs.files import content_of, damaged, read_ledger, read_record, read_shard
+from syntagm.runs.kept import Kept
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
 from syntagm.suite import Region, Sentence, sample_of
@@ -26,8 +27,6 @@ from syntagm.tasks.regions import regions
 from syntagm.tasks.task import Schema, SuiteRecord, Task
 
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
-# The maximum number of suites whose tables of sentences are held in memory.
-_MAX_IN_MEMORY = 8
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
 
 
@@ -59,7 +58,7 @@ class Run:
         # A run whose ledger lost lines is unfinished, whatever the record says. The same command computes missing units.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
-        self._read: dict[tuple[str, str], pl.DataFrame] = {}
+        self._kept = Kept(self)
 
     @property
     def place(self) -> str:
@@ -151,11 +150,9 @@ class Run:
 
         The columns are model, suite, item, measure, value, margin and n.
         """
-        return self._all_results if suite is None else self._named(self.table("results.parquet", suite))
-
-    @cached_property
-    def _all_results(self) -> pl.DataFrame:
-        return self._named(self.table("results.parquet"))
+        if suite is None:
+            return self._kept.table("results", "", lambda: self._named(self.table("results.parquet")))
+        return self._named(self.table("results.parquet", suite))
 
     def _named(self, results: pl.DataFrame) -> pl.DataFrame:
         # A run may be continued with another spelling of the model's name (`bos=yes` for `bos=auto`).
@@ -183,11 +180,7 @@ class Run:
         if suite is None:
             parts = [self.table(ending, record.name) for record in self.suites]
             return pl.concat([pl.DataFrame(schema=self.tables[ending]), *parts])
-        if (ending, suite) not in self._read:
-            if len(self._read) >= _MAX_IN_MEMORY and ending == "parquet":
-                self._read = {key: table for key, table in self._read.items() if key[0] != ending}
-            self._read[ending, suite] = self._of_suite(ending, self.suite(suite))
-        return self._read[ending, suite]
+        return self._kept.table(ending, suite, lambda: self._of_suite(ending, self.suite(suite)))
 
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
         """Return the rows of a suite. In fill runs, units of earlier suites may contain some of them."""

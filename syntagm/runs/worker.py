@@ -1,5 +1,6 @@
 """A worker: it takes pieces of work from an exchange, computes them with a model that stays loaded, and delivers them."""
 
+import contextlib
 import os
 import pickle
 import platform
@@ -165,7 +166,8 @@ class _Heart:
 
     def __init__(self, session: Session, answered: _Answered) -> None:
         self._lease: Path | None = None
-        self._beat, self._pulse = session.beat, Pulse(session.exchange / "pulse", session.patience)
+        self._beat, self._patience = session.beat, session.patience
+        self._pulse = Pulse(session.exchange / "pulse", session.patience)
         self._exchange, self._answered = Exchange(session.exchange), answered
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -176,12 +178,12 @@ class _Heart:
     def _run(self) -> None:
         while self._pulse.beats():
             if lease := self._lease:
-                try:
+                # Without a lease, the driver gave the piece to another worker. If this one delivers it first, that does no harm.
+                with contextlib.suppress(OSError):
                     self._exchange.renew(lease, self._answered.count)
-                except FileNotFoundError:
-                    # The driver gave the piece to another worker. If this one delivers it first, that does no harm.
-                    self._lease = None
             time.sleep(self._beat)
+        if self._pulse.exists:
+            print(f"no sign of life of the command for {self._patience:.0f} seconds", file=sys.stderr, flush=True)
         os._exit(0)
 
 

@@ -14,9 +14,11 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import _screen, main
+from syntagm.cli import run as run_command
 from syntagm.drawing.series import Series
 from syntagm.models import names as model_names
-from syntagm.runs.store import open_run
+from syntagm.report import page
+from syntagm.runs.store import Run, open_run
 
 SUITE = ["--suite", "hu2020/mvrr"]
 
@@ -232,6 +234,26 @@ def test_v_tells_of_units_and_times(tmp_path: Path, capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         run(*line, "-v", "-q", "-o", tmp_path / "both")
     assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_more_models_than_fit_on_a_page_have_their_numbers_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MOST", 1)
+    assert run("toy", "random", *SUITE, "--limit", 2, "-o", tmp_path) == 0
+    shown = capsys.readouterr()
+    assert "syntagm: report: 2 models; expected at most 1. Report on some of them: `syntagm report DIR/" in shown.err
+    assert "runs: " in shown.out
+    assert "report: " not in shown.out
+    assert not (tmp_path / "report.html").exists()
+    assert main(["report", str(tmp_path), "-o", str(tmp_path / "report.html")]) == 2
+
+
+def test_results_are_not_read_to_count_what_is_undefined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy_run(tmp_path, agreement())
+    opened = open_run(tmp_path)
+    monkeypatch.setattr(Run, "results", None)
+    assert not run_command._mostly_undefined([opened])
 
 
 class TestNames:

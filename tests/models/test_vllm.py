@@ -1,15 +1,21 @@
 """Models in vLLM, with an object of its interface in its place: `LLM`, `SamplingParams` and what they return."""
 
+import os
+import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import polars
+import polars.testing
 import pytest
 import torch
 import transformers
+from models_for_tests import byte_level, transformer
 from served_for_tests import network
 
 from syntagm.errors import ModelError, UsageError
@@ -90,6 +96,49 @@ def test_vllm_loads_safetensors_without_a_cache_of_prefixes(folder: Path) -> Non
         "enable_prefix_caching": False,
     }
     assert {key: LOADED[-1][key] for key in expected} == expected
+
+
+def test_the_memory_that_vllm_reserves_can_be_chosen(folder: Path) -> None:
+    names.load(f"vllm:{folder}?memory=25")
+    assert LOADED[-1]["gpu_memory_utilization"] == 0.25
+    names.load(f"vllm:{folder}")
+    assert "gpu_memory_utilization" not in LOADED[-1]
+
+
+def test_vllm_prints_to_standard_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
+    monkeypatch.delenv("VLLM_LOGGING_STREAM", raising=False)
+    names.load(f"vllm:{folder}")
+    assert (os.environ["VLLM_LOGGING_LEVEL"], os.environ["VLLM_LOGGING_STREAM"]) == ("DEBUG", "ext://sys.stderr")
+
+
+def test_an_engine_that_dies_is_one_clear_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = names.load(f"vllm:{folder}")
+
+    def dies(*_: object, **__: object) -> None:
+        raise RuntimeError("EngineCore encountered an issue.")
+
+    monkeypatch.setattr(Engine, "generate", dies)
+    with pytest.raises(ModelError, match=r"an issue\.; expected log-probabilities\. vLLM's own"):
+        list(model.score(["No dog barks"]))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("vllm"), reason="no vLLM here")
+def test_numbers_of_vllm(tmp_path: Path) -> None:
+    """In a process of its own, which vLLM changes in many ways. On a CPU, heads have 32 dimensions or more."""
+    tokenizer = byte_level()
+    for part in (transformer("gpt2", tokenizer, n_embd=64), tokenizer):
+        part.save_pretrained(tmp_path / "tiny")
+    (tmp_path / "texts.txt").write_text("".join(f"{text}\n" for text in TEXTS if text.strip() and "\n" not in text))
+    tables = []
+    for model in (f"causal:{tmp_path}/tiny?device=cpu", f"vllm:{tmp_path}/tiny?memory=20"):
+        command = [sys.executable, "-m", "syntagm", "score", model, "--file", tmp_path / "texts.txt", "-o"]
+        done = subprocess.run([*command, tmp_path / "table.csv"], capture_output=True, text=True, timeout=500)
+        assert done.returncode == 0, done.stderr[-2000:]
+        tables.append(polars.read_csv(tmp_path / "table.csv"))
+        (tmp_path / "table.csv").unlink()
+    polars.testing.assert_frame_equal(*tables, abs_tol=1e-4)
 
 
 def test_long_texts_are_read_in_windows(folder: Path) -> None:

@@ -216,7 +216,8 @@ def test_a_machine_without_slurm_is_an_error(
         ("slurm", "no number of workers; expected slurm:N"),
         ("slurm:2?cluster=pbs", "cluster=pbs; expected cluster=slurm or cluster=local"),
         ("slurm:2?hours=3", "no option 'hours'; expected options of slurm: time, "),
-        ("slurm:2?time=3h", "--executor slurm?time=: '3h'; expected a whole number"),
+        ("slurm:2?time=3h", "--executor slurm?time=: '3h'; expected a whole number, at least 1"),
+        ("slurm:2?memory=-1", "'-1'; expected a whole number, at least 0"),
         ("ray?workers=none", "'none'; expected a whole number"),
     ],
 )

@@ -612,3 +612,64 @@ class TestProgress:
         with pytest.raises(FileNotFoundError):
             Exchange(tmp_path).renew(tmp_path / "lease", 3)
         assert not list(tmp_path.iterdir())
+
+
+class TestCachingFileSystems:
+    """What one machine does to a file, others may see late."""
+
+    def test_a_lease_that_is_listed_still_is_not_lost(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        leases, exists, said = Exchange.leases, Path.exists, []
+
+        def listed(exchange: Exchange) -> Iterable[tuple[Piece, str]]:
+            return [*leases(exchange), (Piece(0, 0, RESULTS), "w9")]
+
+        class Told(Progress):
+            def warned(self, warning: str) -> None:
+                said.append(warning)
+
+        monkeypatch.setattr(Exchange, "leases", listed)
+        monkeypatch.setattr(Path, "exists", lambda path: path.parent.name == "leases" or exists(path))
+        (executor := Here(1)).be_patient(0.01)
+        (tmp_path / "out").mkdir()
+        list(drive(jobs(tmp_path / "out", ["toy"]), work(files), tmp_path / "out", executor, Told()))
+        assert said == []
+
+    def test_what_was_taken_can_be_offered_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        touch = Path.touch
+
+        def touching(path: Path) -> None:
+            if path.parent.parent.name == "offers":
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            touch(path)
+
+        (exchange := Exchange(tmp_path)).create()
+        monkeypatch.setattr(Path, "touch", touching)
+        exchange.offer(piece := Piece(0, 1, "unit"))
+        assert exchange.offers() == {0: [piece]}
+
+    def test_an_error_of_the_file_system_is_no_death(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def stale(*_: object) -> None:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+        (tmp_path / "pulse").touch()
+        long, short = Pulse(tmp_path / "pulse", 100.0), Pulse(tmp_path / "pulse", 0.0)
+        monkeypatch.setattr("syntagm.runs.exchange.open", stale, raising=False)
+        assert long.beats()
+        assert not short.beats()
+        assert short.exists
+
+    def test_a_worker_says_that_it_takes_the_command_for_dead(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (exchange := Exchange(tmp_path)).create()
+        each = Worker(session := Session(work([]), tmp_path, tmp_path, {}, 0.01, 0.02), "w1")
+        codes: list[int] = []
+        monkeypatch.setattr("threading.Thread.start", lambda _: None)
+        monkeypatch.setattr("os._exit", codes.append)
+        worker._Heart(session, each.answered)._run()
+        exchange.pulse.unlink()
+        worker._Heart(session, each.answered)._run()
+        assert codes == [0, 0]
+        assert capsys.readouterr().err == "no sign of life of the command for 0 seconds\n"

@@ -79,7 +79,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 @pytest.fixture
 def slurm(cluster: Cluster) -> Iterator[executors.Executor]:
-    executor = executors.find("slurm:3?cpus=2&patience=1")
+    executor = executors.find("slurm:3?cpus=2&memory=0&patience=1")
     executor.start(WORKERS, cluster.session)
     yield executor
     executor.stop()
@@ -101,10 +101,15 @@ def told(executor: executors.Executor) -> dict[str, str]:
 class TestCommands:
     def test_the_batch_script(self, cluster: Cluster, slurm: executors.Executor) -> None:
         script = cluster.note("script").splitlines()
-        assert {"#SBATCH --array=0-2%3", "#SBATCH --cpus-per-task=2", "#SBATCH --no-requeue"} <= set(script)
+        assert {"#SBATCH --array=0-2%3", "#SBATCH --cpus-per-task=2", "#SBATCH --mem=0GB"} <= set(script)
+        assert "#SBATCH --no-requeue" in script
         assert "export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2" in script
         # `srun` would give a worker one processor.
         assert next(line for line in script if "submitit.core._submit" in line).startswith(sys.executable)
+
+    def test_a_single_job_belongs_to_no_array_of_the_command(self, cluster: Cluster, slurm: executors.Executor) -> None:
+        slurm.start(["w4"], cluster.session)
+        assert "unset SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID" in cluster.note("script").splitlines()
 
     def test_jobs_that_ended_are_told_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
         assert told(slurm) == {}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
-from syntagm.models.hugging_face.tokens import Borders, word_borders
+from syntagm.models.hugging_face.tokens import BYTES, Borders, word_borders
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,16 +95,6 @@ def _text(token: str) -> str:
 
 def _byte_level_text(token: str) -> str:
     # Added tokens are spelled literally, and may have characters that don't encode a byte.
-    if not all(character in _BYTES for character in token):
+    if not all(character in BYTES for character in token):
         return token
-    return bytes(_BYTES[character] for character in token).decode("utf-8", "replace")
-
-
-def _bytes() -> dict[str, int]:
-    """Return the byte that each character in byte-level tokens encodes (Radford et al. 2019)."""
-    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    hidden = [byte for byte in range(256) if byte not in shown]
-    return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(hidden)}
-
-
-_BYTES = _bytes()
+    return bytes(BYTES[character] for character in token).decode("utf-8", "replace")

@@ -14,7 +14,13 @@ from huggingface_hub import constants
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
-from syntagm.models.hugging_face.quantised import PACKAGES, refuse_dequantised, refuse_missing_packages, settings_of
+from syntagm.models.hugging_face.quantised import (
+    PACKAGES,
+    refuse_dequantised,
+    refuse_missing_packages,
+    refuse_unsupported,
+    settings_of,
+)
 from syntagm.models.hugging_face.weights import HIGHEST, refuse_endless_vocabulary
 
 Kind = Literal["causal", "masked"]
@@ -97,6 +103,7 @@ def read_checkpoint(
             if quantisation is not None:
                 method = str(quantisation.get("quant_method"))
                 refuse_missing_packages(place, PACKAGES.get(method, {}), f"weights quantised as {method}")
+                refuse_unsupported(place, method)
             if device is None or quantisation is not None:
                 # The weights of some packages can't be moved after loading.
                 weights["device_map"] = "auto" if device is None else {"": device}

@@ -54,8 +54,9 @@ def has_faster_products() -> bool:
 
 
 def _is_float32(layer: Any) -> bool:
-    weight = layer.weight
-    return bool(weight.dtype == torch.float32 and weight.device.type == "cpu" and plain(weight))
+    # A layer with quantised weights may keep them under another name.
+    weight = getattr(layer, "weight", None)
+    return weight is not None and weight.dtype == torch.float32 and weight.device.type == "cpu" and plain(weight)
 
 
 class Linear(torch.nn.Linear):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 
 from syntagm.errors import ModelError
 
@@ -13,7 +14,7 @@ from syntagm.errors import ModelError
 PACKAGES = {
     "bitsandbytes": {"accelerate": "accelerate", "bitsandbytes": "bitsandbytes"},
     "torchao": {"torchao": "torchao"},
-    "gptq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel"},
+    "gptq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel", "optimum": "optimum"},
     "awq": {"accelerate": "accelerate", "gptqmodel": "gptqmodel"},
     "compressed-tensors": {"compressed_tensors": "compressed-tensors"},
     "quanto": {"accelerate": "accelerate", "optimum.quanto": "optimum-quanto"},
@@ -51,6 +52,19 @@ def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for:
         )  # fmt: skip
 
 
+def refuse_unsupported(place: str, method: str) -> None:
+    """Refuse weights that this version of transformers can't load.
+
+    Raises:
+        ModelError: the quantisation is HQQ, of which transformers 5 finds no weights.
+    """
+    if method == "hqq" and not transformers.__version__.startswith("4."):
+        raise ModelError(
+            place, f"weights quantised as hqq, which transformers {transformers.__version__} can't load",
+            "a kind of quantisation that it loads", "Save a dequantised copy and name that.",
+        )  # fmt: skip
+
+
 def refuse_dequantised(place: str, settings: Mapping[str, Any], model: Any) -> None:
     """Refuse a model that transformers has dequantised while loading, because its numbers are those of other weights.
 
@@ -75,6 +89,8 @@ def described(settings: Mapping[str, Any]) -> str:
     'bitsandbytes-nf4-bfloat16'
     >>> described({"quant_method": "gptq", "bits": 4})
     'gptq-4bit'
+    >>> described({"quant_method": "compressed-tensors", "format": "pack-quantized"})
+    'compressed-tensors-pack-quantized'
     """
     method = str(settings.get("quant_method"))
     if method == "bitsandbytes":
@@ -85,6 +101,8 @@ def described(settings: Mapping[str, Any]) -> str:
         kind = settings.get("quant_type")
         default = kind.get("default") if isinstance(kind, Mapping) else None
         return f"{method}-{default.get('_type') if isinstance(default, Mapping) else kind}"
+    if method == "compressed-tensors":
+        return f"{method}-{settings.get('format')}"
     return f"{method}-{settings['bits']}bit" if "bits" in settings else method
 
 

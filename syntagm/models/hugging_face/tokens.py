@@ -278,3 +278,13 @@ _BYTE_MARKS = frozenset("ĠĊčĉ \n\r\t")
 _MARKS = frozenset("▁ \n\r\t")
 # White space in tokenizers that fall back to bytes.
 _SPACE_BYTES = frozenset(["<0x20>", "<0x0A>", "<0x0D>", "<0x09>"])
+
+
+def _bytes() -> dict[str, int]:
+    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(hidden)}
+
+
+# The byte that each character in byte-level tokens encodes (Radford et al. 2019).
+BYTES = _bytes()

@@ -101,6 +101,8 @@ def refuse_nan(model: Any, name: str) -> None:
     for weights, tensor in model.named_parameters():
         if not plain(tensor):
             continue
+        if tensor.is_floating_point() and tensor.itemsize == 1:
+            tensor = tensor.float()  # PyTorch can't test 8-bit floats
         # A vector may hold -inf: the bias of symbols that the model never predicts.
         broken = tensor.isnan() if tensor.dim() < 2 else ~tensor.isfinite()
         if count := int(broken.sum()):

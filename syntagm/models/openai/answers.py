@@ -1,12 +1,14 @@
 """Checks of a server's answers, and the proof that its tokens are those of the text.
 
-A server that echoes a text lists its tokens as pieces of text. A piece is not always a slice of the text: of a character
-that several tokens share, the pieces are replacement characters or empty; some servers leave out white space at the
-beginning of a piece, or put a blank before the first one. Tokens are placed only where a single place is possible;
-otherwise the text is refused.
+A server that echoes a text lists its tokens as pieces of text. If the pieces together are the text, each is a slice of it
+(vLLM: of a character that several tokens share, the last one has all). Otherwise, of such a character, the pieces have
+replacement characters (SGLang) or nothing (llama-cpp-python: the tokens of "naïve", split inside `ï`, are listed as `na` and
+`ve`); some servers leave out white space at the beginning of a piece, or put a blank before the first one. Tokens are placed
+only where a single place is possible; otherwise the text is refused.
 """
 
 import decimal
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -141,6 +143,9 @@ def offsets(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int
 
 def _spans(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]]:
     """Place the pieces one after another; see `offsets`."""
+    if "".join(pieces) == text:
+        ends = list(itertools.accumulate(map(len, pieces)))
+        return list(zip([0, *ends], ends, strict=False))
     spans: list[tuple[int, int]] = []
     # Tokens since the last placed one that show parts of characters, and whether any of them must have one.
     open_tokens: list[int] = []
@@ -163,9 +168,17 @@ def _spans(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]
                 parts = parts or bool(atom)
             else:
                 begin, end = _placed(text, atom, at, bool(open_tokens), place, number)
-                if parts and text[at:begin].strip() == "":
+                passed = text[at:begin].rstrip()
+                if parts and not passed:
                     raise _refused(text, place, number, piece, at)
-                close(at + len(text[at:begin].rstrip()))
+                if passed and not open_tokens:
+                    # The token before this one has the first bytes of a character, and this one the others.
+                    spans[number - 1] = (spans[number - 1][0], begin)
+                    begin = at
+                elif at + len(passed) == begin and not parts and len(open_tokens) < len(passed.encode()):
+                    # Whether empty pieces are all of a character, or this token has its last bytes, is not shown.
+                    begin = at
+                close(at + len(passed))
                 at, parts = end, False
                 spans[number] = (spans[number][0], at)
             if spans[number][0] < 0:
@@ -190,6 +203,10 @@ def _placed(text: str, atom: str, at: int, after_part: bool, place: str, number:
     """
     bare = atom.lstrip()
     last = _dense(text, at) if after_part else at
+    # A character of which two tokens have a part, and neither shows it. Next to another such character, it could be that one.
+    alone = not after_part and at > 0 and text[at - 1].isascii() and _dense(text, at) == at + 1 and atom[0].isascii()
+    if alone and text.startswith(atom, at + 1):
+        return at + 1, at + 1 + len(atom)
     found = text.find(atom, at, last + len(atom))
     if found >= 0:
         if after_part and text.find(atom, found + 1, last + len(atom)) >= 0:

@@ -11,6 +11,7 @@ import ipaddress
 import json
 import random
 import re
+import selectors
 import socket
 import ssl
 import sys
@@ -251,8 +252,7 @@ class Client:
     @contextlib.contextmanager
     def _connection(self, stop: threading.Event) -> Iterator[tuple[http.client.HTTPConnection, socket.socket]]:
         """Lend a connection and its socket, and keep them open unless an exception is raised."""
-        with self._lock:
-            connection = self._idle.pop() if self._idle else self._opened()
+        connection = self._reused() or self._opened()
         if connection.sock is None:
             connection.connect()
         sock: socket.socket = connection.sock
@@ -272,6 +272,18 @@ class Client:
         finally:
             with self._lock:
                 del self._live[sock]
+
+    def _reused(self) -> http.client.HTTPConnection | None:
+        """Return an idle connection that the server has not closed, as many servers do after some seconds."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            # Nothing was asked on it, so what can be read is its end.
+            if connection.sock is not None and not _readable(connection.sock):
+                return connection
+            connection.close()
 
     def _opened(self) -> http.client.HTTPConnection:
         if self._scheme == "https":
@@ -343,6 +355,12 @@ def _retry_after(value: str | None) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, OverflowError):
         return None
+
+
+def _readable(sock: socket.socket) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 def _shut(sock: socket.socket) -> None:

@@ -2,7 +2,8 @@
 
 Each text is a request of its own for a completion of one token, with the text echoed: the answer lists the tokens of the
 text and the log-probability of each. The tokens must be those of the text (`answers.offsets`); the generated one is dropped.
-llama.cpp's own server does not echo texts, and is asked for one token after another (`llama_cpp`).
+llama.cpp's own server does not echo texts, and is asked for one token after another (`llama_cpp`); vLLM is asked how its
+vocabulary spells tokens that it doesn't show exactly (`vllm`).
 
 Servers differ in what precedes a text, in rounding and in bugs, so a few texts are asked about when a model is loaded:
 
@@ -39,13 +40,13 @@ from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import refuse_surrogates, starts_of
-from syntagm.models.openai import llama_cpp
+from syntagm.models.openai import llama_cpp, vllm
 from syntagm.models.openai.answers import Completion, completion, decimals, offsets
 from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
 from syntagm.models.partition import fault
 
-SCORER = "openai 1"
+SCORER = "openai 2"
 PROBES = (
     "The gardener who admired the boats was tired.",
     "No dog near the cats ever barks at night",
@@ -78,10 +79,12 @@ class Served(LanguageModel):
     def __init__(self, client: Client, about: Mapping[str, str], options: Mapping[str, str], place: str) -> None:
         chosen = FAMILY.choose(options)
         self._client, self._model, self._place = client, about["id"], place
+        self._spells = about.get("owned_by") == vllm.OWNER and vllm.available(client, self._model, "tokens of a text")
         self._llama_cpp = about.get("owned_by") == llama_cpp.OWNER
         self._parallel, self._symbol = int(chosen["parallel"]), "" if chosen["bos"] == "auto" else chosen["bos"]
         weakref.finalize(self, _report, client.spent, place)
         first = [self._asked(text, threading.Event()) for text in PROBES]
+        self._refuse_shifted(first)
         self._listed = self._start(first)
         self.settings = FAMILY.scoring_settings(chosen, bos="no" if self.bos is None else "yes")
         answers = [self._answer(text, echo) for text, echo in zip(PROBES, first, strict=True)]
@@ -153,6 +156,20 @@ class Served(LanguageModel):
         self._client.used(answer.prompt, answer.generated)
         return answer
 
+    def _refuse_shifted(self, echoes: Sequence[Completion]) -> None:
+        """Refuse the answers of llama-cpp-python for models without a start symbol, which are wrong."""
+        # The tokens are those of the text; the generated one is missing.
+        if all(
+            echo.generated and "".join(echo.pieces) == text
+            for text, echo in zip(PROBES, echoes, strict=True)
+            if text.isascii()
+        ):
+            raise self._client.refused(
+                "answers that list the tokens of a text, but not the one that was generated after them", "all of these tokens",
+                "This is a bug of llama-cpp-python for models without a start symbol; it also reads each log-probability one "
+                "token too late. Use llama.cpp's own server.",
+            )  # fmt: skip
+
     def _start(self, echoes: Sequence[Completion]) -> bool:
         """Set `bos`; return whether it is listed before the tokens of a text."""
         firsts = {echo.pieces[:1] for echo in echoes}
@@ -187,7 +204,7 @@ class Served(LanguageModel):
             raise self._refused(InputError(place, found, "the tokens of the prompt and of the completion"))
         pieces, logprobs = pieces[self._listed : count], logprobs[self._listed : count]
         try:
-            spans = offsets(text, pieces, place)
+            spans = self._spelled(text, pieces, place) or offsets(text, pieces, place)
         except InputError as error:
             raise self._refused(error) from None
         if logprobs and (logprobs[0] is None) != (self.bos is None):
@@ -199,6 +216,13 @@ class Served(LanguageModel):
         if problem := fault(answer, False):
             raise self._refused(InputError(place, problem.found, problem.expected))
         return answer
+
+    def _spelled(self, text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]] | None:
+        """Return the offsets of tokens that vLLM's completions don't show exactly; None if that is not needed or not possible."""
+        if not self._spells or "".join(pieces) in (text, f" {text}"):
+            return None
+        tokens = vllm.spelled(self._client, self._model, self._symbol + text, place)[self._listed :]
+        return vllm.offsets(text, tokens) if len(tokens) == len(pieces) else None
 
     def _noise(self, alone: Sequence[Surprisals]) -> float:
         """Return the largest difference in bits, per text, between answers to texts that are asked about in two ways."""
@@ -250,8 +274,7 @@ class Served(LanguageModel):
             raise self._client.refused(
                 "its echoed log-probabilities can't be confirmed by those of generated tokens"
                 + (f" ({differ[0]:.300})" if differ else ""), "the same for the same token",
-                "The echoed numbers may be those of other tokens. A bug of llama-cpp-python shifts them by a token for "
-                "models without a start symbol.",
+                "The echoed numbers may be those of other tokens.",
             )  # fmt: skip
         return agree
 

@@ -25,6 +25,11 @@ FAMILY = Family(
             loading=True,
         ),
         Option("gpus", Whole(1, 1024), "1", "number of GPUs over which the model is spread", effect="speed", loading=True),
+        Option(
+            "memory", Whole(1, 100), "", "percentage of the memory of each GPU, or of the machine if vLLM computes on a CPU, "
+            "that vLLM reserves. Loading fails if less is free", effect="speed", depends="vLLM's own, about 90",
+            loading=True,
+        ),
         _REMOTE_CODE,
     ),
     architectures=ARCHITECTURES,

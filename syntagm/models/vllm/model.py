@@ -8,6 +8,7 @@ import hashlib
 import importlib
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ _DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 _ZERO = -9999.0
 # Rounding of the logarithm of a probability of 1, in nats.
 _ROUNDING = 1e-4
+_CURE = "vLLM's own messages, above, may say more; VLLM_LOGGING_LEVEL=INFO shows all of them."
 
 
 class Vllm(LanguageModel):
@@ -55,14 +57,14 @@ class Vllm(LanguageModel):
         try:
             config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=code)
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=code)
+            reserved = {"gpu_memory_utilization": int(chosen["memory"]) / 100} if "memory" in chosen else {}
             self._engine = program.LLM(
                 model=str(folder), dtype=_DTYPES[chosen["dtype"]], trust_remote_code=code, load_format="safetensors",
                 tensor_parallel_size=int(chosen["gpus"]), enable_prefix_caching=False, seed=0,
-                max_model_len=int(chosen["positions"]) if "positions" in chosen else None,
+                max_model_len=int(chosen["positions"]) if "positions" in chosen else None, **reserved,
             )  # fmt: skip
         except Exception as error:  # both libraries raise exceptions of many types
-            found = " ".join(str(error).split())[:500] or type(error).__name__
-            raise ModelError(self.name, found, "a model that vLLM can load") from error
+            raise ModelError(self.name, _shown(error), "a model that vLLM can load", _CURE) from error
         self._sampling = program.SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False)
         self._bos = start_symbol(chosen["bos"], self._tokenizer, config)
         self._eos = end_symbol(chosen["eos"], self._tokenizer, config)
@@ -128,7 +130,10 @@ class Vllm(LanguageModel):
         """Return the bits of each token of each sequence; those of a first token are nan."""
         asked = [sequence for sequence in sequences if len(sequence) > 1]
         prompts = [{"prompt_token_ids": sequence} for sequence in asked]
-        outputs = iter(self._engine.generate(prompts, self._sampling, use_tqdm=False) if asked else [])
+        try:
+            outputs = iter(self._engine.generate(prompts, self._sampling, use_tqdm=False) if asked else [])
+        except Exception as error:  # vLLM raises exceptions of many types
+            raise ModelError(self.name, _shown(error), "log-probabilities", _CURE) from error
         return [
             self._read(next(outputs), sequence) if len(sequence) > 1 else np.full(len(sequence), np.nan)
             for sequence in sequences
@@ -172,6 +177,9 @@ def load(path: str, **options: str) -> Vllm:
     chosen, place = FAMILY.choose(options), f"vllm:{path}"
     if not path:
         raise UsageError(f"model '{place}'", "no path", "a folder, or the name of a model on the Hugging Face Hub")
+    # By default, vLLM prints much, and to the standard output, where commands print their results.
+    os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
     try:
         program = importlib.import_module("vllm")
     except ImportError as error:
@@ -185,6 +193,10 @@ def load(path: str, **options: str) -> Vllm:
         folder = _fetched(path)
     refuse_unsafe(folder, False, chosen["remote_code"] == "yes", "vllm")
     return Vllm(program, folder, label, options)
+
+
+def _shown(error: Exception) -> str:
+    return " ".join(str(error).split())[:500] or type(error).__name__
 
 
 def _fetched(path: str) -> Path:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import polars as pl
@@ -60,35 +61,33 @@ def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) ->
     """
     if len(columns) < 2 or not judged(columns):
         return []
-    tables = [score.verdicts(column.run.results(), _first(column, subjects), "first") for column in columns]
+    comparable = _comparable(columns, subjects)
+
+    # The results of many models don't fit in memory together.
+    @lru_cache(MOST)
+    def table(place: int) -> pl.DataFrame:
+        firsts = {name: (subject.first,) for name, subject in comparable[place].items()}
+        return score.verdicts(columns[place].run.results(), firsts, "first")
+
     places = combinations(range(len(columns)), 2)
     compared: list[ModelPair] = []
     for i, j in places if len(columns) <= MOST else ((0, j) for j in range(1, len(columns))):
-        if shared := _shared(columns[i], columns[j], subjects):
-            sides = [tables[place].filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
+        if shared := {name: subject for name, subject in comparable[i].items() if comparable[j].get(name) is subject}:
+            sides = [table(place).filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
             pairs = paired.pair(sides[0], sides[1])
             if len(pairs):
                 compared.append(_pair(len(compared) + 1, columns[i], columns[j], shared, pairs))
     return compared
 
 
-def _first(column: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Sequence[str]]:
-    """Return the first prediction of each suite if it was computed for the model; other predictions are not comparable."""
-    return {
-        subject.name: (subject.first,)
-        for subject in subjects
-        if any(member is column for member in subject.columns)
-        and subject.first in column.run.suite(subject.name).predictions
-    }
-
-
-def _shared(a: Column[Run], b: Column[Run], subjects: Sequence[Subject[Run]]) -> dict[str, Subject[Run]]:
-    return {
-        subject.name: subject
-        for subject in subjects
-        if all(any(member is column for member in subject.columns) for column in (a, b))
-        and all(subject.name in _first(column, [subject]) for column in (a, b))
-    }
+def _comparable(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[dict[str, Subject[Run]]]:
+    """Return for each column the suites, by name, of which the first prediction was computed for it."""
+    of_column: dict[int, dict[str, Subject[Run]]] = {id(column): {} for column in columns}
+    for subject in subjects:
+        for member in subject.columns:
+            if subject.first in member.run.suite(subject.name).predictions:
+                of_column[id(member)][subject.name] = subject
+    return list(of_column.values())
 
 
 def _pair(

@@ -115,10 +115,11 @@ def overall(columns: Sequence[Column[Run]]) -> list[ScoreRow]:
         *(["all"] if conjoined and any(len(record.predictions_for("all")) > 1 for record in records) else []),
     ]
     rules += shared if len(set(named)) > 1 and len(shared) else []
-    cells = {rule: [next(iter(estimates.scores(column.run, rule)), None) for column in columns] for rule in rules}
+    # Model by model, because the results of many models don't fit in memory together.
+    cells = [[next(iter(estimates.scores(column.run, rule)), None) for rule in rules] for column in columns]
     return [
-        _line(RULES.get(rule, rule), [_over(column, rule) for column in columns], columns, cells[rule])
-        for rule in rules
+        _line(RULES.get(rule, rule), [_over(column, rule) for column in columns], columns, row)
+        for rule, row in zip(rules, zip(*cells, strict=True), strict=True)
     ]
 
 

@@ -23,6 +23,8 @@ from syntagm.views.scores import chart
 
 # With more models than this, a page has this chapter. The page on 20 models with everything took 14 MB.
 MANY = 12
+# With more models than this, their scores alone do not fit on a page of 10 MB.
+MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,12 @@ class Sweep(Chapter):
     def __init__(self, runs: Sequence[Run]) -> None:
         self.columns = scores.columns(runs)
         self.subjects = numbers.subjects(self.columns)
+        self._overall = scores.overall(self.columns)
 
     def page(self, room: int) -> dict[str, Any]:
         """Return the variables of the templates; see `Chapter.page`."""
         columns, subjects = self.columns, self.subjects
-        overall, groups = scores.overall(columns), scores.groups(columns)
+        overall, groups = self._overall, scores.groups(columns)
         pairs = model_pairs.compare(columns, subjects)
         tag, by_group = scores.grouped(columns, subjects)
         drawn = {name: Markup(figure.svg()) for name, figure in self.figures()}
@@ -107,7 +110,7 @@ class Sweep(Chapter):
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the figure of the scores of all models, and that of their trajectories if they are checkpoints."""
-        line = next(iter(scores.overall(self.columns)), None)
+        line = next(iter(self._overall), None)
         if line and scores.judged(self.columns):
             yield "scores", _scores(line, self.columns)
         if curves := figures.trajectories(self.columns, scores.grouped(self.columns, self.subjects)[0]):

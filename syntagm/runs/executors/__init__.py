@@ -83,13 +83,13 @@ def find(text: str) -> Executor:
 
 
 def numbers(options: Mapping[str, str], names: Collection[str], executor: str) -> dict[str, int]:
-    """Return those options of an executor that are whole numbers. Only of GPUs there may be none.
+    """Return those options of an executor that are whole numbers. Of GPUs and memory there may be none.
 
     Raises:
         UsageError: one is something else.
     """
     return {
-        name: number(value, f"{executor}?{name}=", least=name != "gpus")
+        name: number(value, f"{executor}?{name}=", least=0 if name in ("gpus", "memory") else 1)
         for name, value in options.items()
         if name in names
     }

@@ -60,7 +60,7 @@ class Slurm(Executor):
         "constraint": "features that a node must have",
         "cpus": "processors per job, and threads of a worker (1)",
         "gpus": "GPUs per job (0)",
-        "memory": "gigabytes per job (8)",
+        "memory": "gigabytes per job, 0 for all of a node's (8)",
         "patience": "seconds without a sign of life after which a worker counts as dead (120)",
         "cluster": "`local` starts the jobs on this machine, without Slurm, to try a command (slurm)",
     }
@@ -94,9 +94,13 @@ class Slurm(Executor):
         parameters = dict(self._parameters)
         if self._cluster == "slurm":
             threads = parameters["cpus_per_task"]
+            setup = [f"export OMP_NUM_THREADS={threads} MKL_NUM_THREADS={threads}"]
+            if len(workers) == 1:
+                # submitit makes no array of one, and such a job inherits the array in which this command may run itself.
+                setup.append("unset SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID")
             parameters |= {
                 "slurm_array_parallelism": len(workers),
-                "slurm_setup": [f"export OMP_NUM_THREADS={threads} MKL_NUM_THREADS={threads}"],
+                "slurm_setup": setup,
                 # A step of `srun` may get one processor only, whatever the job has.
                 "slurm_use_srun": False,
                 # The worker is replaced by one with another name, as soon as it has ended.

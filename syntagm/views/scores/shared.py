@@ -1,6 +1,7 @@
 """Several runs of the same suites: the suites that they share, and the values of the items under each run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from syntagm.stats import matching, score
 from syntagm.views.scores.numbers import predictions
 
 _ITEM = ("item", "occurrence")
+_EMPTY = pl.DataFrame(schema={"item": pl.String, "occurrence": pl.Int64, "value": pl.Float64})
 
 
 def shared_suites(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
@@ -29,23 +31,29 @@ def shared_suites(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
 
 
 def values_of(runs: Sequence[Run], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
-    """Return the values of each suite's items under each run; nan is undefined. Shapes (items, runs)."""
-    tables = []
+    """Return the values of each suite's items under each run; nan is undefined. Shapes (items, runs).
+
+    Runs are read one after the other, so that only the values of all of them are in memory together.
+    """
+    rows: dict[str, dict[tuple[Any, ...], int]] = {suite: {} for suite in suites}
+    values: dict[str, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = {suite: [] for suite in suites}
+    latest: dict[str, tuple[pl.DataFrame, NDArray[np.intp]]] = {}
     for run in runs:
-        chosen: Mapping[str, Sequence[str]] = {
-            name: names for name, names in predictions(run, measure).items() if name in suites
-        }
-        verdicts = score.verdicts(run.results(), chosen, measure)
-        tables.append(matching.numbered(verdicts.select("suite", "item", "value"), "suite"))
+        chosen = {name: names for name, names in predictions(run, measure).items() if name in rows}
+        verdicts = score.verdicts(run.results(), chosen, measure).select("suite", "item", "value")
+        of_suite = matching.numbered(verdicts, "suite").partition_by("suite", as_dict=True)
+        for suite in suites:
+            table = of_suite.get((suite,), _EMPTY)
+            items = table.select(_ITEM)
+            # Nearly always, all runs have the same items in the same order.
+            if suite not in latest or not items.equals(latest[suite][0]):
+                places = [rows[suite].setdefault(item, len(rows[suite])) for item in items.iter_rows()]
+                latest[suite] = items, np.array(places, np.intp)
+            values[suite].append((latest[suite][1], table["value"].to_numpy()))
     matrices = {}
     for suite in suites:
-        sides = [
-            table.filter(pl.col("suite") == suite).drop("suite").rename({"value": f"{k}"})
-            for k, table in enumerate(tables)
-        ]
-        joined = sides[0]
-        for side in sides[1:]:
-            joined = joined.join(side, on=_ITEM, how="full", coalesce=True, maintain_order="left_right")
-        columns = [pl.col(f"{k}").fill_null(np.nan) for k in range(len(runs))]
-        matrices[suite] = joined.select(columns).to_numpy().astype(np.float64)
+        matrix = np.full((len(rows[suite]), len(runs)), np.nan, order="F")
+        for column, (numbers, under_run) in enumerate(values.pop(suite)):
+            matrix[numbers, column] = under_run
+        matrices[suite] = matrix
     return matrices
