@@ -10,6 +10,7 @@ from benchmarks.analyses import analyses
 from benchmarks.collection import collection
 from benchmarks.executors import executors
 from benchmarks.fill import fill
+from benchmarks.gpu import gpu
 from benchmarks.in_training import in_training
 from benchmarks.lstm import CORPUS, lstm
 from benchmarks.ngram import ngram
@@ -35,6 +36,8 @@ PARTS = [
     "in_training",
     "executors",
 ]
+# Not among the parts that run by default.
+ON_REQUEST = ["gpu"]
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -52,13 +55,15 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--only", nargs="+", choices=[*PARTS, *ON_REQUEST], default=PARTS)
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds per sample (default 3)")
     parser.add_argument(
         "--cap", type=int, help="largest number of pairs per paradigm or file: a trial, not a measurement"
     )
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES))
     parser.add_argument("--lmplz", metavar="PATH", help="KenLM's estimator, for comparison with ours")
+    parser.add_argument("--device", default="cuda", help="device of the part gpu (default cuda); cpu is a trial")
+    parser.add_argument("--vllm", metavar="PYTHON", help="an interpreter with vLLM, for the part gpu")
     parser.add_argument("--record", action="store_true", help="also write benchmarks/results.md; not with --cap")
     arguments = parser.parse_args()
     if arguments.rounds < 1 or (arguments.cap is not None and arguments.cap < 1):
@@ -89,6 +94,8 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
         return rnng(arguments.rounds, arguments.cap)
     if name == "in_training":
         return in_training(arguments.cap)
+    if name == "gpu":
+        return gpu(arguments.rounds, arguments.cap, arguments.device, arguments.vllm)
     if name == "executors":
         return executors(arguments.rounds, arguments.cap)
     if name == "lstm" and CORPUS.exists():

@@ -1,7 +1,7 @@
 """Functions that all timed programs share. Standard library only, because they also run in the peers' environment.
 
-A timed program gets a file {"model", "dtype", "sentences"}, loads its model, warms up on the first sentences, scores all of
-them, and prints one line of JSON: {"cpu", "wall", "tokens", "scores"}.
+A timed program gets a file {"model", "dtype", "sentences"}, and optionally "device" and "batch", loads its model, warms up on
+the first sentences, scores all of them, and prints one line of JSON: {"cpu", "wall", "tokens", "scores"}.
 """
 
 import json
@@ -24,7 +24,7 @@ def measure(
     Arguments:
         sentences: the sentences.
         score: the function, which returns a log-probability in nats per sentence.
-        model: the transformers model.
+        model: the transformers model; None if it can't be reached, and tokens are not counted.
         warm_up: what to score first, untimed; the first sentences by default.
     """
     counter = Counter(model)
@@ -55,7 +55,8 @@ class Counter:
 
     def __init__(self, model: Any) -> None:
         self.tokens = 0
-        model.get_input_embeddings().register_forward_pre_hook(self._count)
+        if model is not None:
+            model.get_input_embeddings().register_forward_pre_hook(self._count)
 
     def _count(self, _: object, arguments: Sequence[Any]) -> None:
         self.tokens += arguments[0].numel()

@@ -1,4 +1,4 @@
-"""Program that times lm-eval's Hugging Face model: log-likelihoods only, without tasks and requests; batches of 16."""
+"""Program that times lm-eval's Hugging Face model: log-likelihoods only, without tasks and requests; batches of 16 on a CPU."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,8 @@ BATCH = 16
 
 def main() -> None:
     path, dtype, sentences = stopwatch.task()
-    model = HFLM(path, device="cpu", dtype=dtype, batch_size=BATCH)
+    settings = stopwatch.options()
+    model = HFLM(path, device=settings.get("device", "cpu"), dtype=dtype, batch_size=settings.get("batch", BATCH))
 
     def score(texts: Sequence[str]) -> list[float]:
         requests = [Instance("loglikelihood", {}, ("", text), index) for index, text in enumerate(texts)]

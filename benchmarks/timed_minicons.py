@@ -1,4 +1,4 @@
-"""Program that times minicons as in its documentation: `sequence_score` over batches of 32 in order, with a start symbol."""
+"""Program that times minicons as in its documentation: `sequence_score` over batches in order, with a start symbol."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,14 @@ BATCH = 32
 
 def main() -> None:
     path, dtype, sentences = stopwatch.task()
-    model = scorer.IncrementalLMScorer(path, "cpu", torch_dtype=getattr(torch, dtype))
+    settings = stopwatch.options()
+    size = settings.get("batch", BATCH)
+    model = scorer.IncrementalLMScorer(path, settings.get("device", "cpu"), torch_dtype=getattr(torch, dtype))
 
     def score(texts: Sequence[str]) -> list[float]:
         scores = []
-        for first in range(0, len(texts), BATCH):
-            batch = list(texts[first : first + BATCH])
+        for first in range(0, len(texts), size):
+            batch = list(texts[first : first + size])
             scores += model.sequence_score(batch, reduction=lambda row: row.sum(0).item(), bos_token=True)
         return scores
 

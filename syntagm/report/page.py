@@ -72,7 +72,7 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
         raise UsageError("report", "no runs", "at least one run directory")
     if len(runs) > MOST:
         cure = (
-            "Report on some of them: `syntagm report DIR/step*000 -o FILE`. `syntagm table scores DIR -o FILE.csv` and "
+            "Report on some of them: `syntagm report DIR/step*000 -o FILE`. `syntagm table scores DIR -o scores` and "
             "`syntagm table trajectory DIR` take all."
         )
         raise UsageError("report", f"{len(runs):,} models", f"at most {MOST:,}", cure)

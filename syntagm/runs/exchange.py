@@ -7,7 +7,7 @@ its units, or its results (encode them when all units are committed). Every chan
     models/M.json          the name of model number M, and the options with which its run was opened
     offers/M/K.NAME        a piece that nobody has: K is its place in the order, NAME that of the unit, `open` or `results`
     leases/M.K.NAME.W      the same file: worker W renamed it, so no other worker can have it, and renews it; its size in
-                           bytes, all of them empty, is the number of questions that are answered
+                           bytes is the number of questions answered so far (nothing is written: the file is a hole)
     files/M.K.NAME.W.FILE  a file that worker W wrote, such as a table: fsynced, for the driver to move to its place
     outcomes/M.K.NAME.W    what worker W says of it, written last: JSON with the hashes of the files
 

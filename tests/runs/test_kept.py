@@ -29,7 +29,7 @@ def test_what_is_dropped_is_read_again(tmp_path: Path, memory: kept._Memory, mon
     expected = [run.results() for run in made(tmp_path, 3)]
     assert len(memory._tables) == 0, "deleted runs leave nothing behind"
     runs = [open_run(tmp_path / f"{number}") for number in range(3)]
-    monkeypatch.setattr(kept, "MOST_BYTES", 1000)
+    monkeypatch.setattr(kept, "MOST_BYTES", 30_000)
     for _ in range(2):
         assert all(run.results().equals(table) for run, table in zip(runs, expected, strict=True))
         assert memory._bytes <= kept.MOST_BYTES

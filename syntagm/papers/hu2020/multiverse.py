@@ -246,7 +246,8 @@ class View:
         for model in dict.fromkeys(name for name, _, _ in self.models):
             squares, degrees = 0.0, 0
             of_class = np.array([name == model for name, _, _ in self.models])
-            for corpus in {on for name, on, _ in self.models if name == model}:
+            # Not a set: its order differs from process to process, and with it the last digits of the sum.
+            for corpus in dict.fromkeys(on for name, on, _ in self.models if name == model):
                 cell = means[of_class & np.array([on == corpus for _, on, _ in self.models])]
                 squares += float(((cell - cell.mean()) ** 2).sum())
                 degrees += len(cell) - 1

@@ -111,7 +111,7 @@ def _comparison(size: str, one: Sequence[_Finished], two: Sequence[_Finished], s
             continue
         joined = items[0]
         for number, table in enumerate(items[1:], 1):
-            joined = joined.join(table, on=("suite", "item"), suffix=f"_{number}")
+            joined = joined.join(table, on=("suite", "item"), suffix=f"_{number}", maintain_order="left")
         values = joined.drop("suite", "item").to_numpy()
         values = values[~np.isnan(values).any(axis=1)]
         differences = values[:, len(seeds) :] - values[:, : len(seeds)]

@@ -41,7 +41,7 @@ _EVICTED = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL")
 _ENDED = ("CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", *_EVICTED)
 _FORGOTTEN = "unknown to Slurm"
 # Why a job will never start.
-_HOPELESS = re.compile("PartitionConfig|Partition(Time|Node)Limit|BadConstraints|Invalid(Account|QOS)|.*PerJob(Limit)?")
+_HOPELESS = re.compile("PartitionTimeLimit|BadConstraints|Invalid(Account|QOS)|.*PerJob(Limit)?")
 
 
 class Slurm(Executor):
@@ -184,14 +184,15 @@ class _Queue:
         if (code := process.poll()) is None:
             return {}, {}
         answer.seek(0)
-        lines = [line.split(maxsplit=2) for line in answer.read().decode().splitlines()]
+        lines = [line.partition(" ") for line in answer.read().decode().splitlines()]
         self.close()
         if code:
             return {}, {}  # Slurm is restarted, for example
-        states = dict.fromkeys(self._jobs, _FORGOTTEN) | {job: state for job, state, _ in lines if job in self._jobs}
+        told = {job: rest.partition(" ") for job, _, rest in lines}
+        states = {job: told[job][0] if job in told else _FORGOTTEN for job in self._jobs}
+        reasons = {job: told[job][2] for job, state in states.items() if state == "PENDING"}
         ended = {job: state for job, state in states.items() if state in (*_ENDED, _FORGOTTEN)}
-        waiting = {job: reason for job, state, reason in lines if job in self._jobs and state == "PENDING"}
-        return ended, {job: reason for job, reason in waiting.items() if _HOPELESS.fullmatch(reason)}
+        return ended, {job: reason for job, reason in reasons.items() if _HOPELESS.fullmatch(reason)}
 
     def _ask(self, jobs: set[str]) -> None:
         self._asked, self._jobs = time.monotonic(), jobs

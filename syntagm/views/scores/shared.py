@@ -36,9 +36,9 @@ def values_of(runs: Sequence[Run], suites: Sequence[str], measure: str) -> dict[
     Runs are read one after the other, so that only the values of all of them are in memory together.
     """
     rows: dict[str, dict[tuple[Any, ...], int]] = {suite: {} for suite in suites}
-    values: dict[str, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = {suite: [] for suite in suites}
+    matrices = {suite: np.empty((0, len(runs))) for suite in suites}
     latest: dict[str, tuple[pl.DataFrame, NDArray[np.intp]]] = {}
-    for run in runs:
+    for column, run in enumerate(runs):
         chosen = {name: names for name, names in predictions(run, measure).items() if name in rows}
         verdicts = score.verdicts(run.results(), chosen, measure).select("suite", "item", "value")
         of_suite = matching.numbered(verdicts, "suite").partition_by("suite", as_dict=True)
@@ -49,11 +49,13 @@ def values_of(runs: Sequence[Run], suites: Sequence[str], measure: str) -> dict[
             if suite not in latest or not items.equals(latest[suite][0]):
                 places = [rows[suite].setdefault(item, len(rows[suite])) for item in items.iter_rows()]
                 latest[suite] = items, np.array(places, np.intp)
-            values[suite].append((latest[suite][1], table["value"].to_numpy()))
-    matrices = {}
-    for suite in suites:
-        matrix = np.full((len(rows[suite]), len(runs)), np.nan, order="F")
-        for column, (numbers, under_run) in enumerate(values.pop(suite)):
-            matrix[numbers, column] = under_run
-        matrices[suite] = matrix
+                matrices[suite] = _grown(matrices[suite], len(rows[suite]))
+            matrices[suite][latest[suite][1], column] = table["value"].to_numpy()
     return matrices
+
+
+def _grown(matrix: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    """Return a matrix with nan in the rows that it lacks."""
+    grown = np.full((rows, matrix.shape[1]), np.nan, order="F")
+    grown[: len(matrix)] = matrix
+    return grown

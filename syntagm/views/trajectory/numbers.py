@@ -203,7 +203,9 @@ def _curve(
     """
     places = sorted(set(at))
     at_place = [[k for k, position in enumerate(at) if position == place] for place in places]
-    own = {suite: matrix[:, runs] for suite, matrix in matrices.items()}
+    # A copy of the values of many models would take much memory.
+    whole = list(runs) == list(range(next(iter(matrices.values())).shape[1]))
+    own = matrices if whole else {suite: matrix[:, runs] for suite, matrix in matrices.items()}
     values = np.mean([interval.means(matrix, 0) for matrix in own.values()], axis=0)
     counts = np.sum([(~np.isnan(matrix)).sum(axis=0) for matrix in own.values()], axis=0)
     intervals = [
