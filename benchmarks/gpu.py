@@ -33,9 +33,9 @@ def gpu(rounds: int, cap: int | None, device: str, vllm: str | None) -> str:
         device: the device.
         vllm: a Python interpreter with vLLM; None for this one.
     """
-    end = time.monotonic() + 60 * MINUTES
     sentences = _sentences(min(PAIRS, cap or PAIRS))
     pythons, missing = _pythons(vllm)
+    end = time.monotonic() + 60 * MINUTES
     reference = _timed(sys.executable, "syntagm", "float32", "cpu", sentences[:REFERENCE], end)
     timings: dict[tuple[str, str], list[Timing | str]] = {}
     for _ in range(rounds):

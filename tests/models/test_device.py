@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import torch
 from models_for_tests import CAUSAL
-from numpy.typing import NDArray
 
-from syntagm.models import device
+from syntagm.models import device, names
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.head import Head
 from syntagm.models.causal.prefix_tree import Pack, plan
@@ -153,6 +152,15 @@ def test_a_device_without_float64_will_do(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_allclose(found, masses, rtol=0, atol=1e-5)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize("options", ["", "&sharing=no", "&boundary=word", "&batch=64"])
+def test_a_gpu_gives_the_numbers_of_the_cpu(options: str) -> None:
+    texts = ["The old gardener watered the roses.", "The old gardeners near the gate were waiting.", "Ten"]
+    on_cpu, on_gpu = (names.load(f"demo?device={place}{options}") for place in ("cpu", "cuda:0"))
+    for expected, answer in zip(on_cpu.score(texts), on_gpu.score(texts), strict=True):
+        np.testing.assert_allclose(answer.bits, expected.bits, rtol=0, atol=1e-3)
+
+
 def precisions() -> list[Any]:
     return device._precisions()
 
@@ -194,27 +202,27 @@ class TestFullPrecision:
         assert precisions() == before
 
     @pytest.mark.parametrize("kind", ["causal", "masked", "lstm"])
-    def test_models_compute_with_it(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_models_compute_with_it(self, kind: str) -> None:
         seen: list[Sequence[Any]] = []
 
         def note(*_: Any) -> None:
             seen.append(precisions())
 
-        def run() -> NDArray[np.float64] | Any:
-            if kind == "lstm":
-                network = Network(20, 8, 8, 1).eval()
-                network.register_forward_hook(note)
-                monkeypatch.setattr(network.decoder, "forward", lambda *_: None)
-                return list(reading.continued(network, [1, 2, 3], 2))
-            if kind == "masked":
-                network = masked_for_tests.transformer("bert", masked_for_tests.word_pieces())
-                network.get_input_embeddings().register_forward_hook(note)
-                return masked.from_transformers(network, masked_for_tests.word_pieces(), "m")
+        if kind == "lstm":
+            network = Network(20, 8, 8, 1).eval()
+            network.register_forward_hook(note)
+            list(reading.continued(network, [1, 2, 3], 2))
+        elif kind == "masked":
+            model, tokenizer = (
+                masked_for_tests.transformer("bert", masked_for_tests.word_pieces()),
+                masked_for_tests.word_pieces(),
+            )
+            model.get_input_embeddings().register_forward_hook(note)
+            masked.from_transformers(model, tokenizer, "m")
+        else:
             known = CAUSAL["gpt2"]()
             known.module.get_input_embeddings().register_forward_hook(note)
-            return list(known.score(["Ten boats."]))
-
-        run()
+            list(known.score(["Ten boats."]))
         assert seen
         assert all(set(values) <= {"ieee", "highest", False} for values in seen)
 

@@ -120,14 +120,16 @@ class Forward:
         while remaining:
             # A GPU computes a batch while the next one is prepared.
             under_way: list[tuple[Sequence[Pack], Callable[[], list[list[Rows]]]]] = []
+            # The batch that fails, if one does.
             batch: Sequence[Pack] = ()
             try:
                 for batch in batches(self._packs(sequences, remaining, tree), self.budget):
                     under_way.append((batch, self.batch(sequences, batch, tree, skipped)))
                     if len(under_way) == 2:
-                        collect(*under_way.pop(0))
-                while under_way:
-                    collect(*under_way.pop(0))
+                        batch, answers = under_way.pop(0)
+                        collect(batch, answers)
+                for batch, answers in under_way:
+                    collect(batch, answers)
             except (RuntimeError, MemoryError) as error:
                 # What was under way is computed again, with the rest.
                 under_way.clear()
