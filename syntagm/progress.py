@@ -61,6 +61,13 @@ class Progress:
             seconds: time since the first response.
         """
 
+    def failed(self, left: int | None) -> None:
+        """Report that one of several models failed, and that the others go on.
+
+        Arguments:
+            left: number of its questions that stay unanswered; None if they were not planned yet.
+        """
+
     def noted(self, line: str) -> None:
         """Report a detail of a run: what was computed by whom, and how long it took.
 

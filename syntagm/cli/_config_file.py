@@ -8,6 +8,7 @@ from typing import Any
 
 from syntagm.errors import UsageError, did_you_mean
 from syntagm.io import toml, utf8
+from syntagm.io.number import counted
 
 # Permissions are given by the person at the keyboard, never by a file.
 _PERMISSIONS = ("allow-pickle", "allow-exec", "trust-remote-code")
@@ -107,7 +108,9 @@ def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
             name = [f"{group}: {name[0]}"]
         names += name
     if names and len(names) < len(models):
-        raise UsageError(place, f"{len(names)} names for {len(models)} models", "a name for each, or for none")
+        raise UsageError(
+            place, f"{counted(len(names), 'name')} for {counted(len(models), 'model')}", "a name for each, or for none"
+        )
     return models, names
 
 

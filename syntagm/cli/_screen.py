@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
@@ -29,6 +29,8 @@ from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, score
 
 # Seconds between lines of progress, and before the first one: an estimate of the time, as soon as there is a speed.
 _INTERVAL, _FIRST = 10.0, 2.0
+# The width that the words beside the bar may need.
+_WORDS = 100
 CAPTION = (
     "score: accuracy, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites); "
     "chance: the score expected of random surprisals"
@@ -51,14 +53,17 @@ class Screen(Progress):
         self._unit, self._quiet, self._verbose, self._following = unit, quiet, verbose, following
         self._stopping = self._estimated = False
         self._console = Console(stderr=True, highlight=False)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{unit}s"))
+        # On a narrow terminal the numbers need the place.
+        bar = [BarColumn(min(40, room))] if (room := self._console.width - _WORDS) > 5 else []
         self._bar = Bar(
-            *columns,
+            TextColumn("{task.description}"),
+            *bar,
+            TextColumn("{task.fields[count]}"),
             TextColumn("{task.fields[pace]}"),
             console=self._console,
             disable=quiet or not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("", total=None, pace="")
+        self._task = self._bar.add_task("", total=None, count="", pace="")
         self._total = self._done = self._start_count = 0
         self._created = self._start_time = self._printed_at = time.monotonic()
 
@@ -80,15 +85,18 @@ class Screen(Progress):
         """Print the number of sentences to score, and of the units they come in (`noun`)."""
         self._total, self._done, self._start_count = total, done, done
         self._start_time = self._printed_at = time.monotonic()
-        self._bar.update(self._task, total=total, completed=done)
+        self._bar.update(self._task, total=total, completed=done, count=self._count())
         self._say(f"{counted(suites, noun)}, {self._size(total, done)}")
 
     def _size(self, total: int, done: int) -> str:
         return counted(total, self._unit) + (f", {done:,} of them already finished" if done else "")
 
+    def _count(self) -> str:
+        return f"{self._done:,}/{self._total:,} {self._unit}s"
+
     def _say(self, line: str) -> None:
         if not self._quiet:
-            self._console.print(plain(line))
+            self._console.print(plain(line), soft_wrap=True)
 
     def answered(self, suite: str, questions: int) -> None:
         """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
@@ -96,7 +104,9 @@ class Screen(Progress):
         now = time.monotonic()
         done = self._done - self._start_count
         speed = pace(done, self._total - self._done, now - self._start_time) + self._in_all(done, now)
-        self._bar.update(self._task, completed=self._done, description=escape(self._now(suite)), pace=speed)
+        self._bar.update(
+            self._task, completed=self._done, description=escape(self._now(suite)), count=self._count(), pace=speed
+        )
         interval = _FIRST if done and not self._estimated else _INTERVAL
         if not self._console.is_terminal and now - self._printed_at > interval:
             self._printed_at, self._estimated = now, bool(done)
@@ -111,11 +121,11 @@ class Screen(Progress):
         seconds = (now - self._start_time) / done
         left = seconds * (self._total - self._done)
         left += self._following * (self._start_time - self._created + seconds * self._total)
-        return f", {shown_duration(left)} with {counted(self._following, 'more model')}"
+        return f", {shown_duration(left)} for all models"
 
     def _now(self, suite: str) -> str:
-        """Return the text before the bar: the name of the current suite, cut to 30 characters."""
-        return suite[:30]
+        """Return the text before the bar: the name of the current suite, cut to 30 characters, if there is room."""
+        return suite[:30] if self._console.width > _WORDS else ""
 
     def noted(self, line: str) -> None:
         """Print a detail, if they are wanted."""
@@ -124,7 +134,7 @@ class Screen(Progress):
 
     def warned(self, message: str) -> None:
         """Print a warning."""
-        self._console.print(plain(f"warning: {message}"))
+        self._console.print(plain(f"warning: {message}"), soft_wrap=True)
 
 
 class WorkersScreen(Screen):
@@ -137,7 +147,7 @@ class WorkersScreen(Screen):
 
     def __init__(self, models: int, unit: str, quiet: bool, verbose: bool = False) -> None:
         super().__init__(unit, quiet, verbose)
-        self._models, self._opened, self._sizes, self._label = models, 0, 0, ""
+        self._models, self._opened, self._sizes, self._dropped, self._label = models, 0, 0, 0, ""
         self._say(f"{counted(models, 'model')}, waiting for workers")
 
     def began(self, line: str) -> None:
@@ -151,7 +161,7 @@ class WorkersScreen(Screen):
 
     def _now(self, suite: str) -> str:
         """Return the text before the bar: the number of models whose runs are open or done."""
-        return f"{self._opened:,} of {counted(self._models, 'model')} begun"
+        return f"{self._opened:,}/{counted(self._models, 'model')} begun"
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Print the size of a model's run. Models that nobody has opened count as those that were."""
@@ -161,9 +171,21 @@ class WorkersScreen(Screen):
         self._sizes += total
         self._done += done
         self._start_count += done
-        self._total = round(self._sizes / self._opened * self._models)
-        self._bar.update(self._task, total=self._total, completed=self._done)
+        self._estimate()
         self._say(f"{self._label}: {counted(suites, noun)}, {self._size(total, done)}")
+
+    def failed(self, left: int | None) -> None:
+        """Take what a model leaves unanswered from the total."""
+        if left is None:
+            self._models = max(self._opened, self._models - 1)
+        else:
+            self._dropped += left
+        if self._opened:
+            self._estimate()
+
+    def _estimate(self) -> None:
+        self._total = round(self._sizes / self._opened * self._models) - self._dropped
+        self._bar.update(self._task, total=self._total, completed=self._done, count=self._count())
 
 
 def pace(done: int, left: int, seconds: float) -> str:

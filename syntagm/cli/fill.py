@@ -18,7 +18,8 @@ A --config file has the long names of options as keys, and `output`; `models` li
 MODEL. See `syntagm run --help`.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
-running it again only shows the results.
+running it again computes nothing: it loads the model, to see that it is the same, and
+shows the results.
 """
 
 import argparse

@@ -38,7 +38,8 @@ A --config file has the long names of options as keys, besides `models` and `out
 Options of the command line replace those of the file. Permissions can't be given in a file.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
-running it again only shows the results.
+running it again computes nothing: it loads the models, to see that they are the same, and
+shows the results.
 
 Exit code 1: more than half of the results of a run are undefined; the reasons are printed.
 """

@@ -192,6 +192,7 @@ class _Driver:
         try:
             model = self._open[number] = _Model(job)
         except SyntagmError as error:
+            self._progress.failed(None)
             yield job, error
             return
         self._exchange.describe(number, _order(job, model.ledger.options))
@@ -324,6 +325,9 @@ class _Driver:
         # The worker that waits for the answer to its opening need not wait any longer.
         self._exchange.describe(number, _order(model.job, model.ledger.options) | {"fingerprint": ""})
         model.close(error)
+        planned = model.missing
+        left = None if planned is None else sum(unit.size for unit in planned.values()) - model.reported.total()
+        self._progress.failed(left)
         yield self._ended(number), error
 
     def _ended(self, number: int) -> Job:

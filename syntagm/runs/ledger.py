@@ -320,6 +320,7 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
         found, wanted = (
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
+        cure = "Choose another folder, or put back the model with which this run began."
         raise RunError(str(folder), found, wanted, cure)
     # A scoring setting may change which results are computed, and no surprisal.
     record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)

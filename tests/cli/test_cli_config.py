@@ -85,7 +85,7 @@ def test_the_command_line_replaces_what_it_names(
         ("seed = 7.5\nlimit = 2", "--seed: '7.5'; expected a whole number"),
         ("[[models]]\nmodel = 'toy'\ngroup = 'a'", "models, 1: a group without a name"),
         ("[[models]]\nmodel = 'toy'\nname = 'b'\ngroup = 'a: b'", "group: 'a: b'; expected a group without a colon"),
-        ("[[models]]\nmodel = 'toy'\nname = 'a'\n[[models]]\nmodel = 'demo'", "1 names for 2 models"),
+        ("[[models]]\nmodel = 'toy'\nname = 'a'\n[[models]]\nmodel = 'demo'", "1 name for 2 models"),
         ("limit = ", "invalid TOML"),
     ],
 )

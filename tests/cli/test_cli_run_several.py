@@ -195,7 +195,7 @@ def test_the_bar_of_several_models_tells_models_speed_and_time(monkeypatch: pyte
         # The driver also calls when nothing has arrived.
         screen.answered("", 0)
     shown = re.sub(r"\x1b\[[\d;?]*\w", "", written.getvalue())
-    assert re.search(r"1 of 3 models begun .* 50/300 sentences [\d,]+ per second, \d+ s left", shown)
+    assert re.search(r"1/3 models begun .* 50/300 sentences [\d,]+ per second, \d+ s left", shown)
 
 
 def test_an_estimate_of_the_time_comes_early_and_includes_the_models_that_follow(
@@ -212,9 +212,39 @@ def test_an_estimate_of_the_time_comes_early_and_includes_the_models_that_follow
     assert capsys.readouterr().err.splitlines() == [
         "2 suites, 1,000 sentences",
         # 97 s for this model, and 130 s for each of the others.
-        "30 of 1,000 sentences, 10 per second, 2 min left, 6 min with 2 more models",
-        "140 of 1,000 sentences, 10 per second, 86 s left, 6 min with 2 more models",
+        "30 of 1,000 sentences, 10 per second, 2 min left, 6 min for all models",
+        "140 of 1,000 sentences, 10 per second, 86 s left, 6 min for all models",
     ]
+
+
+def test_the_total_of_several_models_is_without_those_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    with _screen.WorkersScreen(4, "sentence", quiet=False) as screen:
+        screen.planned(100, 0, 1)
+        assert screen._total == 400
+        screen.failed(None)
+        assert screen._total == 300
+        screen.planned(100, 0, 1)
+        screen.failed(70)
+        assert screen._total == 230
+    assert "1 suite, 100 sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", ["80", "140"])
+def test_the_bar_shows_its_numbers_on_any_terminal(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with _screen.Screen(following=2) as screen:
+        now[0] += 30
+        screen.planned(12_000, 0, 2)
+        now[0] += 10
+        screen.answered("npi_across_animate_and_inanimate", 1360)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err).splitlines()[-1]
+    assert "1,360/12,000 sentences 136 per second, 78 s left, 5 min for all models" in shown
+    assert shown.startswith("npi_across_animate" if columns == "140" else " 1,360")
 
 
 def test_v_tells_of_units_and_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -257,6 +257,11 @@ def test_what_transformers_would_dequantise_is_refused(folder: Path, settings: d
 
 
 def test_a_model_spread_over_devices(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not torch.accelerator.is_available():
+        with pytest.raises(UsageError, match=r"model option device: 'spread'; expected a machine with GPUs"):
+            names.load(f"causal:{plain}", device="spread")
+        # The layers are placed by the same code on the CPU alone.
+        monkeypatch.setattr("torch.accelerator.is_available", lambda: True)
     one, other = names.load(f"causal:{plain}", device="cpu"), names.load(f"causal:{plain}", device="spread")
     assert one.fingerprint == other.fingerprint
     assert one.name == other.name

@@ -582,6 +582,22 @@ class TestProgress:
         # The opening, the units and the results.
         assert told == [[0, 0], [1, 6], [2, 4], [3, 2], [0, 0]]
 
+    def test_what_failed_models_leave_is_told(self, tmp_path: Path, files: list[str]) -> None:
+        left = []
+
+        class Told(Progress):
+            def failed(self, questions: int | None) -> None:
+                left.append(questions)
+
+        # The first model can't be loaded. All workers are killed with the second unit of the other one, after 6 sentences.
+        (tmp_path / "out").mkdir()
+        executor = Here(1, lambda step: "killed" if step >= 4 else "")
+        results = dict(
+            drive(jobs(tmp_path / "out", ["nosuch:x", "toy"]), work(files), tmp_path / "out", executor, Told())
+        )
+        assert not any(isinstance(result, Run) for result in results.values())
+        assert left == [None, 6]
+
     def test_details_tell_who_did_what(self, tmp_path: Path, files: list[str]) -> None:
         said: list[str] = []
 

@@ -143,6 +143,14 @@ class TestCommands:
             slurm.start(["w4", "w5"], cluster.session)
         assert capfd.readouterr().err == ""
 
+    def test_a_machine_without_a_cluster_is_not_blamed_on_the_options(
+        self, cluster: Cluster, slurm: executors.Executor
+    ) -> None:
+        said = "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host"
+        cluster.command("sbatch", f"echo '{said}' >&2; exit 1")
+        with pytest.raises(RunError, match=r"executor slurm.*: resolve_ctls.*; expected a machine with Slurm"):
+            slurm.start(["w4"], cluster.session)
+
     def test_all_jobs_are_cancelled_at_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
         slurm.stop()
         assert cluster.note("cancelled") == "7\n"

@@ -79,6 +79,8 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     spread = chosen["device"] == "spread"
     if spread:
         refuse_missing_packages(place, {"accelerate": "accelerate"}, "device=spread")
+        if not torch.accelerator.is_available():
+            raise UsageError("model option device", "'spread'", "a machine with GPUs", "Use device=auto or device=cpu.")
     source = (str(gguf.parent), "") if gguf else (name, revision)
     checkpoint = read_checkpoint(
         *source, _TYPES.get(chosen.get("dtype", "")), pickle, code, kind,

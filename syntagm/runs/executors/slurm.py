@@ -42,6 +42,8 @@ _ENDED = ("CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "OUT_OF_MEMORY", "TIME
 _FORGOTTEN = "unknown to Slurm"
 # Why a job will never start.
 _HOPELESS = re.compile("PartitionTimeLimit|BadConstraints|Invalid(Account|QOS)|.*PerJob(Limit)?")
+# What sbatch says where no cluster is configured, or its controller does not answer.
+_UNREACHABLE = re.compile("resolve_ctls|establish a configuration source|contact slurm controller", re.IGNORECASE)
 
 
 class Slurm(Executor):
@@ -114,11 +116,12 @@ class Slurm(Executor):
             # submitit prints what `sbatch` says.
             with contextlib.redirect_stderr(StringIO()):
                 jobs = executor.map_array(_work, [session] * len(workers), list(workers))
-        except self._submitit.core.utils.FailedJobError as error:
-            raise self._refusal(first_line(error).removeprefix("sbatch: error: ")) from error
-        except (RuntimeError, OSError, ValueError) as error:
+        except (self._submitit.core.utils.FailedJobError, RuntimeError, OSError, ValueError) as error:
+            found = first_line(error).removeprefix("sbatch: error: ")
+            if isinstance(error, self._submitit.core.utils.FailedJobError) and not _UNREACHABLE.search(found):
+                raise self._refusal(found) from error
             cure = "Run the command on a machine where `sbatch` works; cluster=local tries it without Slurm."
-            raise RunError(f"--executor {self.text}", first_line(error), "a machine with Slurm", cure) from error
+            raise RunError(f"--executor {self.text}", found, "a machine with Slurm", cure) from error
         self._jobs |= dict(zip(workers, jobs, strict=True))
 
     def ended(self) -> Mapping[str, str]:
