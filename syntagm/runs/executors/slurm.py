@@ -8,6 +8,7 @@ signals before the end, requeueing, and a file with the result of each job.
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -82,6 +83,8 @@ class Slurm(Executor):
         except ImportError:
             cure = "Install it with: pip install 'syntagm[slurm]'."
             raise UsageError("--executor slurm", "submitit is not installed", "the package submitit", cure) from None
+        if self._cluster == "slurm" and not shutil.which("sbatch"):
+            raise _no_slurm(f"slurm:{address}", "no `sbatch` here")
         self._submitit = submitit
         self._jobs: dict[str, Any] = {}
         self._evicted: set[str] = set()
@@ -120,8 +123,7 @@ class Slurm(Executor):
             found = first_line(error).removeprefix("sbatch: error: ")
             if isinstance(error, self._submitit.core.utils.FailedJobError) and not _UNREACHABLE.search(found):
                 raise self._refusal(found) from error
-            cure = "Run the command on a machine where `sbatch` works; cluster=local tries it without Slurm."
-            raise RunError(f"--executor {self.text}", found, "a machine with Slurm", cure) from error
+            raise _no_slurm(self.text, found) from error
         self._jobs |= dict(zip(workers, jobs, strict=True))
 
     def ended(self) -> Mapping[str, str]:
@@ -163,6 +165,11 @@ class Slurm(Executor):
                 with contextlib.suppress(ChildProcessError):
                     os.waitid(os.P_PID, int(job.job_id), os.WEXITED | os.WNOWAIT)
         self._jobs.clear()
+
+
+def _no_slurm(executor: str, found: str) -> RunError:
+    cure = "Run the command on a machine where `sbatch` works; cluster=local tries it without Slurm."
+    return RunError(f"--executor {executor}", found, "a machine with Slurm", cure)
 
 
 class _Queue:
