@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -46,10 +46,13 @@ class Screen(Progress):
         unit: the noun for the things counted.
         quiet: whether to print warnings only.
         verbose: whether to print details, too.
-        following: the number of models that are evaluated after this one. For the estimate, they take as long as this one.
+        following: the numbers of unfinished and of finished models that follow this one. For the estimate, the first take
+            as long as this one, and the others as long as loading this one.
     """
 
-    def __init__(self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: int = 0) -> None:
+    def __init__(
+        self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: tuple[int, int] = (0, 0)
+    ) -> None:
         self._unit, self._quiet, self._verbose, self._following = unit, quiet, verbose, following
         self._stopping = self._estimated = False
         self._console = Console(stderr=True, highlight=False)
@@ -116,11 +119,13 @@ class Screen(Progress):
 
     def _in_all(self, done: int, now: float) -> str:
         """Return the estimate for this model and those that follow; "" if there is none."""
-        if not (done and self._following):
+        if not (done and any(self._following)):
             return ""
-        seconds = (now - self._start_time) / done
-        left = seconds * (self._total - self._done)
-        left += self._following * (self._start_time - self._created + seconds * self._total)
+        unfinished, finished = self._following
+        seconds, loading = (now - self._start_time) / done, self._start_time - self._created
+        left = (
+            seconds * (self._total - self._done) + unfinished * (loading + seconds * self._total) + finished * loading
+        )
         return f", {shown_duration(left)} for all models"
 
     def _now(self, suite: str) -> str:
@@ -143,11 +148,16 @@ class WorkersScreen(Screen):
     Arguments:
         models: the number of models.
         unit, quiet, verbose: as for `Screen`.
+        finished: the labels of the models whose runs are finished already. As long as nothing has to be computed again,
+            they don't count.
     """
 
-    def __init__(self, models: int, unit: str, quiet: bool, verbose: bool = False) -> None:
+    def __init__(
+        self, models: int, unit: str, quiet: bool, verbose: bool = False, finished: Set[str] = frozenset()
+    ) -> None:
         super().__init__(unit, quiet, verbose)
-        self._models, self._opened, self._sizes, self._dropped, self._label = models, 0, 0, 0, ""
+        self._finished, self._models = finished, models - len(finished)
+        self._opened, self._sizes, self._dropped, self._label = 0, 0, 0, ""
         self._say(f"{counted(models, 'model')}, waiting for workers")
 
     def began(self, line: str) -> None:
@@ -165,13 +175,16 @@ class WorkersScreen(Screen):
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Print the size of a model's run. Models that nobody has opened count as those that were."""
-        if not self._opened:
-            self._start_time = self._printed_at = time.monotonic()
-        self._opened += 1
-        self._sizes += total
-        self._done += done
-        self._start_count += done
-        self._estimate()
+        damaged = self._label in self._finished and done < total
+        if damaged or self._label not in self._finished:
+            if not self._opened:
+                self._start_time = self._printed_at = time.monotonic()
+            self._models += damaged
+            self._opened += 1
+            self._sizes += total
+            self._done += done
+            self._start_count += done
+            self._estimate()
         self._say(f"{self._label}: {counted(suites, noun)}, {self._size(total, done)}")
 
     def failed(self, left: int | None) -> None:

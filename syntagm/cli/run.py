@@ -37,9 +37,9 @@ A --config file has the long names of options as keys, besides `models` and `out
 
 Options of the command line replace those of the file. Permissions can't be given in a file.
 
-If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
-running it again computes nothing: it loads the models, to see that they are the same, and
-shows the results.
+If you stop the command with Ctrl-C, or kill it, run it again to resume. It begins with the
+models that are not finished; then it loads the finished ones, to see that they are the same.
+After the end, running it again computes nothing, and shows the results.
 
 Exit code 1: more than half of the results of a run are undefined; the reasons are printed.
 """
@@ -48,7 +48,7 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +155,7 @@ def _show_plan(arguments: argparse.Namespace, suites: "Iterable[Suite]", folders
         _model.check(_with(arguments, model, arguments.name))
         print(f"{next(iter(arguments.name), model)}: {size}")
         return 0
-    named, refused = _in_order(arguments, folders), []
+    (named, _), refused = _in_order(arguments, folders), list[str]()
     for number, (model, label, _) in enumerate(named, 1):
         try:
             _model.check(_with(arguments, model, [label]))
@@ -220,9 +220,9 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     runs: dict[str, Run] = {}
     labels = _labels(arguments, folders)
     given = {label: arguments.given[model] for label, model in zip(labels, arguments.models, strict=True)}
-    named = _in_order(arguments, folders)
+    named, done = _in_order(arguments, folders)
     for label, result in (
-        _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
+        _with_workers(arguments, files, named, done) if arguments.executor else _here(arguments, files, named, done)
     ):
         if isinstance(result, Exception):
             print(f"syntagm: {_config.blame(arguments, result, given[label], label)}", file=sys.stderr)
@@ -241,15 +241,21 @@ def _labels(arguments: argparse.Namespace, folders: Sequence[Path]) -> list[str]
     return arguments.name or [folder.name for folder in folders]
 
 
-def _in_order(arguments: argparse.Namespace, folders: Sequence[Path]) -> list[tuple[str, str, Path]]:
-    """Return the models, with labels and folders, in the order in which they are evaluated."""
+def _in_order(arguments: argparse.Namespace, folders: Sequence[Path]) -> tuple[list[tuple[str, str, Path]], set[str]]:
+    """Return the models, with labels and folders, in the order of their evaluation, and the labels of finished ones."""
     from syntagm.models import sweeps
+    from syntagm.runs.files import is_done
 
     named = list(zip(arguments.models, _labels(arguments, folders), folders, strict=True))
-    if arguments.order == "given":
-        return named
-    places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
-    return [named[place] for place in places]
+    if arguments.order != "given":
+        places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
+        named = [named[place] for place in places]
+    # A finished model is loaded only to see that it hasn't changed, which can wait.
+    done = {label for _, label, folder in named if is_done(folder)}
+    named.sort(key=lambda model: model[1] in done)
+    if done and not arguments.quiet:
+        print(f"{len(done):,} of {counted(len(named), 'model')} finished; they are checked last", file=sys.stderr)
+    return named, done
 
 
 def _print_failed(failed: Sequence[str], count: int, verb: str) -> int:
@@ -263,29 +269,37 @@ def _print_failed(failed: Sequence[str], count: int, verb: str) -> int:
 
 
 def _here(
-    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]], finished: Set[str]
 ) -> "Iterator[tuple[str, Run | Exception]]":
-    """Evaluate models, given with labels and folders, one by one in this process."""
+    """Evaluate models, given with labels and folders, one by one in this process.
+
+    Arguments:
+        finished: the labels of the models that are finished already; they come last.
+    """
     sizes = _evaluation.sizes_here(arguments, files, named)
+    before: Run | None = None
     for number, (model, label, folder) in enumerate(named, 1):
         if not arguments.quiet:
             print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            following = len(named) - number
-            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes, following)
+            checked = min(len(finished), len(named) - number)
+            following = len(named) - number - checked, checked
+            with_name = _with(arguments, model, [label])
+            before = _evaluation.evaluate(with_name, files, folder, sizes, following, before)
+            yield label, before
         except (SyntagmError, OSError) as error:
             yield label, error
 
 
 def _with_workers(
-    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]], finished: Set[str]
 ) -> "Iterator[tuple[str, Run | Exception]]":
-    """Evaluate models, given with labels and folders, with the workers of --executor."""
+    """Evaluate models, as for `_here`, with the workers of --executor."""
     from syntagm.runs.driver import Job
 
     jobs = [Job(*model) for model in named]
     task, output = _evaluation.predictions(arguments), arguments.output
-    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output):
+    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output, finished):
         yield job.label, result
 
 
