@@ -24,6 +24,7 @@ for _ in range(150):
 """
 
 
+@pytest.mark.slow
 def test_processes_of_one_number_do_not_tear_each_others_files(tmp_path: Path) -> None:
     target = tmp_path / "export.csv"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, letter, str(target)]) for letter in "ab"]

@@ -83,6 +83,7 @@ def test_every_declared_kind_of_folder_is_damaged_in_a_trial() -> None:
 
 
 @compiled
+@pytest.mark.slow
 def test_a_sample_of_faults(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "disk", preload=False)
     prepare(disk, tmp_path / "start", [])

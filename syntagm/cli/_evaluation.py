@@ -4,7 +4,7 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,7 @@ def executor(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def screen(options: argparse.Namespace, noun: str = "sentence", following: int = 0) -> "Screen":
+def screen(options: argparse.Namespace, noun: str = "sentence", following: tuple[int, int] = (0, 0)) -> "Screen":
     """Return the progress display of the command line; see `Screen`."""
     from syntagm.cli._screen import Screen
 
@@ -112,13 +112,15 @@ def evaluate(
     files: "SuiteFiles",
     folder: Path,
     sizes: Mapping[str, int] | None = None,
-    following: int = 0,
+    following: tuple[int, int] = (0, 0),
+    before: "Run | None" = None,
 ) -> "Run":
     """Evaluate the model of the command line on the suites, in the run directory `folder`, or resume the run there.
 
     Arguments:
         sizes: the number of items of each suite, if it is chosen already; see `sizes_here`.
-        following: the number of models that follow it.
+        following: the numbers of unfinished and of finished models that follow it.
+        before: a run of this command on the same suites; see `runs.engine.execute`.
 
     Raises:
         RunError: the folder is in use or can't be written; raised before the model is loaded.
@@ -139,7 +141,8 @@ def evaluate(
             items = Sampled(files, sizes, sample["seed"], reach)
         else:
             items = drawn(task, model, files, **sample, stop_at=reach, cache=cache, progress=shown)
-        return execute(task, model, items, folder, cache=cache, progress=shown, command=_command(options))
+        command = _command(options)
+        return execute(task, model, items, folder, cache=cache, progress=shown, command=command, before=before)
 
 
 def sizes_here(
@@ -237,12 +240,18 @@ def _one(options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", fo
 
 
 def with_workers(
-    options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", jobs: "Sequence[Job]", folder: Path
+    options: argparse.Namespace,
+    files: "SuiteFiles",
+    task: "Task[Any]",
+    jobs: "Sequence[Job]",
+    folder: Path,
+    finished: Set[str] = frozenset(),
 ) -> "Iterator[tuple[Job, Run | SyntagmError]]":
     """Evaluate models with the workers of --executor. Yield each model when it is finished or has failed.
 
     Arguments:
         folder: the folder in which workers and this process exchange files.
+        finished: the labels of the models whose runs are finished already.
 
     Raises:
         UsageError: there is no such executor.
@@ -274,7 +283,7 @@ def with_workers(
         with WorkersScreen(*amount) as shown:
             work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, shown), reach, shown))
         executor = find(options.executor)
-    with WorkersScreen(*amount) as shown:
+    with WorkersScreen(*amount, finished) as shown:
         yield from drive(jobs, work, folder, executor, shown)
 
 

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -46,10 +46,13 @@ class Screen(Progress):
         unit: the noun for the things counted.
         quiet: whether to print warnings only.
         verbose: whether to print details, too.
-        following: the number of models that are evaluated after this one. For the estimate, they take as long as this one.
+        following: the numbers of unfinished and of finished models that follow this one. For the estimate, the first take
+            as long as this one, and the others as long as loading this one.
     """
 
-    def __init__(self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: int = 0) -> None:
+    def __init__(
+        self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: tuple[int, int] = (0, 0)
+    ) -> None:
         self._unit, self._quiet, self._verbose, self._following = unit, quiet, verbose, following
         self._stopping = self._estimated = False
         self._console = Console(stderr=True, highlight=False)
@@ -124,10 +127,12 @@ class Screen(Progress):
         since, before = self._first if self._answered > self._first[1] else (self._start_time, 0)
         done, seconds, left = self._answered - before, now - since, self._total - self._done
         speed = pace(done, left, seconds)
-        if not (done and self._following):
+        if not (done and any(self._following)):
             return speed
-        each = since - self._created + seconds / done * self._total
-        return f"{speed}, {shown_duration(seconds / done * left + self._following * each)} for all models"
+        unfinished, finished = self._following
+        rest = unfinished * (since - self._created + seconds / done * self._total)
+        rest += finished * (self._start_time - self._created)
+        return f"{speed}, {shown_duration(seconds / done * left + rest)} for all models"
 
     def _now(self, suite: str) -> str:
         """Return the text before the bar: the name of the current suite, cut to 30 characters, if there is room."""
@@ -149,11 +154,16 @@ class WorkersScreen(Screen):
     Arguments:
         models: the number of models.
         unit, quiet, verbose: as for `Screen`.
+        finished: the labels of the models whose runs are finished already. As long as nothing has to be computed again,
+            they don't count.
     """
 
-    def __init__(self, models: int, unit: str, quiet: bool, verbose: bool = False) -> None:
+    def __init__(
+        self, models: int, unit: str, quiet: bool, verbose: bool = False, finished: Set[str] = frozenset()
+    ) -> None:
         super().__init__(unit, quiet, verbose)
-        self._models, self._opened, self._sizes, self._dropped, self._label = models, 0, 0, 0, ""
+        self._finished, self._models = finished, models - len(finished)
+        self._opened, self._sizes, self._dropped, self._label = 0, 0, 0, ""
         self._say(f"{counted(models, 'model')}, waiting for workers")
 
     def began(self, line: str) -> None:
@@ -171,12 +181,15 @@ class WorkersScreen(Screen):
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Print the size of a model's run. Models that nobody has opened count as those that were."""
-        if not self._opened:
-            self._start_time = self._printed_at = time.monotonic()
-        self._opened += 1
-        self._sizes += total
-        self._done += done
-        self._estimate()
+        damaged = self._label in self._finished and done < total
+        if damaged or self._label not in self._finished:
+            if not self._opened:
+                self._start_time = self._printed_at = time.monotonic()
+            self._models += damaged
+            self._opened += 1
+            self._sizes += total
+            self._done += done
+            self._estimate()
         self._say(f"{self._label}: {counted(suites, noun)}, {self._size(total, done)}")
 
     def failed(self, left: int | None) -> None:

@@ -37,9 +37,9 @@ A --config file has the long names of options as keys, besides `models` and `out
 
 Options of the command line replace those of the file. Permissions can't be given in a file.
 
-If you stop the command with Ctrl-C, or kill it, run it again to resume. After the end,
-running it again computes nothing: it loads the models, to see that they are the same, and
-shows the results.
+If you stop the command with Ctrl-C, or kill it, run it again to resume. It begins with the
+models that are not finished; then it loads the finished ones, to see that they are the same.
+After the end, running it again computes nothing, and shows the results.
 
 Exit code 1: more than half of the results of a run are undefined; the reasons are printed.
 """
@@ -48,7 +48,7 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -181,6 +181,7 @@ def _folder_name(label: str) -> str:
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
     """Evaluate the models; a model that fails is reported, and the others are still evaluated."""
     from syntagm.models import sweeps
+    from syntagm.runs.files import is_done
 
     runs: dict[str, Run] = {}
     labels = arguments.name or [folder.name for folder in folders]
@@ -188,8 +189,13 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     if arguments.order != "given":
         places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
         named = [named[place] for place in places]
+    # A finished model is loaded only to see that it hasn't changed, which can wait.
+    done = {label for _, label, folder in named if is_done(folder)}
+    named.sort(key=lambda model: model[1] in done)
+    if done and not arguments.quiet:
+        print(f"{len(done):,} of {counted(len(named), 'model')} finished; they are checked last", file=sys.stderr)
     for label, result in (
-        _with_workers(arguments, files, named) if arguments.executor else _here(arguments, files, named)
+        _with_workers(arguments, files, named, done) if arguments.executor else _here(arguments, files, named, done)
     ):
         if isinstance(result, Exception):
             print(f"syntagm: {label}: {shown_lines(str(result))}", file=sys.stderr)
@@ -208,29 +214,37 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
 
 
 def _here(
-    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]], finished: Set[str]
 ) -> "Iterator[tuple[str, Run | Exception]]":
-    """Evaluate models, given with labels and folders, one by one in this process."""
+    """Evaluate models, given with labels and folders, one by one in this process.
+
+    Arguments:
+        finished: the labels of the models that are finished already; they come last.
+    """
     sizes = _evaluation.sizes_here(arguments, files, named)
+    before: Run | None = None
     for number, (model, label, folder) in enumerate(named, 1):
         if not arguments.quiet:
             print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
         try:
-            following = len(named) - number
-            yield label, _evaluation.evaluate(_with(arguments, model, [label]), files, folder, sizes, following)
+            checked = min(len(finished), len(named) - number)
+            following = len(named) - number - checked, checked
+            with_name = _with(arguments, model, [label])
+            before = _evaluation.evaluate(with_name, files, folder, sizes, following, before)
+            yield label, before
         except (SyntagmError, OSError) as error:
             yield label, error
 
 
 def _with_workers(
-    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]]
+    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]], finished: Set[str]
 ) -> "Iterator[tuple[str, Run | Exception]]":
-    """Evaluate models, given with labels and folders, with the workers of --executor."""
+    """Evaluate models, as for `_here`, with the workers of --executor."""
     from syntagm.runs.driver import Job
 
     jobs = [Job(*model) for model in named]
     task, output = _evaluation.predictions(arguments), arguments.output
-    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output):
+    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output, finished):
         yield job.label, result
 
 

@@ -235,6 +235,13 @@ class _Driver:
         if not arrival.is_whole():
             yield from self._again_after_damage(arrival)
             return
+        if "unchanged" in head:
+            self._note(arrival, model)
+            self._progress.began(model.job.label or model.job.model)
+            model.ledger.run().report_finished(self._progress)
+            self._dismiss(number)
+            yield from self._finish(number)
+            return
         units = tuple(Unit(*fields) for fields in head["units"])
         files = {name: path.read_bytes() for name, path in arrival.files.items()}
         self._exchange.remove(arrival)
@@ -322,13 +329,17 @@ class _Driver:
         """Give up a model; the others go on."""
         model = self._open[number]
         self._exchange.withdraw(number)
-        # The worker that waits for the answer to its opening need not wait any longer.
-        self._exchange.describe(number, _order(model.job, model.ledger.options) | {"fingerprint": ""})
+        self._dismiss(number)
         model.close(error)
         planned = model.missing
         left = None if planned is None else sum(unit.size for unit in planned.values()) - model.reported.total()
         self._progress.failed(left)
         yield self._ended(number), error
+
+    def _dismiss(self, number: int) -> None:
+        """Answer the worker that waits after the opening of a model: no units follow."""
+        model = self._open[number]
+        self._exchange.describe(number, _order(model.job, model.ledger.options) | {"fingerprint": ""})
 
     def _ended(self, number: int) -> Job:
         self._lost = Counter({piece: count for piece, count in self._lost.items() if piece.model != number})

@@ -16,7 +16,7 @@ from syntagm.check import check
 from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
-from syntagm.runs.ledger import Ledger, locked, opening, tolerance
+from syntagm.runs.ledger import Ledger, is_unchanged, locked, opening, options_of
 from syntagm.runs.memory import MemoryLedger
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
@@ -43,6 +43,7 @@ def execute(
     cache: Cache | None = None,
     progress: Progress | None = None,
     command: str = "",
+    before: Run | None = None,
 ) -> Run:
     """Run a task, or resume the run that the folder already contains.
 
@@ -55,6 +56,8 @@ def execute(
         cache: a cache of answers, for tasks that score texts.
         progress: receives progress and warnings.
         command: the command line, for the record.
+        before: a run for which the same suites were just read. If the folder contains a finished run of the same model on
+            them, they are not read again.
 
     Raises:
         ModelError: the model lacks the method that the task needs.
@@ -67,6 +70,11 @@ def execute(
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder) as ledger:
         began = time.monotonic()
+        if before and folder and is_unchanged(Path(folder), task, model, before.record["suites"]):
+            finished = ledger.run()
+            finished.report_finished(progress)
+            progress.noted(f"checked in {time.monotonic() - began:.2f} s")
+            return finished
         options, plan = planned(task, model, suites, ledger.options)
         for warning in plan.warnings:
             progress.warned(warning)
@@ -92,8 +100,7 @@ def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], reco
     """Plan a run.
 
     Arguments:
-        recorded: the options of the run that the folder already contains; empty for a new run. The tolerance for ties
-            depends on a measurement, so a resumed run keeps its first tolerance.
+        recorded: the options of the run that the folder already contains; empty for a new run.
 
     Returns:
         The options that the numbers depend on, and the plan.
@@ -104,7 +111,7 @@ def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], reco
     """
     if task.needs not in model.can:
         raise ModelError(model.name, "this model can't fill gaps", "a model that can")
-    options = task.options(model, float(recorded["tolerance"]) if recorded else tolerance(model), recorded)
+    options = options_of(task, model, recorded)
     return options, task.plan(well_formed(suites), model, options)
 
 

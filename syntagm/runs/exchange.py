@@ -60,7 +60,8 @@ class Outcome:
     """What a worker makes of a piece.
 
     Arguments:
-        head: for an opening, the fields of `ledger.Opening`; for a unit, its line in the ledger; `error` for a refusal.
+        head: for an opening, the fields of `ledger.Opening`, or `unchanged` for a finished run; for a unit, its line in the
+            ledger; `error` for a refusal.
         files: the tables of a unit, the results, or the files of an opening: name -> content in parts.
         seconds: the time that it took: to load and plan the model, if it was not loaded, and to compute.
     """

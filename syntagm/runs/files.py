@@ -81,6 +81,14 @@ def read_record(folder: Path) -> dict[str, Any] | None:
     return RECORD.read(path) if path.exists() else None
 
 
+def is_done(folder: Path) -> bool:
+    """Return whether the record in a folder says that its run is done; False for one that can't be read."""
+    try:
+        return (read_record(folder) or {}).get("status") == "done"
+    except RunError:
+        return False
+
+
 def read_ledger(folder: Path, record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the finished units by name. A last line that was cut short by a kill is ignored.
 

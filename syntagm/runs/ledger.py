@@ -27,11 +27,19 @@ from syntagm.runs.store import Run, open_run
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 _RESULTS = ("results.csv", "results.parquet")
+# What the record of a suite says of the plan for one model, and not of the suite.
+_PLANNED = frozenset({"predictions", "sentences", "shards", "left_out", "first_left_out", "asked"})
 
 
-def tolerance(model: LanguageModel) -> float:
-    """Return the tolerance for ties in bits: 1e-4, or the model's measured numerical error if larger."""
-    return max(1e-4, model.numerical_error)
+def options_of(task: Task[Any], model: LanguageModel, recorded: Options) -> dict[str, Any]:
+    """Return the options that the numbers of a run depend on.
+
+    Arguments:
+        recorded: the options of the run that the folder already contains; empty for a new run. The tolerance for ties, in
+            bits, is 1e-4, or the model's numerical error if larger. That is measured, so a resumed run keeps its tolerance.
+    """
+    tolerance = float(recorded["tolerance"]) if recorded else max(1e-4, model.numerical_error)
+    return task.options(model, tolerance, recorded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +278,29 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
     return faults
 
 
+def is_unchanged(folder: Path, task: Task[Any], model: LanguageModel, suites: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a folder contains an undamaged, finished run of this model on these suites.
+
+    Then its record is the plan that the suites and the model give, and they need not be read and planned to see this.
+
+    Arguments:
+        suites: the suites as in the record of a run of any model.
+    """
+    recorded = read_record(folder)
+    if not recorded or recorded["status"] != "done":
+        return False
+    options = options_of(task, model, recorded["options"])
+    new = new_record(task, model, options, Plan((), ()), "") | {"suites": suites}
+    return _identity(recorded) == _identity(new) and not faults(folder)
+
+
+def _identity(recorded: Mapping[str, Any]) -> list[Any]:
+    """Return what a plan follows from, and what is recorded again when a run is resumed."""
+    model = [recorded["model"].get(key) for key in ("name", "label", "fingerprint", "policies", "sees")]
+    suites = [{key: value for key, value in suite.items() if key not in _PLANNED} for suite in recorded["suites"]]
+    return [recorded["task"], recorded["versions"]["syntagm"], recorded["options"], model, suites]
+
+
 def _hash_of(path: Path) -> str:
     """Return the SHA-256 of a file; "" if it can't be read."""
     try:
@@ -320,10 +351,12 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
         found, wanted = (
             f"a run of {run['model']['name']} ({run['model']['fingerprint'][:8]})" for run in (recorded, new)
         )
-        cure = "Choose another folder, or put back the model with which this run began."
+        same_name = len({run["model"]["name"].partition("@")[0] for run in (recorded, new)}) == 1
+        note = "The model has changed since then. " if same_name and _settings(recorded) == _settings(new) else ""
+        cure = f"{note}Choose another folder, or put back the model with which this run began."
         raise RunError(str(folder), found, wanted, cure)
     # A scoring setting may change which results are computed, and no surprisal.
-    record.refuse_another(folder, "a run", recorded["model"]["policies"], new["model"]["policies"], cure)
+    record.refuse_another(folder, "a run", _settings(recorded), _settings(new), cure)
     record.refuse_another(folder, "a run", recorded["options"], new["options"], cure)
     old_hashes, new_hashes = ({suite["name"]: suite["hash"] for suite in run["suites"]} for run in (recorded, new))
     if list(old_hashes.items()) != list(new_hashes.items()):
@@ -332,6 +365,11 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
         differs = f"Different: {', '.join(changed[:5])}." if changed else "Their order is different."
         raise RunError(str(folder), "a run on other suites", "the same suites in the same order", f"{differs} {cure}")
     _refuse_other_tags(folder, recorded, new, cure)
+
+
+def _settings(recorded: Mapping[str, Any]) -> dict[str, str]:
+    settings: dict[str, str] = recorded["model"]["policies"]
+    return settings
 
 
 def _refuse_other_tags(folder: Path, recorded: dict[str, Any], new: dict[str, Any], cure: str) -> None:

@@ -15,6 +15,7 @@ from syntagm.answers import Surprisals
 from syntagm.errors import RunError
 from syntagm.io.number import counted
 from syntagm.io.order import natural
+from syntagm.progress import Progress
 from syntagm.result import Kind
 from syntagm.runs.files import content_of, damaged, read_ledger, read_record, read_shard
 from syntagm.runs.kept import Kept
@@ -117,6 +118,11 @@ class Run:
     def tables(self) -> Mapping[str, Schema]:
         """The tables of each unit: file suffix -> columns."""
         return self.task.tables(self.record["options"])
+
+    def report_finished(self, progress: Progress) -> None:
+        """Report a run of which nothing is left to compute."""
+        size = sum(suite.sentences for suite in self.suites)
+        progress.planned(size, size, len(self.suites))
 
     def suite(self, name: str) -> SuiteRecord:
         """Return the record of a suite.

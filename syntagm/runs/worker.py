@@ -18,12 +18,13 @@ from typing import Any
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models import names
+from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.engine import compute, missing_units, planned
 from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
-from syntagm.runs.ledger import opening
+from syntagm.runs.ledger import is_unchanged, opening
 from syntagm.runs.store import open_run
 from syntagm.suite import Sampled, Suite
 from syntagm.tasks.task import Task
@@ -111,11 +112,11 @@ class _Suites:
 class _Loaded:
     """A loaded model, with the plan of its run."""
 
-    def __init__(self, session: Session, suites: _Suites, number: int, order: dict[str, Any]) -> None:
-        self.number, self._session, self._suites = number, session, suites
-        self.model = names.load(order["model"], **names.permitted(order["model"], session.work.permissions))
-        self.model.label = order["label"]
-        self.options, self.plan = planned(session.work.task, self.model, suites, order["options"])
+    def __init__(
+        self, session: Session, suites: _Suites, number: int, order: dict[str, Any], model: LanguageModel
+    ) -> None:
+        self.number, self._session, self._suites, self.model = number, session, suites, model
+        self.options, self.plan = planned(session.work.task, model, suites, order["options"])
         self._units = {unit.name: unit for unit in self.plan.units}
 
     def opening(self) -> Outcome:
@@ -203,6 +204,8 @@ class Worker:
         self._cache = AnswerCache(session.work.cache, print) if session.work.cache else None
         self._versions = versions()
         self._loaded: _Loaded | None = None
+        # The suites, as the record of the last planned run describes them.
+        self._read: Sequence[Mapping[str, Any]] = ()
         # The seconds that the last model took to load and plan, and those of all units.
         self._loading = 0.0
         self._units: list[float] = []
@@ -238,11 +241,17 @@ class Worker:
         loading = 0.0
         if self._loaded is None or self._loaded.number != piece.model:
             self._loaded = None  # frees its memory before the next one is loaded
-            began = time.monotonic()
-            self._loaded = _Loaded(self._session, self._suites, piece.model, order)
+            began, work = time.monotonic(), self._session.work
+            model = names.load(order["model"], **names.permitted(order["model"], work.permissions))
+            model.label = order["label"]
+            if piece.name == OPEN and self._read and is_unchanged(Path(order["folder"]), work.task, model, self._read):
+                return Outcome({"unchanged": True}, seconds=(time.monotonic() - began, 0.0))
+            self._loaded = _Loaded(self._session, self._suites, piece.model, order, model)
             self._loading = loading = time.monotonic() - began
         if piece.name == OPEN:
-            return replace(self._loaded.opening(), seconds=(loading, 0.0))
+            opened = replace(self._loaded.opening(), seconds=(loading, 0.0))
+            self._read = opened.head["record"]["suites"]
+            return opened
         began = time.monotonic()
         outcome = self._loaded.compute(piece.name, order, self._cache, self.answered)
         self._units.append(time.monotonic() - began)

@@ -203,7 +203,7 @@ def test_an_estimate_of_the_time_comes_early_and_includes_the_models_that_follow
 ) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    with _screen.Screen(following=2) as screen:
+    with _screen.Screen(following=(2, 0)) as screen:
         now[0] += 30  # to load the model
         screen.planned(1000, 0, 2)
         for _ in range(15):
@@ -243,6 +243,27 @@ def test_the_total_of_several_models_is_without_those_that_failed(capsys: pytest
     assert "1 suite, 100 sentences" in capsys.readouterr().err
 
 
+def test_finished_models_count_in_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _screen.WorkersScreen(4, "sentence", quiet=True, finished={"two", "three"}) as screen:
+        for label, done in (("one", 40), ("two", 100)):
+            screen.began(label)
+            screen.planned(100, done, 1)
+        assert (screen._total, screen._done, screen._now("")) == (200, 40, "1/2 models begun")
+        # A unit of this one is damaged.
+        screen.began("three")
+        screen.planned(100, 90, 1)
+        assert (screen._total, screen._done, screen._now("")) == (300, 130, "2/3 models begun")
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    screen = _screen.Screen(quiet=True, following=(1, 5))
+    now[0] += 30  # to load the model
+    screen.planned(1000, 0, 2)
+    now[0] += 90
+    screen.answered("mvrr", 900)
+    # 10 s for the rest of this model, 130 s for the other unfinished one, and 150 s to load the finished ones.
+    assert screen._speed(now[0]) == "10 per second, 10 s left, 5 min for all models"
+
+
 @pytest.mark.parametrize("columns", ["80", "140"])
 def test_the_bar_shows_its_numbers_on_any_terminal(
     columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -251,7 +272,7 @@ def test_the_bar_shows_its_numbers_on_any_terminal(
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with _screen.Screen(following=2) as screen:
+    with _screen.Screen(following=(2, 0)) as screen:
         now[0] += 30
         screen.planned(12_000, 0, 2)
         now[0] += 10

@@ -92,6 +92,7 @@ def test_table_2_by_pencil(tmp_path: Path) -> None:
     assert (second["EW low"], second["TSE low"], second["GPT2-XL"]) == (None, None, None)
 
 
+@pytest.mark.slow
 def test_cited_numbers_stand_once_a_row(tmp_path: Path) -> None:
     runs = [filled(tmp_path / name, SHORT, words=words) for name, words in (("a", VERBS), ("b", BARE))]
     found = table(newman2021.of_runs(runs)["table2"])

@@ -33,6 +33,7 @@ def test_the_paradigms_are_those_of_the_paper() -> None:
     assert methods == {"": 27, "one_prefix": 20, "two_prefix": 20}
 
 
+@pytest.mark.slow
 def test_a_sample_of_every_sixteenth_paradigm_has_no_fault(tmp_path: Path) -> None:
     """The slow test has all pairs; most of the time of a sample goes into reading the templates."""
     sample = [suite for uid in sorted(UIDS)[::16] for suite in sg.read_suites(f"warstadt2020/{uid}?n=16")]

@@ -237,6 +237,7 @@ def test_table_figure_and_report_show_every_prediction(tmp_path: Path) -> None:
     assert "first prediction of each suite only" in str(forest.spec["title"])
 
 
+@pytest.mark.slow
 def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path: Path) -> None:
     runs = [of_two_predictions(tmp_path / name) for name in ("first", "second")]
     for made, name in zip(runs, ("first", "second"), strict=True):
