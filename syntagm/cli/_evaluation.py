@@ -302,6 +302,7 @@ def with_workers(
         if reach is not None:
             with WorkersScreen(*amount) as shown:
                 work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, shown), reach, shown))
+            executor, _ = _executor(options, task)  # the first one has ended with the pilots
         with WorkersScreen(*amount, finished) as shown:
             yield from drive(jobs, work, folder, executor, shown)
 
