@@ -28,3 +28,32 @@ def test_a_lock_that_was_deleted_while_it_was_opened_is_taken_again(
         pass
     with lock.held(tmp_path / "m"):
         pass
+
+
+def test_a_folder_that_was_deleted_before_its_lock_was_opened_is_created_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, remaining = os.open, [1]
+
+    def late(path: Any, *given: Any) -> int:
+        if remaining and Path(path).name == "lock":
+            remaining.pop()
+            Path(path).parent.rmdir()
+        return opened(path, *given)
+
+    monkeypatch.setattr(os, "open", late)
+    with lock.held(tmp_path / "m"):
+        assert (tmp_path / "m" / "lock").read_text().startswith("process ")
+
+
+def test_work_that_writes_nothing_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for folder in ("new/inner", "old"):
+        with pytest.raises(KeyError), lock.held(tmp_path / folder):
+            raise KeyError
+    assert [path.name for path in tmp_path.rglob("*")] == ["old"]
+    for folder in ("new/inner", "old"):
+        with pytest.raises(KeyError), lock.held(tmp_path / folder):
+            (tmp_path / folder / "result").touch()
+            raise KeyError
+        assert {path.name for path in (tmp_path / folder).iterdir()} == {"lock", "result"}

@@ -254,7 +254,8 @@ def _in_order(arguments: argparse.Namespace, folders: Sequence[Path]) -> tuple[l
     done = {label for _, label, folder in named if is_done(folder)}
     named.sort(key=lambda model: model[1] in done)
     if done and not arguments.quiet:
-        print(f"{len(done):,} of {counted(len(named), 'model')} finished; they are checked last", file=sys.stderr)
+        are = "is" if len(done) == 1 else "are"
+        print(f"{len(done):,} of {counted(len(named), 'model')} {are} finished, and checked last", file=sys.stderr)
     return named, done
 
 

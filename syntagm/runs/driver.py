@@ -355,7 +355,7 @@ class _Driver:
         leases = list(self._exchange.leases())
         for piece, worker in leases:
             if (piece, worker) not in self._pulses and (model := self._awaiting(piece)):
-                self._progress.noted(f"{worker}: began {_place(model, piece)}")
+                self._progress.noted(f"{worker}: {_place(model, piece)}: begun")
         self._pulses = {
             key: self._pulses.get(key) or Pulse(self._exchange.lease_of(*key), self._session.patience) for key in leases
         }
@@ -469,5 +469,5 @@ def _committed(model: _Model, arrivals: Sequence[Arrival]) -> tuple[Sequence[Arr
 def _place(model: _Model, piece: Piece) -> str:
     label = model.job.label or model.job.model
     if not model.missing:
-        return f"{label}, its {'loading' if piece.name == OPEN else 'results'}"
+        return f"{label}, {'loading' if piece.name == OPEN else 'results'}"
     return f"{label}, {model.missing[piece.name]}"

@@ -1,7 +1,9 @@
 """`syntagm run --dry-run`: it refuses what the same line without it refuses, and a refused line leaves nothing on disk."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from executor_for_tests import Here
@@ -112,8 +114,28 @@ def test_lines_that_can_not_be_done(
 
 
 def test_a_missing_library(shown: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     assert "Ray is not installed" in shown("toy", *SUITE, "--executor", "ray")
+
+
+def test_a_cluster_without_room_is_found_out_by_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        pass
+
+    cluster = SimpleNamespace(init=nothing, shutdown=nothing, cluster_resources=lambda: {"CPU": 2.0})
+    monkeypatch.setitem(sys.modules, "ray", cluster)
+    for options, found in {
+        "gpus=1": "room for 0 workers with 1 processor and 1 GPU; expected room for one.",
+        "workers=3": "room for 2 workers with 1 processor and 0 GPUs, not for 3; expected at most 2.",
+    }.items():
+        line = ["run", "toy", *SUITE, "--executor", f"ray?{options}", "-o", str(tmp_path / "new/out")]
+        assert main([*line, "--dry-run"]) == 0
+        capsys.readouterr()
+        assert main(line) == 2
+        assert f"--executor ray?{options}: {found} There are 2 processors and 0 GPUs." in capsys.readouterr().err
+        assert left(tmp_path) == set()
 
 
 def test_a_machine_without_slurm(shown: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:

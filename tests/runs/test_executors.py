@@ -625,14 +625,14 @@ class TestProgress:
         first, second, third = (suite.shards[0][:8] for suite in result.suites)
         assert said == [
             "workers started: w1",
-            "w1: m0, its loading: loaded and planned in T",
+            "w1: m0, loading: loaded and planned in T",
             f"w1: m0, suite third, unit {third}: 6 sentences in T, committed in T",
-            f"w1: began m0, suite second, unit {second}",
+            f"w1: m0, suite second, unit {second}: begun",
             "w1: ended with killed by SIGKILL",
             "workers started: w2",
             f"w2: m0, suite second, unit {second}: loaded and planned in T, 4 sentences in T, committed in T",
             f"w2: m0, suite first, unit {first}: 2 sentences in T, committed in T",
-            "w2: m0, its results: written",
+            "w2: m0, results: written",
             "the workers took T to load and plan models, T to compute units; units were committed in T",
         ]
 

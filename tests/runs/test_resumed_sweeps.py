@@ -67,7 +67,7 @@ def test_unfinished_models_come_first_and_finished_ones_are_not_planned(
     assert contents(Path("out")) == expected
     shown = capsys.readouterr()
     assert shown.out == output
-    assert "3 of 5 models finished; they are checked last\n" in shown.err
+    assert "3 of 5 models are finished, and checked last\n" in shown.err
     assert shown.err.count("2 suites, 4 sentences, 4 of them already finished") == 3
     # If all are finished, one is planned, because the suites may have changed.
     models.clear()

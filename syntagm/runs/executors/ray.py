@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError, UsageError
+from syntagm.io.number import counted
 from syntagm.runs.executors import Executor, first_line, numbers
 
 if TYPE_CHECKING:
@@ -59,19 +60,20 @@ class Ray(Executor):
         except (ConnectionError, RuntimeError, ValueError) as error:
             cure = "Without an address, Ray is started on this machine."
             raise RunError(
-                f"--executor ray:{address}", first_line(error), "the address of a running Ray cluster", cure
+                f"--executor {self.text}", first_line(error), "the address of a running Ray cluster", cure
             ) from error
         there = self._ray.cluster_resources()
         fit = int(there.get("GPU", 0) // gpus) if gpus else int(there.get("CPU", 0) // cpus)
         self.count = given.get("workers", fit)
         if not 1 <= self.count <= fit:
             self._ray.shutdown()
-            found = f"{self.count} workers" if "workers" in given else "no worker"
-            has = f"{there.get('CPU', 0):.0f} processors and {there.get('GPU', 0):.0f} GPUs"
+            each = f"{counted(cpus, 'processor')} and {counted(gpus, 'GPU')}"
+            found = f"room for {counted(fit, 'worker')} with {each}"
+            if self.count:
+                found += f", not for {self.count:,}"
+            has = f"{counted(int(there.get('CPU', 0)), 'processor')} and {counted(int(there.get('GPU', 0)), 'GPU')}"
             raise RunError(
-                f"--executor ray:{address}",
-                f"{found} of {cpus} processors and {gpus} GPUs",
-                f"at least one that fits, on {has}",
+                f"--executor {self.text}", found, f"at most {fit:,}" if fit else "room for one", f"There are {has}."
             )
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
