@@ -35,14 +35,14 @@ def parts(kind: str, path: str) -> tuple[str, Path | None]:
     else:
         base, _, name = path.rpartition("+")
         if (folder := _folder(name)) is None:
-            unreachable = (
-                "" if hub.is_reachable(constants) else " here or in the hub's cache, and the hub can't be reached"
-            )
-            found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}{unreachable}"
-            raise ModelError(
-                place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}",
-                "Give the folder of the adapter, or its name on the hub.",
-            )  # fmt: skip
+            found, cure = f"no adapter {name!r}", "Give the folder of the adapter, or its name on the hub."
+            if Path(name).is_dir():
+                found = f"no {CONFIG} in {name!r}"
+            elif not hub.is_reachable(constants):
+                found += " here or in the hub's cache, and the hub can't be reached"
+                repository, _, revision = name.partition("@")
+                cure += f" {hub.download(repository, revision)}"
+            raise ModelError(place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}", cure)
     if folder and (Path(base) / CONFIG).is_file():
         raise ModelError(
             place, f"an adapter as the base model: {base!r}", "a model without an adapter", "Merge it first."
@@ -70,13 +70,12 @@ def _folder(name: str) -> Path | None:
     except Exception as error:  # huggingface_hub raises exceptions of many types
         # It is an adapter. Loaded as a model, it might be one that transformers puts together by itself, unrecorded.
         found = f"an adapter whose files can't be loaded: {str(error)[:300]}"
-        raise ModelError(
-            name, found, f"{CONFIG} and {_WEIGHTS[0]}", "Try again, or give a folder with them."
-        ) from error
+        cure = hub.download(repository, revision)
+        raise ModelError(name, found, f"{CONFIG} and {_WEIGHTS[0]}", cure) from error
 
 
 def _base(place: str, folder: Path) -> str:
-    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
+    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter", hub.again(folder / CONFIG))
     base = settings.get("base_model_name_or_path")
     if not base or not isinstance(base, str):
         raise ModelError(
@@ -158,7 +157,7 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
 
 def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
     """Return the configuration of an adapter, if its kind is supported and its weights may be loaded."""
-    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
+    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter", hub.again(folder / CONFIG))
     try:
         import peft
     except ImportError as error:
@@ -184,7 +183,9 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
         )
     if not (folder / _WEIGHTS[0]).is_file():
         if not (folder / _WEIGHTS[1]).is_file():
-            raise ModelError(str(folder), f"no {_WEIGHTS[0]}", "the weights of the adapter")
+            raise ModelError(
+                str(folder), f"no {_WEIGHTS[0]}", "the weights of the adapter", hub.again(folder / _WEIGHTS[0])
+            )
         if not pickle:
             raise ModelError(
                 str(folder), f"only pickled weights ({_WEIGHTS[1]})", _WEIGHTS[0],

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import huggingface_hub
 import torch
 import transformers
 from huggingface_hub import constants
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
+from syntagm.models.hugging_face.damage import refuse_damaged_settings
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
@@ -21,7 +23,7 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.weights import HIGHEST, refuse_endless_vocabulary
+from syntagm.models.hugging_face.weights import HIGHEST, refuse_endless_vocabulary, refuse_unsafe
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -83,7 +85,7 @@ def read_checkpoint(
     Raises:
         ModelError: the files can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
     """
-    place = f"{kind}:{name}"
+    place = f"{kind}:{name}" + (f"@{revision}" if revision else "")
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
     if remote and not hub.is_reachable(constants):
@@ -118,7 +120,17 @@ def read_checkpoint(
         except ModelError:
             raise
         except Exception as error:  # transformers raises exceptions of many types
-            raise _not_found(name, kind, error, remote and "local_files_only" in arguments) from error
+            stored = _stored(name, revision) if remote else Path(name)
+            if stored and not gguf:
+                if remote:
+                    refuse_unsafe(stored, pickle, code, kind)
+                refuse_damaged_settings(stored)
+            if tokenizer_folder:
+                refuse_damaged_settings(tokenizer_folder)
+            # What the library can't find is an OSError.
+            if "local_files_only" in arguments and (stored is None or isinstance(error, OSError)):
+                raise _unreachable(place, name, revision, stored is not None) from error
+            raise _not_found(place, kind, error, stored) from error
     refuse_incomplete(place, loading)
     if quantisation is not None:
         refuse_dequantised(place, quantisation, model)
@@ -131,7 +143,8 @@ def read_checkpoint(
         _refuse_offloaded(place, model)
     elif quantisation is None:
         model = model.to(device)
-    _refuse_another_kind(place, kind, model, tokenizer)
+    again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
+    _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
 
 
@@ -151,23 +164,35 @@ def _refuse_offloaded(place: str, model: Any) -> None:
         )  # fmt: skip
 
 
-def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
-    place = f"{kind}:{name}"
-    if unreachable:
-        return ModelError(
-            place,
-            "no such folder, and no model of that name: the hub can't be reached, and its cache does not contain "
-            "the complete model",
-            "config.json, model.safetensors and tokenizer.json",
-            f"Put these files in a folder and give its path, or put the model in {constants.HF_HUB_CACHE}.",
-        )  # fmt: skip
+def _stored(name: str, revision: str) -> Path | None:
+    """Return the folder of a model in the hub's cache; None if it is not there."""
+    try:
+        config = huggingface_hub.try_to_load_from_cache(name, "config.json", revision=revision or None)
+    except ValueError:  # a name that no model can have
+        return None
+    return Path(config).parent if isinstance(config, str) else None
+
+
+def _unreachable(place: str, name: str, revision: str, partly: bool) -> ModelError:
+    """Return the error for a model that is not in the hub's cache, or only partly, and can't be downloaded."""
+    what = "the complete model" if partly else f"this revision of {name}" if revision else "a model of that name"
+    return ModelError(
+        place, f"no such folder; the hub can't be reached, and its cache {constants.HF_HUB_CACHE} does not contain {what}",
+        "config.json, model.safetensors and tokenizer.json", hub.download(name, revision),
+    )  # fmt: skip
+
+
+def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) -> ModelError:
     # transformers stops here, and version 5 lists the weights in its log only.
     if any(words in str(error) for words in ("ignore_mismatched_sizes", "size mismatch for")):
         return ModelError(
             place, "weights whose shape differs from the configuration", "weights of the shapes in config.json",
             "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
         )  # fmt: skip
-    absent = "" if Path(name).is_dir() else "no such folder, and for this name on the hub: "
+    if stored and str(error).startswith("Couldn't instantiate the backend tokenizer"):
+        found = "no tokenizer.json, and no other tokenizer that transformers converts"
+        return ModelError(place, found, "a fast tokenizer", hub.again(stored / "tokenizer.json"))
+    absent = "" if stored else "no such folder, and for this name on the hub: "
     return ModelError(
         place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
@@ -226,7 +251,8 @@ def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
     )  # fmt: skip
 
 
-def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> None:
+def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any, again: str) -> None:
+    """Refuse a model with another head, and a tokenizer that is slow or empty; `again` is the cure for the last."""
     if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
         raise ModelError(
             place, f"weights of {other_heads[0]}", f"the weights of a {kind} language model",
@@ -239,7 +265,7 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> 
         raise ModelError(place, f"a token with the number {highest}", f"numbers up to {HIGHEST:,}")
     if set(vocabulary.values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
-        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights")
+        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights", again)
 
 
 def first_line(error: Exception) -> str:
