@@ -27,7 +27,7 @@ from syntagm.runs.store import Run
 from syntagm.suite import Suite, sample_of, sampled
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
 
-# Seconds between lines of progress, and before the first one: an estimate of the time, as soon as there is a speed.
+# Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
 # The width that the words beside the bar may need.
 _WORDS = 100
@@ -38,7 +38,7 @@ CAPTION = (
 
 
 class Screen(Progress):
-    """Progress callbacks that show a bar on a terminal, and a line after two seconds and then every ten seconds elsewhere.
+    """Progress callbacks that show a bar on a terminal; elsewhere a line two seconds after the first answer, then every ten.
 
     Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
@@ -67,7 +67,9 @@ class Screen(Progress):
             disable=quiet or not self._console.is_terminal,
         )
         self._task = self._bar.add_task("", total=None, count="", pace="")
-        self._total = self._done = self._start_count = 0
+        self._total = self._done = 0
+        # The questions answered by this command, and the time and the number of the first ones.
+        self._answered, self._first = 0, (0.0, 0)
         self._created = self._start_time = self._printed_at = time.monotonic()
 
     def __enter__(self) -> "Screen":
@@ -86,7 +88,7 @@ class Screen(Progress):
 
     def planned(self, total: int, done: int, suites: int, noun: str = "suite") -> None:
         """Print the number of sentences to score, and of the units they come in (`noun`)."""
-        self._total, self._done, self._start_count = total, done, done
+        self._total, self._done, self._answered, self._first = total, done, 0, (0.0, 0)
         self._start_time = self._printed_at = time.monotonic()
         self._bar.update(self._task, total=total, completed=done, count=self._count())
         self._say(f"{counted(suites, noun)}, {self._size(total, done)}")
@@ -103,30 +105,34 @@ class Screen(Progress):
 
     def answered(self, suite: str, questions: int) -> None:
         """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
-        self._done += questions
         now = time.monotonic()
-        done = self._done - self._start_count
-        speed = pace(done, self._total - self._done, now - self._start_time) + self._in_all(done, now)
+        if questions and not self._answered:
+            self._first, self._printed_at = (now, questions), now
+        self._done += questions
+        self._answered += questions
+        speed = self._speed(now)
         self._bar.update(
             self._task, completed=self._done, description=escape(self._now(suite)), count=self._count(), pace=speed
         )
-        interval = _FIRST if done and not self._estimated else _INTERVAL
+        interval = _FIRST if self._answered and not self._estimated else _INTERVAL
         if not self._console.is_terminal and now - self._printed_at > interval:
-            self._printed_at, self._estimated = now, bool(done)
+            self._printed_at, self._estimated = now, bool(self._answered)
             self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:
             raise Interrupted
 
-    def _in_all(self, done: int, now: float) -> str:
-        """Return the estimate for this model and those that follow; "" if there is none."""
+    def _speed(self, now: float) -> str:
+        """Return the speed, and the time left for this model and, if others follow, for all."""
+        # The first answer takes longer than its share: it is timed only as long as there is no other one.
+        since, before = self._first if self._answered > self._first[1] else (self._start_time, 0)
+        done, seconds, left = self._answered - before, now - since, self._total - self._done
+        speed = pace(done, left, seconds)
         if not (done and any(self._following)):
-            return ""
+            return speed
         unfinished, finished = self._following
-        seconds, loading = (now - self._start_time) / done, self._start_time - self._created
-        left = (
-            seconds * (self._total - self._done) + unfinished * (loading + seconds * self._total) + finished * loading
-        )
-        return f", {shown_duration(left)} for all models"
+        rest = unfinished * (since - self._created + seconds / done * self._total)
+        rest += finished * (self._start_time - self._created)
+        return f"{speed}, {shown_duration(seconds / done * left + rest)} for all models"
 
     def _now(self, suite: str) -> str:
         """Return the text before the bar: the name of the current suite, cut to 30 characters, if there is room."""
@@ -183,7 +189,6 @@ class WorkersScreen(Screen):
             self._opened += 1
             self._sizes += total
             self._done += done
-            self._start_count += done
             self._estimate()
         self._say(f"{self._label}: {counted(suites, noun)}, {self._size(total, done)}")
 

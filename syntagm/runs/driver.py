@@ -388,6 +388,12 @@ class _Driver:
         new = min(self._executor.count, left) - alive
         if new <= 0:
             return
+        if refusal := self._executor.refusal():
+            if not alive:
+                raise refusal
+            self._refused = time.monotonic()
+            self._progress.warned(f"{refusal.place}: {refusal.found}; the other workers go on, and it is tried again")
+            return
         # To end with a lease is the fault of the unit, else that of the place where workers run.
         self._barren += sum(not self._executor.evicted(worker) for worker in idle)
         if idle and self._barren >= TRIES:
@@ -396,13 +402,7 @@ class _Driver:
             raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
         if alive and time.monotonic() < self._refused + self._session.patience:
             return
-        try:
-            self._start(new)
-        except RunError as error:
-            if not alive:
-                raise
-            self._refused = time.monotonic()
-            self._progress.warned(f"{error.place}: {error.found}; the other workers go on, and it is tried again")
+        self._start(new)
 
     def _note(self, arrival: Arrival, model: _Model, committing: float = 0.0) -> None:
         """Note what a worker delivered, and add up its time."""

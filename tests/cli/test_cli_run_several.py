@@ -211,10 +211,24 @@ def test_an_estimate_of_the_time_comes_early_and_includes_the_models_that_follow
             screen.answered("mvrr", 10)
     assert capsys.readouterr().err.splitlines() == [
         "2 suites, 1,000 sentences",
-        # 97 s for this model, and 130 s for each of the others.
-        "30 of 1,000 sentences, 10 per second, 2 min left, 6 min for all models",
-        "140 of 1,000 sentences, 10 per second, 86 s left, 6 min for all models",
+        # 96 s for this model, and 131 s for each of the others.
+        "40 of 1,000 sentences, 10 per second, 2 min left, 6 min for all models",
+        "150 of 1,000 sentences, 10 per second, 85 s left, 6 min for all models",
     ]
+
+
+def test_an_estimate_of_the_time_is_without_the_first_batch(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with _screen.Screen() as screen:
+        screen.planned(1000, 100, 2)
+        for seconds, sentences in ((20, 10), (1, 20), (2, 40)):
+            now[0] += seconds
+            screen.answered("mvrr", sentences)
+    # 60 sentences in 3 s.
+    assert capsys.readouterr().err.splitlines()[1:] == ["170 of 1,000 sentences, 20 per second, 42 s left"]
 
 
 def test_the_total_of_several_models_is_without_those_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -247,7 +261,7 @@ def test_finished_models_count_in_no_estimate(monkeypatch: pytest.MonkeyPatch) -
     now[0] += 90
     screen.answered("mvrr", 900)
     # 10 s for the rest of this model, 130 s for the other unfinished one, and 150 s to load the finished ones.
-    assert screen._in_all(900, now[0]) == ", 5 min for all models"
+    assert screen._speed(now[0]) == "10 per second, 10 s left, 5 min for all models"
 
 
 @pytest.mark.parametrize("columns", ["80", "140"])

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import slurm_for_tests
 from laboratory.kills import LINE, Kills, children, ends, files
 from laboratory.lines import TEXT
 
@@ -29,7 +30,6 @@ from syntagm.runs.worker import Session, Work
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("--suite", "hu2020", "islands", "--limit", "3", "--no-report", "--no-cache", "-q")
-LIBRARIES = {"slurm": "submitit", "ray": "ray"}
 
 
 def command(*words: str) -> subprocess.Popen[str]:
@@ -53,14 +53,13 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["local:2", "slurm:2?cluster=local&patience=30", "ray?workers=2"])
+@pytest.mark.parametrize("executor", ["local:2", "slurm:2?patience=30", "ray?workers=2"])
 def test_twelve_models_give_the_same_bytes_as_in_one_process(
-    tmp_path: Path, sweep: tuple[list[str], dict[str, bytes]], executor: str
+    tmp_path: Path, sweep: tuple[list[str], dict[str, bytes]], executor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if (library := LIBRARIES.get(executor.partition("?")[0].partition(":")[0])) and not importlib.util.find_spec(
-        library
-    ):
-        pytest.skip(f"{library} is not installed")
+    if executor.startswith("ray") and not importlib.util.find_spec("ray"):
+        pytest.skip("ray is not installed")
+    monkeypatch.setenv("PATH", str(slurm_for_tests.install(tmp_path / "slurm")), prepend=":")
     models, expected = sweep
     process = command("run", *models, *SUITES, "-o", str(tmp_path / "out"), "--executor", executor)
     printed, _ = process.communicate(timeout=1000)
@@ -193,28 +192,26 @@ def test_two_machines_whose_clocks_jump_and_one_of_which_freezes(tmp_path: Path)
     ]
 
 
-@pytest.mark.parametrize(("name", "library"), LIBRARIES.items())
-def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, name: str, library: str) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(UsageError, match=rf"not installed; .* pip install 'syntagm\[{name}\]'"):
-        executors.find(f"{name}:1" if name == "slurm" else name)
+def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"not installed; .* pip install 'syntagm\[ray\]'"):
+        executors.find("ray")
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("submitit"), reason="submitit is not installed")
 def test_a_machine_without_slurm_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     out = str(tmp_path / "out")
     assert main(["run", "toy", "--suite", "hu2020/mvrr", "-o", out, "--executor", "slurm:2"]) == 2
-    assert "cluster=local tries it without Slurm" in capsys.readouterr().err
+    assert "--executor slurm: no command sbatch; expected a machine with Slurm" in capsys.readouterr().err
+    assert not Path(out).exists()
 
 
 @pytest.mark.parametrize(
     ("executor", "message"),
     [
         ("slurm", "no number of workers; expected slurm:N"),
-        ("slurm:2?cluster=pbs", "cluster=pbs; expected cluster=slurm or cluster=local"),
         ("slurm:2?hours=3", "no option 'hours'; expected options of slurm: time, "),
         ("slurm:2?time=3h", "--executor slurm?time=: '3h'; expected a whole number, at least 1"),
         ("slurm:2?memory=-1", "'-1'; expected a whole number, at least 0"),
@@ -227,10 +224,10 @@ def test_wrong_options(executor: str, message: str) -> None:
     assert message in str(refused.value)
 
 
-def test_a_cache_can_t_be_shared_between_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cache_can_t_be_shared_between_machines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(slurm_for_tests.install(tmp_path / "slurm")), prepend=":")
     line = ["run", "toy", "--suite", "hu2020/mvrr", "-o", str(tmp_path / "out"), "--cache", str(tmp_path / "answers")]
-    assert main([*line, "--executor", "slurm:2?cluster=local"]) == 2
-    assert (
-        "--cache: given with --executor slurm:2?cluster=local; expected workers on one machine"
-        in capsys.readouterr().err
-    )
+    assert main([*line, "--executor", "slurm:2"]) == 2
+    assert "--cache: given with --executor slurm:2; expected workers on one machine" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -442,6 +442,33 @@ class TestLeases:
         assert contents(tmp_path / "out") == expected
 
 
+class Full(Here):
+    """A place that twice takes no worker beyond the first ones, which is known only after a while."""
+
+    def __init__(self, count: int, before: Callable[[int], str]) -> None:
+        super().__init__(count, before)
+        self.refused: list[str] = []
+        self._due: list[str] = []
+        self._refusal: RunError | None = None
+
+    def start(self, workers: Sequence[str], session: Session) -> None:
+        if "w1" in workers or len(self.refused) == 2:
+            super().start(workers, session)
+        else:
+            self._due += workers
+
+    def ended(self) -> Mapping[str, str]:
+        refused, self._due, self._refusal = self._due, [], None
+        if not refused:
+            return super().ended()
+        self.refused += refused
+        self._refusal = RunError("--executor here", "too many jobs", "fewer")
+        return dict.fromkeys(refused, "too many jobs")
+
+    def refusal(self) -> RunError | None:
+        return self._refusal
+
+
 class TestReplacement:
     def test_idle_workers_may_end_when_there_is_no_work_for_them(self, tmp_path: Path, files: list[str]) -> None:
         """As jobs do at their time limit, while the last units are computed."""
@@ -463,27 +490,12 @@ class TestReplacement:
         assert isinstance(drive_all(tmp_path / "out", files, executor, ("toy",))["m0"], Run)
 
     def test_to_replace_a_worker_is_tried_again(self, tmp_path: Path, files: list[str]) -> None:
-        refused = []
-
-        class Full(Here):
-            def start(self, workers: Sequence[str], session: Session) -> None:
-                if self.workers and len(refused) < 2:
-                    refused.append(list(workers))
-                    raise RunError("--executor here", "too many jobs", "fewer")
-                super().start(workers, session)
-
         executor = Full(2, lambda step: "killed" if step == 2 else "")
         executor.be_patient(0.01)
         assert all(isinstance(result, Run) for result in drive_all(tmp_path / "out", files, executor).values())
-        assert refused == [["w3"], ["w3"]]
+        assert executor.refused == ["w3", "w4"]
 
     def test_without_any_worker_a_refusal_is_an_error(self, tmp_path: Path, files: list[str]) -> None:
-        class Full(Here):
-            def start(self, workers: Sequence[str], session: Session) -> None:
-                if workers != ["w1"]:
-                    raise RunError("--executor here", "too many jobs", "fewer")
-                super().start(workers, session)
-
         with pytest.raises(RunError, match="too many jobs"):
             drive_all(tmp_path / "out", files, Full(1, lambda _: "killed"))
 

@@ -16,15 +16,18 @@ A cluster on one machine, as root, is enough for the real one: the packages slur
     PartitionName=main Nodes=HOST Default=YES
 """
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from laboratory.kills import LINE, files
+import slurm_for_tests
+from laboratory.kills import LINE, children, ends, files
 
 from syntagm.cli import main
 from syntagm.errors import RunError
@@ -32,8 +35,6 @@ from syntagm.runs import executors
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.worker import Session, Work
 from syntagm.tasks.predictions.task import Predictions
-
-pytest.importorskip("submitit")
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -44,8 +45,7 @@ class Cluster:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder = folder
         monkeypatch.setenv("PATH", str(folder), prepend=":")
-        self.command("srun", "true")
-        self.command("sbatch", 'cp "$1" script; echo "Submitted batch job 7"')
+        self.command("sbatch", 'printf "%s\\n" "$@" > submitted; echo "7;test"')
         self.command("scancel", 'echo "$@" > cancelled')
         self.states("RUNNING None", "RUNNING None", "PENDING Resources")
         (exchange := Exchange(folder)).create()
@@ -81,8 +81,18 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 def slurm(cluster: Cluster) -> Iterator[executors.Executor]:
     executor = executors.find("slurm:3?cpus=2&memory=0&patience=1")
     executor.start(WORKERS, cluster.session)
+    submitted(executor)
     yield executor
     executor.stop()
+
+
+def submitted(executor: executors.Executor) -> dict[str, str]:
+    """Wait until sbatch has answered; return the workers that it refused."""
+    refused, deadline = dict(executor.ended()), time.monotonic() + 10
+    while executor._submission and time.monotonic() < deadline:  # type: ignore[attr-defined]
+        time.sleep(0.01)
+        refused |= executor.ended()
+    return refused
 
 
 def told(executor: executors.Executor) -> dict[str, str]:
@@ -92,24 +102,46 @@ def told(executor: executors.Executor) -> dict[str, str]:
         if ended := executor.ended():
             return dict(ended)
         if question := executor._queue._question:  # type: ignore[attr-defined]
-            question[0].wait()
+            question._process.wait()
             asked += 1
         time.sleep(0.01)
     return {}
 
 
 class TestCommands:
-    def test_the_batch_script(self, cluster: Cluster, slurm: executors.Executor) -> None:
-        script = cluster.note("script").splitlines()
-        assert {"#SBATCH --array=0-2%3", "#SBATCH --cpus-per-task=2", "#SBATCH --mem=0GB"} <= set(script)
-        assert "#SBATCH --no-requeue" in script
-        assert "export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2" in script
-        # `srun` would give a worker one processor.
-        assert next(line for line in script if "submitit.core._submit" in line).startswith(sys.executable)
+    def test_what_is_submitted(self, cluster: Cluster, slurm: executors.Executor) -> None:
+        words = cluster.note("submitted").splitlines()
+        assert {"--array=0-2", "--cpus-per-task=2", "--mem=0G", "--time=240", "--no-requeue"} <= set(words)
+        job = next(word for word in words if word.startswith("--wrap="))
+        assert job.startswith(f"--wrap=export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2; exec {sys.executable} -c ")
+        assert job.endswith("/session w1 w2 w3")
 
-    def test_a_single_job_belongs_to_no_array_of_the_command(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_nobody_waits_for_a_submission(self, cluster: Cluster, slurm: executors.Executor) -> None:
+        cluster.command(
+            "sbatch", 'while ! test -e room; do sleep 0.01; done; printf "%s\\n" "$@" > submitted; cat room'
+        )
+        slurm.start(["w4", "w5"], cluster.session)
+        slurm.start(["w6"], cluster.session)
+        slurm.start(["w7"], cluster.session)
+        cluster.states("RUNNING None", "FAILED NonZeroExitCode", "RUNNING None")
+        assert told(slurm) == {"w2": "job 7_1, failed"}
+        cluster.down()
+        (cluster.session.exchange / "room").write_text("8\n")
+        # What became due while sbatch waited is one array.
+        assert submitted(slurm) == {}
+        assert "--array=0-1" in cluster.note("submitted").splitlines()
+        assert cluster.note("submitted").endswith("/session w6 w7\n")
+
+    def test_a_submission_that_waits_ends_with_the_command(self, cluster: Cluster, slurm: executors.Executor) -> None:
+        cluster.command("sbatch", "echo $$ > waiting; echo 9; sleep 100")
         slurm.start(["w4"], cluster.session)
-        assert "unset SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID" in cluster.note("script").splitlines()
+        while not (cluster.session.exchange / "waiting").exists() or not cluster.note("waiting"):
+            time.sleep(0.01)
+        slurm.stop()
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(cluster.note("waiting")), 0)
+        # Slurm may have taken it already.
+        assert cluster.note("cancelled") == "7 9\n"
 
     def test_jobs_that_ended_are_told_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
         assert told(slurm) == {}
@@ -135,25 +167,96 @@ class TestCommands:
         ):
             told(slurm)
 
-    def test_a_refusal_of_slurm_is_told_once(
-        self, cluster: Cluster, slurm: executors.Executor, capfd: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_refusal_of_slurm(self, cluster: Cluster, slurm: executors.Executor) -> None:
+        assert slurm.refusal() is None
         cluster.command("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1")
-        with pytest.raises(RunError, match=r"slurm:3.*: Invalid account; expected jobs that the cluster takes"):
-            slurm.start(["w4", "w5"], cluster.session)
-        assert capfd.readouterr().err == ""
+        slurm.start(["w4", "w5"], cluster.session)
+        assert submitted(slurm) == {"w4": "Invalid account", "w5": "Invalid account"}
+        assert str(slurm.refusal()).startswith(
+            "--executor slurm:3?cpus=2&memory=0&patience=1: Invalid account; expected jobs"
+        )
+        slurm.ended()
+        assert slurm.refusal() is None
+
+    @pytest.mark.parametrize(
+        ("does", "found"),
+        [("exit 3", "sbatch: exit code 3"), ("echo thank you", "thank you")],
+        ids=["silent", "no number"],
+    )
+    def test_an_answer_without_a_number_is_a_refusal(
+        self, cluster: Cluster, slurm: executors.Executor, does: str, found: str
+    ) -> None:
+        cluster.command("sbatch", does)
+        slurm.start(["w4"], cluster.session)
+        assert submitted(slurm) == {"w4": found}
 
     def test_a_machine_without_a_cluster_is_not_blamed_on_the_options(
         self, cluster: Cluster, slurm: executors.Executor
     ) -> None:
         said = "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host"
         cluster.command("sbatch", f"echo '{said}' >&2; exit 1")
-        with pytest.raises(RunError, match=r"executor slurm.*: resolve_ctls.*; expected a machine with Slurm"):
-            slurm.start(["w4"], cluster.session)
+        slurm.start(["w4"], cluster.session)
+        submitted(slurm)
+        assert "executor slurm: resolve_ctls" in str(refusal := slurm.refusal())
+        assert "expected a machine with Slurm" in str(refusal)
 
     def test_all_jobs_are_cancelled_at_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
         slurm.stop()
         assert cluster.note("cancelled") == "7\n"
+
+
+@pytest.fixture
+def without_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Slurm's commands for tests, and the folder in which a file `full` lets `sbatch` wait."""
+    monkeypatch.setenv("PATH", str(slurm_for_tests.install(folder := tmp_path / "slurm")), prepend=":")
+    return folder
+
+
+def until(happens: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:
+    """Wait for something that happens while a command runs."""
+    deadline = time.monotonic() + 300
+    while not happens() and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.02)
+
+
+def waiting(process: "subprocess.Popen[bytes]") -> list[int]:
+    """Return the processes of `sbatch` that a command has started."""
+    words = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children(process.pid)}
+    return [child for child in words if b"sbatch" in words[child]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fate", ["goes on", "Ctrl-C", "killed"])
+def test_units_are_committed_while_a_submission_waits(tmp_path: Path, without_slurm: Path, fate: str) -> None:
+    assert main([*LINE, "-o", str(tmp_path / "expected")]) == 0
+    line = [*LINE, "-o", str(tmp_path / "out"), "--executor", "slurm:2?patience=12"]
+    process = subprocess.Popen([sys.executable, "-m", "syntagm", *line])
+    until(lambda: list(tmp_path.glob("out/*/ledger.jsonl")), process)
+    # A worker dies, and Slurm has no room for another one. The other worker rests until that is known.
+    (without_slurm / "full").touch()
+    rests, dies = (int((without_slurm / f"1_{number}.process").read_text()) for number in range(2))
+    os.killpg(rests, signal.SIGSTOP)
+    os.killpg(dies, signal.SIGKILL)
+    (without_slurm / "1_1.code").write_text("137\n")
+    until(lambda: waiting(process), process)
+    os.killpg(rests, signal.SIGCONT)
+    [submission] = waiting(process)
+    if fate == "goes on":
+        assert process.wait(300) == 0
+    elif fate == "killed":
+        process.kill()
+        process.wait()
+    else:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(300) == 130
+        assert ends(submission)
+    (without_slurm / "full").unlink()
+    assert main(line) == 0
+    assert files(tmp_path / "out") == files(tmp_path / "expected")
+    assert main(["integrity", str(tmp_path / "out")]) == 0
+    # The jobs of the command that was killed end by themselves, as do those that its sbatch submits now.
+    assert ends(submission)
+    assert all(map(ends, map(int, (path.read_text() for path in without_slurm.glob("*.process")))))
 
 
 @pytest.mark.slow

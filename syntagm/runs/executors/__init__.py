@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl
 
 from syntagm import registry
-from syntagm.errors import UsageError, did_you_mean
+from syntagm.errors import RunError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -39,11 +39,19 @@ class Executor(ABC):
 
     @abstractmethod
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Start workers with these names, each of which calls `worker.serve(session, name)`."""
+        """Start workers with these names, each of which calls `worker.serve(session, name)`.
+
+        This must not wait for others, since nothing is committed meanwhile. Workers that can't be started are told by
+        `ended`.
+        """
 
     @abstractmethod
     def ended(self) -> Mapping[str, str]:
         """Return the workers that have ended since the last call, each with the reason as far as it is known."""
+
+    def refusal(self) -> RunError | None:
+        """Return why workers that `ended` has just returned could not be started, if that is how they ended."""
+        return None
 
     def evicted(self, worker: str) -> bool:
         """Return whether a worker that `ended` has just returned was ended from outside, through no fault of its work."""

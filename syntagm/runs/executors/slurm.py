@@ -1,41 +1,44 @@
-"""Workers as jobs of Slurm, submitted through submitit as arrays.
+"""Workers as jobs of Slurm: arrays that `sbatch` submits, and of which `squeue` tells.
 
-submitit writes the batch script and hands over the session. It asks `sacct` how jobs are, which many clusters can't answer
-without an accounting database; so `squeue` is asked here. Its other services are of no use to a worker, and are switched off:
-signals before the end, requeueing, and a file with the result of each job.
+`squeue` is asked, and not `sacct`, which many clusters can't answer without an accounting database.
 """
 
-import contextlib
 import os
+import pickle
 import re
-import signal
+import shlex
+import shutil
 import subprocess
+import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Mapping, Sequence
-from io import StringIO
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
-from syntagm.errors import RunError, UsageError
-from syntagm.runs.executors import Executor, first_line, numbers, workers
+from syntagm.errors import RunError
+from syntagm.runs.exchange import Exchange
+from syntagm.runs.executors import Executor, numbers, workers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
 
-# Option -> the parameter of submitit. Those that are numbers are in `_NUMBERS`.
-_PARAMETERS = {
-    "time": "timeout_min",
-    "cpus": "cpus_per_task",
-    "gpus": "gpus_per_node",
-    "memory": "mem_gb",
-    "partition": "slurm_partition",
-    "account": "slurm_account",
-    "qos": "slurm_qos",
-    "constraint": "slurm_constraint",
+# Option -> the option of sbatch. Those that are numbers are in `_NUMBERS`.
+_SBATCH = {
+    "time": "--time={}",
+    "cpus": "--cpus-per-task={}",
+    "gpus": "--gpus-per-node={}",
+    "memory": "--mem={}G",
+    "partition": "--partition={}",
+    "account": "--account={}",
+    "qos": "--qos={}",
+    "constraint": "--constraint={}",
 }
 _NUMBERS = ("time", "cpus", "gpus", "memory", "patience")
 _NAME = "syntagm"
+# The worker is replaced by one with another name as soon as it has ended, so Slurm must not start it again.
+_ALWAYS = (f"--job-name={_NAME}", "--parsable", "--no-requeue", "--nodes=1", "--ntasks=1")
+_WORK = "import sys; from syntagm.runs.executors.slurm import work; work(*sys.argv[1:])"
 # The states of jobs that have ended; those that Slurm ended for reasons of its own come last.
 _EVICTED = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL")
 _ENDED = ("CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", *_EVICTED)
@@ -64,65 +67,67 @@ class Slurm(Executor):
         "gpus": "GPUs per job (0)",
         "memory": "gigabytes per job, 0 for all of a node's (8)",
         "patience": "seconds without a sign of life after which a worker counts as dead (120)",
-        "cluster": "`local` starts the jobs on this machine, without Slurm, to try a command (slurm)",
     }
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
         self.count = workers("slurm", address)
-        self._cluster = options.get("cluster", "slurm")
-        if self._cluster not in ("slurm", "local"):
-            raise UsageError("--executor slurm", f"cluster={self._cluster}", "cluster=slurm or cluster=local")
         given = numbers(options, _NUMBERS, "slurm")
-        values = {"time": 240, "cpus": 1, "gpus": 0, "memory": 8, **options, **given}
-        self._parameters = {parameter: values[name] for name, parameter in _PARAMETERS.items() if name in values}
+        values = {"time": 240, "cpus": 1, "memory": 8, **options, **given}
+        self._threads = values["cpus"]
+        self._options = [option.format(values[name]) for name, option in _SBATCH.items() if name in values]
         self.be_patient(float(given.get("patience", self.patience)))
-        try:
-            import submitit
-        except ImportError:
-            cure = "Install it with: pip install 'syntagm[slurm]'."
-            raise UsageError("--executor slurm", "submitit is not installed", "the package submitit", cure) from None
-        self._submitit = submitit
-        self._jobs: dict[str, Any] = {}
+        if not shutil.which("sbatch"):
+            raise self._no_cluster("no command sbatch")
+        # The worker of each job; workers that are being submitted; and those that are next.
+        self._jobs: dict[str, str] = {}
+        self._submission: tuple[_Command, list[str]] | None = None
+        self._due: list[str] = []
+        self._refusal: RunError | None = None
         self._evicted: set[str] = set()
         self._queue = _Queue(self.beat)
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Submit an array of jobs.
+        """Submit an array of jobs, without waiting for Slurm to take it: `ended` finds out.
 
-        Raises:
-            RunError: there is no Slurm on this machine, or it refuses the jobs.
+        While Slurm has as many jobs as it takes, `sbatch` tries for two minutes.
         """
-        parameters = dict(self._parameters)
-        if self._cluster == "slurm":
-            threads = parameters["cpus_per_task"]
-            setup = [f"export OMP_NUM_THREADS={threads} MKL_NUM_THREADS={threads}"]
-            if len(workers) == 1:
-                # submitit makes no array of one, and such a job inherits the array in which this command may run itself.
-                setup.append("unset SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID")
-            parameters |= {
-                "slurm_array_parallelism": len(workers),
-                "slurm_setup": setup,
-                # A step of `srun` may get one processor only, whatever the job has.
-                "slurm_use_srun": False,
-                # The worker is replaced by one with another name, as soon as it has ended.
-                "slurm_additional_parameters": {"no-requeue": True},
-            }
-        else:
-            parameters = {name: value for name, value in parameters.items() if not name.startswith("slurm_")}
-        try:
-            executor = self._submitit.AutoExecutor(session.exchange / "logs" / "jobs", cluster=self._cluster)
-            executor.update_parameters(name=_NAME, **parameters)
-            # submitit prints what `sbatch` says.
-            with contextlib.redirect_stderr(StringIO()):
-                jobs = executor.map_array(_work, [session] * len(workers), list(workers))
-        except (self._submitit.core.utils.FailedJobError, RuntimeError, OSError, ValueError) as error:
-            found = first_line(error).removeprefix("sbatch: error: ")
-            if isinstance(error, self._submitit.core.utils.FailedJobError) and not _UNREACHABLE.search(found):
-                raise self._refusal(found) from error
-            cure = "Run the command on a machine where `sbatch` works; cluster=local tries it without Slurm."
-            raise RunError(f"--executor {self.text}", found, "a machine with Slurm", cure) from error
-        self._jobs |= dict(zip(workers, jobs, strict=True))
+        self._exchange, self._session = Exchange(session.exchange), session.exchange / "session"
+        if not self._session.exists():
+            self._session.write_bytes(pickle.dumps(session))
+        self._due += workers
+        self._submit()
+
+    def _submit(self) -> None:
+        """Submit the workers that are due as one array, unless another submission is on its way."""
+        if self._submission or not self._due:
+            return
+        words = [sys.executable, "-c", _WORK, str(self._session), *self._due]
+        threads = f"export OMP_NUM_THREADS={self._threads} MKL_NUM_THREADS={self._threads}"
+        log = self._exchange.log("%A_%a")
+        command = _Command(
+            "sbatch", *_ALWAYS, *self._options, f"--array=0-{len(self._due) - 1}", f"--output={log}",
+            # With `srun`, a worker may get one processor only, whatever its job has.
+            f"--wrap={threads}; exec {shlex.join(words)}",
+        )  # fmt: skip
+        self._submission, self._due = (command, self._due), []
+
+    def _submitted(self) -> Mapping[str, str]:
+        """Look what became of the submission; return its workers with the reason if Slurm refused them."""
+        self._refusal = None
+        if not self._submission or not (answer := self._submission[0].answer()):
+            return {}
+        (code, printed, complaints), workers = answer, self._submission[1]
+        self._submission = None
+        if not code and (array := _array(printed)):
+            self._jobs |= {f"{array}_{number}": worker for number, worker in enumerate(workers)}
+            self._submit()
+            return {}
+        lines = (complaints if code else printed).strip().splitlines()
+        found = lines[0].removeprefix("sbatch: error: ") if lines else f"sbatch: exit code {code}"
+        self._refusal = (self._no_cluster if _UNREACHABLE.search(found) else self._refused)(found)
+        refused, self._due = [*workers, *self._due], []
+        return dict.fromkeys(refused, found)
 
     def ended(self) -> Mapping[str, str]:
         """Return the jobs that have ended, with Slurm's state and the last line that they printed.
@@ -130,43 +135,93 @@ class Slurm(Executor):
         Raises:
             RunError: a job can never start.
         """
-        if self._cluster == "slurm":
-            ended, hopeless = self._queue.answer({job.job_id for job in self._jobs.values()})
-            for job, reason in hopeless.items():
-                raise self._refusal(f"job {job} can't start: {reason}")
-        else:
-            ended = {job.job_id: job.state for job in self._jobs.values() if job.done()}
-        jobs = {name: self._jobs.pop(name) for name, job in list(self._jobs.items()) if job.job_id in ended}
-        self._evicted = {name for name, job in jobs.items() if ended[job.job_id] in _EVICTED}
-        return {name: f"job {job.job_id}, {ended[job.job_id].lower()}{_last_line(job)}" for name, job in jobs.items()}
+        if refused := self._submitted():
+            return refused
+        ended, hopeless = self._queue.answer(set(self._jobs))
+        for job, reason in hopeless.items():
+            raise self._refused(f"job {job} can't start: {reason}")
+        workers = {self._jobs.pop(job): (job, state) for job, state in ended.items()}
+        self._evicted = {worker for worker, (_, state) in workers.items() if state in _EVICTED}
+        return {worker: f"job {job}, {state.lower()}{self._last_line(job)}" for worker, (job, state) in workers.items()}
 
-    def _refusal(self, found: str) -> RunError:
+    def _last_line(self, job: str) -> str:
+        return f" ({words})" if (words := self._exchange.last_words(job)) else ""
+
+    def _refused(self, found: str) -> RunError:
         cure = "Ask for what the cluster offers (see `scontrol show partition`), and for no more jobs than it allows."
         return RunError(f"--executor {self.text}", found, "jobs that the cluster takes", cure)
+
+    def _no_cluster(self, found: str) -> RunError:
+        cure = "Run the command where `sbatch` works; local:N starts workers without Slurm."
+        return RunError("--executor slurm", found, "a machine with Slurm", cure)
+
+    def refusal(self) -> RunError | None:
+        """Return why Slurm did not take the jobs of workers that `ended` has just returned."""
+        return self._refusal
 
     def evicted(self, worker: str) -> bool:
         """Return whether Slurm ended the job of a worker to make room for others, or because a node failed."""
         return worker in self._evicted
 
     def stop(self) -> None:
-        """Cancel the jobs that wait or run."""
-        if self._cluster == "slurm":
-            self._queue.close()
-            if arrays := {job.job_id.partition("_")[0] for job in self._jobs.values()}:
-                subprocess.run(["scancel", *arrays], capture_output=True)
-        else:
-            for job in self._jobs.values():
-                # submitit would end it by Ctrl-C, whose traceback appears on the screen.
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(job.job_id), signal.SIGKILL)
-                # It may still be writing a file. submitit collects the process itself.
-                with contextlib.suppress(ChildProcessError):
-                    os.waitid(os.P_PID, int(job.job_id), os.WEXITED | os.WNOWAIT)
+        """Cancel the jobs that wait or run, and those that are being submitted."""
+        self._queue.close()
+        arrays = {job.partition("_")[0] for job in self._jobs}
+        if self._submission and (array := _array(self._submission[0].end())):
+            arrays.add(array)
+        if arrays:
+            subprocess.run(["scancel", *sorted(arrays)], capture_output=True)
+        self._submission = None
         self._jobs.clear()
 
 
+def work(session: str, *workers: str) -> None:
+    """Serve as a job: in its array, the number of a job is that of its worker."""
+    from syntagm.runs.worker import serve
+
+    serve(pickle.loads(Path(session).read_bytes()), workers[int(os.environ["SLURM_ARRAY_TASK_ID"])])
+
+
+def _array(printed: str) -> str:
+    """Return the number of the array that `sbatch` has printed, with the name of the cluster if there are several."""
+    found = re.search(r"^(\d+)(;.*)?$", printed, re.MULTILINE)
+    return found[1] if found else ""
+
+
+class _Command:
+    """A command of Slurm, for which nobody waits.
+
+    In a session of its own, it is not ended by a Ctrl-C in the terminal: the driver does that.
+    """
+
+    def __init__(self, *words: str) -> None:
+        # Into files, since a pipe that nobody reads may become full.
+        self._printed, self._complaints = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, closed below
+        self._process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=self._printed, stderr=self._complaints, start_new_session=True
+        )
+
+    def answer(self) -> tuple[int, str, str] | None:
+        """Return its exit code, what it printed, and its complaints; None while it runs. There is no second answer."""
+        if (code := self._process.poll()) is None:
+            return None
+        texts = []
+        for file in (self._printed, self._complaints):
+            with file:
+                file.seek(0)
+                texts.append(file.read().decode(errors="replace"))
+        return code, texts[0], texts[1]
+
+    def end(self) -> str:
+        """Kill it, and return what it has printed."""
+        self._process.kill()
+        self._process.wait()
+        answer = self.answer()
+        return answer[1] if answer else ""
+
+
 class _Queue:
-    """What `squeue` tells of jobs. It is asked from time to time, and nobody waits for its answer.
+    """What `squeue` tells of jobs. It is asked from time to time.
 
     Arguments:
         every: the seconds between two questions.
@@ -175,7 +230,7 @@ class _Queue:
     def __init__(self, every: float) -> None:
         self._every, self._asked = every, time.monotonic()
         self._jobs: set[str] = set()
-        self._question: tuple[subprocess.Popen[bytes], IO[bytes]] | None = None
+        self._question: _Command | None = None
 
     def answer(self, jobs: set[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return the jobs that have ended as far as is known now, with their states, and those that will never start."""
@@ -183,14 +238,13 @@ class _Queue:
             if time.monotonic() - self._asked >= self._every:
                 self._ask(jobs)
             return {}, {}
-        process, answer = self._question
-        if (code := process.poll()) is None:
+        if not (answer := self._question.answer()):
             return {}, {}
-        answer.seek(0)
-        lines = [line.partition(" ") for line in answer.read().decode().splitlines()]
-        self.close()
+        self._question = None
+        code, printed, _ = answer
         if code:
             return {}, {}  # Slurm is restarted, for example
+        lines = [line.partition(" ") for line in printed.splitlines()]
         told = {job: rest.partition(" ") for job, _, rest in lines}
         states = {job: told[job][0] if job in told else _FORGOTTEN for job in self._jobs}
         reasons = {job: told[job][2] for job, state in states.items() if state == "PENDING"}
@@ -199,42 +253,16 @@ class _Queue:
 
     def _ask(self, jobs: set[str]) -> None:
         self._asked, self._jobs = time.monotonic(), jobs
-        command = ["squeue", "--all", "--array", "--noheader", "--states=all", "--format=%i %T %r"]
         mine = [f"--user={os.getuid()}", f"--name={_NAME}"]
-        # Into a file, since a pipe that nobody reads may become full.
-        answer = tempfile.TemporaryFile()  # noqa: SIM115, closed below
-        self._question = subprocess.Popen([*command, *mine], stdout=answer, stderr=subprocess.DEVNULL), answer
+        self._question = _Command(
+            "squeue", "--all", "--array", "--noheader", "--states=all", "--format=%i %T %r", *mine
+        )
 
     def close(self) -> None:
         """Drop the question that is open."""
         if self._question:
-            process, answer = self._question
-            process.kill()
-            process.wait()
-            answer.close()
+            self._question.end()
         self._question = None
-
-
-def _work(session: "Session", worker: str) -> None:
-    """Serve as a job, and end the process without the files that submitit would write."""
-    from syntagm.runs.worker import serve
-
-    # Slurm sends the first two when it ends a job. submitit ignores them, and may requeue the job at the third one.
-    signal.signal(signal.SIGCONT, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    code = 1
-    try:
-        serve(session, worker)
-        code = 0
-    except Exception:  # an error of any kind is told by its last line
-        traceback.print_exc()
-    os._exit(code)
-
-
-def _last_line(job: Any) -> str:
-    lines = [line.strip() for line in (job.stderr() or "").splitlines() if line.strip()]
-    return f" ({lines[-1][:300]})" if lines else ""
 
 
 EXECUTOR = Slurm
