@@ -1,8 +1,8 @@
 """Adapters of PEFT: the numbers of peft itself, fingerprints of base and adapter, and what is refused."""
 
 import json
-import shutil
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
