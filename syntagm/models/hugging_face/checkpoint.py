@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import huggingface_hub
 import torch
 import transformers
 from huggingface_hub import constants
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
+from syntagm.models.hugging_face import location
 from syntagm.models.hugging_face.damage import refuse_damaged_settings
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
@@ -23,7 +23,7 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.weights import HIGHEST, refuse_endless_vocabulary, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless_vocabulary, refuse_unsafe
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -120,7 +120,7 @@ def read_checkpoint(
         except ModelError:
             raise
         except Exception as error:  # transformers raises exceptions of many types
-            stored = _stored(name, revision) if remote else Path(name)
+            stored = location.stored(name, revision) if remote else Path(name)
             if stored and not gguf:
                 if remote:
                     refuse_unsafe(stored, pickle, code, kind)
@@ -129,7 +129,7 @@ def read_checkpoint(
                 refuse_damaged_settings(tokenizer_folder)
             # What the library can't find is an OSError.
             if "local_files_only" in arguments and (stored is None or isinstance(error, OSError)):
-                raise _unreachable(place, name, revision, stored is not None) from error
+                raise location.unreachable(kind, name, revision, gguf, stored is not None) from error
             raise _not_found(place, kind, error, stored) from error
     refuse_incomplete(place, loading)
     if quantisation is not None:
@@ -162,24 +162,6 @@ def _refuse_offloaded(place: str, model: Any) -> None:
             place, f"{len(elsewhere) or 'all'} parts of the model, which don't fit into the memory of the devices",
             "devices with enough memory for all weights", "Use more GPUs, dtype=bf16, or a quantised checkpoint.",
         )  # fmt: skip
-
-
-def _stored(name: str, revision: str) -> Path | None:
-    """Return the folder of a model in the hub's cache; None if it is not there."""
-    try:
-        config = huggingface_hub.try_to_load_from_cache(name, "config.json", revision=revision or None)
-    except ValueError:  # a name that no model can have
-        return None
-    return Path(config).parent if isinstance(config, str) else None
-
-
-def _unreachable(place: str, name: str, revision: str, partly: bool) -> ModelError:
-    """Return the error for a model that is not in the hub's cache, or only partly, and can't be downloaded."""
-    what = "the complete model" if partly else f"this revision of {name}" if revision else "a model of that name"
-    return ModelError(
-        place, f"no such folder; the hub can't be reached, and its cache {constants.HF_HUB_CACHE} does not contain {what}",
-        "config.json, model.safetensors and tokenizer.json", hub.download(name, revision),
-    )  # fmt: skip
 
 
 def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) -> ModelError:

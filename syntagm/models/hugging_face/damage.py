@@ -6,8 +6,6 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Tokenizer
-
 from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.io.json import record
@@ -54,6 +52,8 @@ def refuse_damaged_settings(folder: Path) -> None:
         if path.exists():
             record(path, ModelError, "a complete file in JSON", hub.again(path))
     if (path := folder / "tokenizer.json").exists():
+        from tokenizers import Tokenizer
+
         try:
             Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises Exception itself
