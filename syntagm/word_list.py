@@ -187,7 +187,7 @@ def read(name: str | Path) -> WordList:
             raise no_options
         return _own(path, _rows(_LEXICON / f"{path}.csv"))
     if not Path(path).is_file():
-        raise UsageError("word list", f"no such file: {path!r}", "a file, or one of " + ", ".join(bundled()))
+        raise UsageError(f"word list {path}", "no such file", "a file, or one of " + ", ".join(bundled()))
     rows = _rows(Path(path))
     if not rows:
         raise InputError(path, "an empty file", "a word list")

@@ -10,7 +10,6 @@ from typing import Any
 
 from syntagm import registry
 from syntagm.cli import _config
-from syntagm.drawing.text import shown_lines
 from syntagm.errors import Interrupted, SyntagmError
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
@@ -34,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not done,
     because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
     """
+    arguments = argparse.Namespace()
     try:
         parser = _parser()
         if "_ARGCOMPLETE" in os.environ:
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SyntagmError as error:
         # A message may quote a file, whose control characters must not reach the terminal.
-        print(f"syntagm: {shown_lines(str(error))}", file=sys.stderr)
+        print(f"syntagm: {_config.blame(arguments, error)}", file=sys.stderr)
         return FAILED
     except (Interrupted, KeyboardInterrupt):
         print("syntagm: interrupted; run the same command again to continue", file=sys.stderr)
@@ -128,9 +128,11 @@ class _Command(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._parsing = True
         try:
-            words = _config.expanded(self, args)
+            words, source = _config.expanded(self, args)
             found, rest = self.parse_known_intermixed_args(words, namespace)
-            found.line = [*self.prog.split(), *words]
+            found.line, found.config_source = [*self.prog.split(), *words], source
+            if source and not found.quiet:
+                print(source, file=sys.stderr)
             return found, rest
         finally:
             self._parsing = False

@@ -1,11 +1,35 @@
-"""`--config FILE`: its place on the command line."""
+"""`--config FILE`: its place on the command line, and errors about what it says."""
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from syntagm.errors import UsageError
+from syntagm.drawing.text import shown_lines
+from syntagm.errors import SyntagmError, UsageError
+
+if TYPE_CHECKING:
+    from syntagm.cli._config_file import Source
 
 OPTION = "--config"
+
+
+def blame(arguments: argparse.Namespace, error: Exception, model: str = "", label: str = "") -> str:
+    """Return an error as text; if it is about a value that came from a configuration file, with the file and the key.
+
+    Arguments:
+        arguments: the arguments of the command.
+        error: the error.
+        model: for one of several models, its name as given.
+        label: its label.
+    """
+    source: Source | None = getattr(arguments, "config_source", None)
+    before = f"{label}: " if label else ""
+    if source and isinstance(error, SyntagmError):
+        if (place := source.place(error)) != error.place:
+            error.place = place
+        elif model in source.models:
+            before = f"{label} ({source.file}, models, {source.models.index(model) + 1}): "
+    return before + shown_lines(str(error))
 
 
 def argument(parser: argparse.ArgumentParser) -> None:
@@ -15,10 +39,8 @@ def argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """Return the words of a command line with the options of its configuration file, if it names one.
-
-    What the file contributes, and what the command line replaces, is printed.
+def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[list[str], Source | None]":
+    """Return the words of a command line with the options of its configuration file, and that file, if it names one.
 
     Raises:
         UsageError: there are two files, one can't be read, or a key or a value is not that of an option.
@@ -26,17 +48,17 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     """
     actions = {name: action for action in parser._actions for name in action.option_strings}
     if OPTION not in actions:
-        return list(words)
+        return list(words), None
     before, files, after = _around_config(words, actions)
     if not files:
-        return list(words)
+        return list(words), None
     if len(files) > 1:
         raise UsageError(OPTION, f"{len(files)} files", "one")
     # Loaded on use, because every command comes here.
     from syntagm.cli import _config_file
 
-    models, options = _config_file.words(parser, files[0], words)
-    return [*models, *before, *options, *after]
+    options, source = _config_file.words(parser, files[0], words)
+    return [*source.models, *before, *options, *after], source
 
 
 def _around_config(

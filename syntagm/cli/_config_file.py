@@ -1,12 +1,13 @@
 """The options of a command in a TOML file, whose keys are their long names; see `_config`."""
 
 import argparse
-import sys
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import UsageError, did_you_mean
+from syntagm.errors import InputError, ModelError, SyntagmError, UsageError, did_you_mean
 from syntagm.io import toml, utf8
 from syntagm.io.number import counted
 
@@ -15,9 +16,54 @@ _PERMISSIONS = ("allow-pickle", "allow-exec", "trust-remote-code")
 _OF_A_MODEL = ("model", "name", "group")
 _NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}
 
+# What the place of an error may have before a value.
+_BEFORE = ("", "word list ")
 
-def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the models and the options of a configuration file, as words of a command line.
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a configuration file says, as far as the command line doesn't replace it.
+
+    Arguments:
+        file: the file.
+        keys: an option, as it is written on the command line, and its key itself -> the key in the file.
+        values: texts in the file -> their keys.
+        models: the models in the file, in order.
+        replaced: the keys that the command line replaces.
+    """
+
+    file: str
+    keys: Mapping[str, str]
+    values: Mapping[str, str]
+    models: Sequence[str]
+    replaced: Sequence[str]
+
+    def __str__(self) -> str:
+        used = ", ".join(dict.fromkeys([*self.keys.values(), *(["models"] if self.models else [])])) or "nothing"
+        return f"{self.file}: {used}" + (
+            f"; replaced by the command line: {', '.join(self.replaced)}" if self.replaced else ""
+        )
+
+    def place(self, error: SyntagmError) -> str:
+        """Return the place of an error with the file and the key that it is about; unchanged if it is about neither."""
+        # `--limit`, `-o DIR`, `--executor ray:ADDRESS`, `measure NAME`, `suite NAME`
+        option = re.match(r"[\w-]+(?!\S)", error.place)
+        if option and (key := self.keys.get(option[0])):
+            return f"{self.file}, {key}{error.place[option.end() :]}"
+        for value, key in self.values.items():
+            # What is wrong inside a file is not the fault of the one that names it.
+            before, found, rest = error.place.partition(value)
+            if found and not (rest and (isinstance(error, InputError) or rest[0].isalnum())) and before in _BEFORE:
+                return f"{self.file}, {key}: {error.place}"
+        about_model = error.place.startswith("model ")
+        named = [n for n, model in enumerate(self.models, 1) if about_model and error.place == f"model {model}"]
+        if named or (len(self.models) == 1 and (about_model or isinstance(error, ModelError))):
+            return f"{self.file}, models, {named[0] if named else 1}: {error.place}"
+        return f"{self.file}, models" if self.models and error.place == "MODEL" else error.place
+
+
+def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> tuple[list[str], Source]:
+    """Return the options of a configuration file, as words of a command line, and what the file says.
 
     Arguments:
         parser: the parser of the command.
@@ -37,7 +83,7 @@ def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> t
     # MODEL of a command with one model, or with several.
     positional = next(action for action in parser._actions if not action.option_strings)
     models, options, replaced = list[str](), list[str](), list[str]()
-    keys = dict[str, str]()
+    keys, values, of_option = dict[str, str](), dict[str, str](), dict[str, str]()
     for key, value in table.items():
         if key == "models":
             if positional.dest in before:
@@ -48,20 +94,29 @@ def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> t
                     raise UsageError(f"{file}, models", f"{len(models)} models", f"one, as for `{parser.prog}`")
                 if names and "name" in before:
                     replaced.append("name")
-                else:
+                elif names:
                     options += _joined("--name", names)
+                    keys["--name"] = "models"
             continue
         action = _action(key, actions, file)
-        if (first := keys.setdefault(action.dest, key)) != key:
+        for other in _excluded(parser, action):
+            if (first := of_option.get(other.dest)) and table[first] and value:
+                raise UsageError(f"{file}, {key}", f"{first} and {key}", "one of the two")
+        if (first := of_option.setdefault(action.dest, key)) != key:
             raise UsageError(f"{file}, {key}", f"{first} and {key}", "one of the two", "They are the same option.")
-        if action.dest in before:
+        if not before.isdisjoint(other.dest for other in [action, *_excluded(parser, action)]):
             replaced.append(key)
         else:
             options += _words(action, key, value, file)
-    used = [key for key in table if key not in replaced]
-    said = f"{file}: {', '.join(used) or 'nothing'}"
-    print(said + (f"; replaced by the command line: {', '.join(replaced)}" if replaced else ""), file=sys.stderr)
-    return models, options
+            keys |= dict.fromkeys([key, *action.option_strings], key)
+            values |= {text: key for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)}
+    return options, Source(file, keys, values, models, replaced)
+
+
+def _excluded(parser: argparse.ArgumentParser, action: argparse.Action) -> list[argparse.Action]:
+    """Return the options that can't be given beside an option, as --quiet beside --verbose."""
+    groups = [group._group_actions for group in parser._mutually_exclusive_groups]
+    return [other for group in groups if action in group for other in group if other is not action]
 
 
 def _given(parser: argparse.ArgumentParser, words: Sequence[str]) -> set[str]:
@@ -161,10 +216,12 @@ def _text(value: Any, place: str, action: argparse.Action) -> str:
         raise UsageError(place, toml.shown(value), "text or a number")
     if action.choices and value not in action.choices:
         raise UsageError(place, toml.shown(value), " or ".join(map(str, action.choices)))
-    if expected := _NUMBERS.get(action.type):
+    if callable(action.type):
         try:
-            assert callable(action.type)
             action.type(str(value))
         except ValueError:
-            raise UsageError(place, toml.shown(value), expected) from None
+            raise UsageError(place, toml.shown(value), _NUMBERS[action.type]) from None
+        except SyntagmError as error:
+            error.place = f"{place}: {error.place}"
+            raise
     return str(value)

@@ -71,7 +71,7 @@ def executor(parser: argparse.ArgumentParser) -> None:
         help="compute in other processes: local:N (N of this machine), slurm:N (N jobs), ray[:ADDRESS]",
     )
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("-q", "--quiet", action="store_true", help="print no progress, only warnings and results")
+    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but results, warnings and errors")
     amount.add_argument(
         "-v",
         "--verbose",
@@ -135,8 +135,8 @@ def evaluate(
     if options.executor:
         return _one(options, files, task, folder)
     with screen(options, following=following) as shown:
-        cache = _answers(options, shown)
         model, sample, reach = _load(options, folder, shown), limits(options), stop_at(options)
+        cache = _answers(options, shown)
         if sizes:
             items = Sampled(files, sizes, sample["seed"], reach)
         else:
@@ -154,14 +154,13 @@ def sizes_here(
         models: the models, with their labels and folders.
 
     Raises:
-        SyntagmError: a pilot failed, or as in `evaluate.refuse_beside_stop_at`.
+        SyntagmError: a pilot failed.
     """
-    from syntagm.runs.evaluate import pilot, refuse_beside_stop_at, sizes_after
+    from syntagm.runs.evaluate import pilot, sizes_after
 
     if (reach := stop_at(options)) is None:
         return None
     task, sample = predictions(options), limits(options)
-    refuse_beside_stop_at(task, sample["limit"], reach)
 
     def runs(shown: "Screen") -> "Iterator[Run]":
         for number, (name, label, _) in enumerate(models, 1):
@@ -193,6 +192,37 @@ def predictions(options: argparse.Namespace) -> "Task[Any]":
     from syntagm.runs.evaluate import task_of
 
     return task_of(options.measure or (), options.align)
+
+
+def check(options: argparse.Namespace, task: "Task[Any]") -> None:
+    """Refuse options with which no model can be evaluated. No model is loaded, and nothing is written.
+
+    Raises:
+        UsageError: there is no such executor, its library is not installed, or options exclude each other.
+    """
+    from syntagm.runs.evaluate import refuse_beside_stop_at
+
+    if (reach := stop_at(options)) is not None:
+        refuse_beside_stop_at(task, options.limit, reach)
+    if options.executor:
+        _executor(options, task)
+    else:
+        _cache(options)
+
+
+def _executor(options: argparse.Namespace, task: "Task[Any]") -> "tuple[Executor, Path | None]":
+    """Return the executor of the command line, and the file in which its workers cache answers; None for none."""
+    from syntagm.runs.executors import find
+
+    executor = find(options.executor)
+    cache = _cache(options) if task.needs == "score" else None
+    if cache and not executor.one_machine:
+        if options.cache:
+            cure = "Omit --cache: finished units are not computed again in any case."
+            raise UsageError("--cache", f"given with --executor {options.executor}", "workers on one machine", cure)
+        # SQLite's log works between processes of one machine only.
+        cache = None
+    return executor, cache
 
 
 def fill(
@@ -261,30 +291,20 @@ def with_workers(
     from syntagm.cli._screen import WorkersScreen
     from syntagm.io import atomic
     from syntagm.runs.driver import drive
-    from syntagm.runs.evaluate import refuse_beside_stop_at, sizes_after
-    from syntagm.runs.executors import find
+    from syntagm.runs.evaluate import sizes_after
     from syntagm.runs.worker import Work
 
-    executor, sample, reach = find(options.executor), limits(options), stop_at(options)
-    if reach is not None:
-        refuse_beside_stop_at(task, sample["limit"], reach)
-    cache = _cache(options) if task.needs == "score" else None
-    if cache and not executor.one_machine:
-        if options.cache:
-            cure = "Omit --cache: finished units are not computed again in any case."
-            raise UsageError("--cache", f"given with --executor {options.executor}", "workers on one machine", cure)
-        # SQLite's log works between processes of one machine only.
-        cache = None
+    (executor, cache), sample, reach = _executor(options, task), limits(options), stop_at(options)
     granted = _model.granted_permissions(options)
     work = Work(task, files.files, sample["limit"], sample["seed"], granted, cache, _command(options), reach)
-    atomic.make_folder(folder)
     amount = (len(jobs), task.noun, options.quiet, options.verbose)
-    if reach is not None:
-        with WorkersScreen(*amount) as shown:
-            work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, shown), reach, shown))
-        executor = find(options.executor)
-    with WorkersScreen(*amount, finished) as shown:
-        yield from drive(jobs, work, folder, executor, shown)
+    with atomic.used_folder(folder):
+        if reach is not None:
+            with WorkersScreen(*amount) as shown:
+                work = replace(work, limit=sizes_after(_pilots(jobs, work, folder, executor, shown), reach, shown))
+            executor, _ = _executor(options, task)  # the first one has ended with the pilots
+        with WorkersScreen(*amount, finished) as shown:
+            yield from drive(jobs, work, folder, executor, shown)
 
 
 def _pilots(

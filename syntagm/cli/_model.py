@@ -33,6 +33,17 @@ def permissions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
 
 
+def check(arguments: argparse.Namespace) -> None:
+    """Check all of the model that the command line names that can be checked without reading its weights.
+
+    Raises:
+        UsageError, ModelError: as for `load`.
+    """
+    from syntagm.models import names
+
+    names.check(arguments.model, **names.permitted(arguments.model, granted_permissions(arguments)))
+
+
 def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
     """Load the model that the command line names.
 

@@ -24,7 +24,7 @@ from syntagm.progress import Progress
 from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.suite import Suite, sample_of, sampled
+from syntagm.suite import Suite, sample_of
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
@@ -221,25 +221,18 @@ def pace(done: int, left: int, seconds: float) -> str:
     return f"{speed}, {shown_duration(left / rate)} left"
 
 
-def show_plan(models: Sequence[str], suites: Iterable[Suite], limit: int | None, seed: int) -> None:
-    """Print how many suites, items and sentences a run of each model would score, and of all models.
-
-    Arguments:
-        limit, seed: the largest number of items of a suite, and the seed with which they are drawn.
-    """
+def size_of(suites: Iterable[Suite]) -> tuple[str, int]:
+    """Return the size of suites in words, and the number of their sentences."""
     items = sentences = count = 0
     distinct: set[int] = set()
-    for suite in (sampled(suite, limit, seed) for suite in suites):
+    for suite in suites:
         count += 1
         items += len(suite.items)
         for item in suite.items:
             sentences += len(item.sentences)
             distinct.update(hash(sentence.text) for sentence in item.sentences.values())
     size = f"{counted(count, 'suite')}, {counted(items, 'item')}, {counted(sentences, 'sentence')}"
-    for model in models:
-        print(f"{model}: {size}, {len(distinct):,} of them distinct")
-    if len(models) > 1:
-        print(f"{counted(len(models), 'model')}: {counted(sentences * len(models), 'sentence')}")
+    return f"{size}, {len(distinct):,} of them distinct", sentences
 
 
 def show_run(run: Run, page: Path | None) -> None:

@@ -48,11 +48,11 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _config, _evaluation
+from syntagm.cli import _config, _evaluation, _model
 from syntagm.drawing.text import shown_lines
 from syntagm.errors import SyntagmError, UsageError
 from syntagm.io.number import counted
@@ -60,6 +60,8 @@ from syntagm.io.number import counted
 if TYPE_CHECKING:
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.runs.store import Run
+    from syntagm.suite import Suite
+    from syntagm.tasks.task import Task
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,35 +103,70 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--dry-run",
         action="store_true",
-        help="print what would be scored, then stop; the time is estimated only when the first sentences are scored",
+        help="print the models in order, and what would be scored; refuse what the command would refuse before it reads "
+        "weights; then stop. The time is estimated only when the first sentences are scored",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the models, write the report, and print the results."""
     from syntagm.cli._evaluation import limits, suites
-    from syntagm.cli._screen import show_plan
     from syntagm.models import sweeps
+    from syntagm.suite import Sampled
 
     written = arguments.models
     found = [(text, model) for text in written for model in sweeps.several(text)]
     arguments.models = [model for _, model in found]
+    arguments.given = {model: text for text, model in found}
     # A pattern may match one folder today and two tomorrow: its runs always have folders of their own.
     arguments.alone = len(arguments.models) == 1 and arguments.models == written
-    sample, folders = limits(arguments), _folders(arguments, found)
+    sample, folders, task = limits(arguments), _folders(arguments, found), _evaluation.predictions(arguments)
+    if arguments.dry_run and arguments.stop_at is not None:
+        cure = "The number of items is known after the pilot."
+        raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
+    _evaluation.check(arguments, task)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:
-        if arguments.stop_at is not None:
-            cure = "The number of items is known after the pilot."
-            raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
-        show_plan(arguments.models, files, **sample)
-        return 0
+        return _show_plan(arguments, _planned(task, Sampled(files, **sample)), folders)
     if not arguments.alone:
         return _run_several(arguments, files, folders)
     [model] = arguments.models
     finished = _evaluation.evaluate(_with(arguments, model, arguments.name), files, arguments.output)
     _show([finished], arguments)
     return 1 if _mostly_undefined([finished]) else 0
+
+
+def _planned(task: "Task[Any]", suites: "Iterable[Suite]") -> "Iterator[Suite]":
+    """Yield the suites, and refuse those that planning a run would refuse whatever the model."""
+    from syntagm.runs.engine import well_formed
+
+    for suite in well_formed(suites):
+        task.check(suite)
+        yield suite
+
+
+def _show_plan(arguments: argparse.Namespace, suites: "Iterable[Suite]", folders: Sequence[Path]) -> int:
+    """Print the models in the order of their evaluation, and what is scored; report models that would be refused."""
+    from syntagm.cli._screen import size_of
+
+    size, sentences = size_of(suites)
+    if arguments.alone:
+        [model] = arguments.models
+        _model.check(_with(arguments, model, arguments.name))
+        print(f"{next(iter(arguments.name), model)}: {size}")
+        return 0
+    (named, _), refused = _in_order(arguments, folders), list[str]()
+    for number, (model, label, _) in enumerate(named, 1):
+        try:
+            _model.check(_with(arguments, model, [label]))
+        except (SyntagmError, OSError) as error:
+            refused.append(label)
+            print(f"syntagm: {_config.blame(arguments, error, arguments.given[model], label)}", file=sys.stderr)
+        else:
+            print(f"{label} ({number} of {len(named)}): {model}")
+    if left := len(named) - len(refused):
+        print(f"{counted(left, 'model')}, each on {size}; {counted(left * sentences, 'sentence')} in all")
+    return _print_failed(refused, len(named), "would fail")
 
 
 def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) -> list[Path]:
@@ -180,12 +217,36 @@ def _folder_name(label: str) -> str:
 
 def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
     """Evaluate the models; a model that fails is reported, and the others are still evaluated."""
+    runs: dict[str, Run] = {}
+    labels = _labels(arguments, folders)
+    given = {label: arguments.given[model] for label, model in zip(labels, arguments.models, strict=True)}
+    named, done = _in_order(arguments, folders)
+    for label, result in (
+        _with_workers(arguments, files, named, done) if arguments.executor else _here(arguments, files, named, done)
+    ):
+        if isinstance(result, Exception):
+            print(f"syntagm: {_config.blame(arguments, result, given[label], label)}", file=sys.stderr)
+        else:
+            runs[label] = result
+    # Tables and the report have the models in the given order.
+    finished = [runs[label] for label in labels if label in runs]
+    if finished:
+        _show(finished, arguments)
+    return _print_failed([label for label in labels if label not in runs], len(labels), "failed") or (
+        1 if _mostly_undefined(finished) else 0
+    )
+
+
+def _labels(arguments: argparse.Namespace, folders: Sequence[Path]) -> list[str]:
+    return arguments.name or [folder.name for folder in folders]
+
+
+def _in_order(arguments: argparse.Namespace, folders: Sequence[Path]) -> tuple[list[tuple[str, str, Path]], set[str]]:
+    """Return the models, with labels and folders, in the order of their evaluation, and the labels of finished ones."""
     from syntagm.models import sweeps
     from syntagm.runs.files import is_done
 
-    runs: dict[str, Run] = {}
-    labels = arguments.name or [folder.name for folder in folders]
-    named = list(zip(arguments.models, labels, folders, strict=True))
+    named = list(zip(arguments.models, _labels(arguments, folders), folders, strict=True))
     if arguments.order != "given":
         places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
         named = [named[place] for place in places]
@@ -194,23 +255,17 @@ def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Se
     named.sort(key=lambda model: model[1] in done)
     if done and not arguments.quiet:
         print(f"{len(done):,} of {counted(len(named), 'model')} finished; they are checked last", file=sys.stderr)
-    for label, result in (
-        _with_workers(arguments, files, named, done) if arguments.executor else _here(arguments, files, named, done)
-    ):
-        if isinstance(result, Exception):
-            print(f"syntagm: {label}: {shown_lines(str(result))}", file=sys.stderr)
-        else:
-            runs[label] = result
-    # Tables and the report have the models in the given order.
-    finished = [runs[label] for label in labels if label in runs]
-    if finished:
-        _show(finished, arguments)
-    if failed := [label for label in labels if label not in runs]:
-        shown = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
-        found = f"{len(failed)} of {len(labels)} models failed, for the reasons above: {shown_lines(shown)}"
-        print(f"syntagm: {found}", file=sys.stderr)
-        return 2
-    return 1 if _mostly_undefined(finished) else 0
+    return named, done
+
+
+def _print_failed(failed: Sequence[str], count: int, verb: str) -> int:
+    """Print which of the models failed, for reasons that are printed already; return the exit code, 0 if none failed."""
+    if not failed:
+        return 0
+    shown = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
+    found = f"{len(failed)} of {counted(count, 'model')} {verb}, for the reasons above: {shown_lines(shown)}"
+    print(f"syntagm: {found}", file=sys.stderr)
+    return 2
 
 
 def _here(

@@ -152,8 +152,8 @@ def move(files: Mapping[Path, Path]) -> None:
             sync_folder(folder)
 
 
-def make_folder(folder: Path) -> None:
-    """Create a folder and its missing parents durably.
+def make_folder(folder: Path) -> list[Path]:
+    """Create a folder and its missing parents durably, and return those that are new, the innermost first.
 
     Raises:
         RunError: the folder can't be created.
@@ -169,6 +169,23 @@ def make_folder(folder: Path) -> None:
                 with contextlib.suppress(OSError):
                     path.rmdir()
             raise
+        return new
+
+
+@contextlib.contextmanager
+def used_folder(folder: Path) -> Iterator[None]:
+    """Create a folder for the `with` block. At its end, delete the new folders in which nothing was written.
+
+    Raises:
+        RunError: the folder can't be created.
+    """
+    new = make_folder(folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # a folder that is not empty stays, and so do its parents
+            for path in filter(Path.exists, new):
+                path.rmdir()
 
 
 def sweep(folder: Path) -> None:

@@ -15,18 +15,32 @@ from syntagm.io import atomic
 def held(folder: Path) -> Iterator[None]:
     """Lock a folder during the `with` block; create the folder if necessary. The file `lock` in it names the process.
 
+    If the block leaves nothing new in the folder, because its work was refused, the new lock and new folders are deleted.
+
     Raises:
         RunError: the folder can't be created or written, or another process has locked it.
     """
-    lock = _taken(folder)
+    with atomic.used_folder(folder):
+        before = _names(folder)
+        lock = _taken(folder)
+        try:
+            _sign(folder / "lock", lock)
+            yield
+            # The work is done: a name that stays in the file does no harm, because it counts only while the file is locked.
+            with contextlib.suppress(OSError):
+                os.ftruncate(lock, 0)
+        finally:
+            with contextlib.suppress(OSError, RunError):  # the block may have deleted the folder
+                if "lock" not in before and _names(folder) <= before | {"lock"}:
+                    (folder / "lock").unlink()
+            os.close(lock)
+
+
+def _names(folder: Path) -> set[str]:
     try:
-        _sign(folder / "lock", lock)
-        yield
-        # The work is done: a name that stays in the file does no harm, because it counts only while the file is locked.
-        with contextlib.suppress(OSError):
-            os.ftruncate(lock, 0)
-    finally:
-        os.close(lock)
+        return set(os.listdir(folder))
+    except OSError as error:
+        raise atomic.refusal(folder, error, 0) from error
 
 
 def _taken(folder: Path) -> int:
@@ -36,6 +50,8 @@ def _taken(folder: Path) -> int:
         try:
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
+            if not folder.exists():
+                continue  # another process has just deleted the folder, which it had created
             raise atomic.refusal(folder, error, 0) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

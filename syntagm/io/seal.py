@@ -117,10 +117,15 @@ def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
     """Check the files of a folder against its seal, as `verify` does, and refuse a folder without a seal."""
-    if (content := verify(folder, refuse)) is None:
+    refuse_unsealed(folder, refuse)
+    return verify(folder, refuse) or {}
+
+
+def refuse_unsealed(folder: Path, refuse: type[SyntagmError]) -> None:
+    """Refuse a folder without a seal; its files are not read."""
+    if not (folder / FILE).exists():
         cure = f"If the files are correct, run `syntagm seal {folder}` to seal them."
         raise refuse(str(folder), f"no {FILE}", "a folder that `syntagm train` or `syntagm import` has finished", cure)
-    return content
 
 
 def renewals(folder: Path) -> list[str]:

@@ -54,6 +54,8 @@ class Family:
         name: the part of a model's name before the colon.
         summary: one line about the models of this family.
         module: module whose `load(path, **options)` loads a model; it is imported when a model is loaded.
+        checks: module whose `check(name, path, chosen)` refuses a model as far as that can be told without weights, for
+            example because there is no such file. It loads no heavy libraries. Empty: nothing but options is checked.
         settings: options and fixed scoring settings, in the order in which signatures list them.
         sees: the context that a token's surprisal depends on; each `recorded` model has its own value.
         exact: whether surprisals are those of the model's own distribution.
@@ -69,6 +71,7 @@ class Family:
     name: str
     summary: str
     module: str
+    checks: str = ""
     settings: tuple[Option | Fixed, ...] = ()
     sees: Sees = "left"
     exact: bool = True
@@ -100,8 +103,23 @@ class Family:
         """The options that only affect scored texts."""
         return frozenset(name for name, option in self.options.items() if option.texts_only)
 
+    def check(self, path: str, given: Mapping[str, str]) -> None:
+        """Check all of a model that can be checked without reading its weights.
+
+        Arguments:
+            path: the part of the model's name after the colon, without options.
+            given: options that the user gave.
+
+        Raises:
+            UsageError: an option is invalid.
+            ModelError: there is no such file or folder, or it may not be read.
+        """
+        chosen = self.choose(given)
+        if self.checks:
+            importlib.import_module(self.checks).check(self.name, path, chosen)
+
     def load(self, path: str, given: Mapping[str, str]) -> LanguageModel:
-        """Load a model.
+        """Check and load a model.
 
         Arguments:
             path: the part of the model's name after the colon, without options.
@@ -111,6 +129,7 @@ class Family:
             UsageError: an option is invalid.
             ModelError: the model can't be loaded.
         """
+        self.check(path, given)
         model: LanguageModel = importlib.import_module(self.module).load(path, **given)
         return model
 

@@ -10,6 +10,7 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
+from syntagm.models.family import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,23 @@ def permitted(text: str, permissions: Iterable[str]) -> dict[str, str]:
     return {name: "yes" for name in permissions if name == "remote_code" or name in family.permissions}
 
 
+def check(text: str, **options: str) -> None:
+    """Check all of a language model that can be checked without reading its weights; `load` checks the same.
+
+    A name on the hub is not looked up.
+
+    Arguments:
+        text: name of the model.
+        options: further options, besides those in the name.
+
+    Raises:
+        UsageError: there is no such family, or the family has no such option.
+        ModelError: there is no such file or folder, or it may not be read.
+    """
+    family, path, given = _given(text, options)
+    family.check(path, given)
+
+
 def load(text: str, **options: str) -> LanguageModel:
     """Load a language model.
 
@@ -107,6 +125,15 @@ def load(text: str, **options: str) -> LanguageModel:
     if not isinstance(text, str):
         cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
         raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
+    family, path, given = _given(text, options)
+    model = family.load(path, given)
+    if path and (renewals := seal.renewals(Path(path))):
+        model.record = {**model.record, "seal renewed": renewals}
+    return model
+
+
+def _given(text: str, options: Mapping[str, str]) -> tuple[Family, str, dict[str, str]]:
+    """Return the family of a model, its path, and all options."""
     name = parse(text)
     family = families.find(name.family)
     if forbidden := [
@@ -116,7 +143,4 @@ def load(text: str, **options: str) -> LanguageModel:
         raise UsageError(f"model {text}", f"{forbidden[0]} in a name", "this permission as an argument", cure)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
-    model = family.load(name.path, {**name.options, **options})
-    if name.path and (renewals := seal.renewals(Path(name.path))):
-        model.record = {**model.record, "seal renewed": renewals}
-    return model
+    return family, name.path, {**name.options, **options}

@@ -76,6 +76,7 @@ def drive(
         except OSError as error:
             raise atomic.refusal(folder, error, 0) from error
         session = Session(work, exchange.folder.absolute(), Path.cwd(), versions(), executor.beat, executor.patience)
+        executor.connect()
         stack.callback(executor.stop)
         stack.enter_context(_beating(exchange.pulse, executor.beat))
         pool = stack.enter_context(ThreadPoolExecutor(_COMMITTING))

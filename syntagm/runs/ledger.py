@@ -71,12 +71,12 @@ def opening(task: Task[Any], model: LanguageModel, options: Options, plan: Plan,
 def locked(folder: Path) -> Iterator[None]:
     """Lock a run directory against other processes, and create it if it does not exist.
 
+    If nothing is written into a new run directory, it is deleted at the end.
+
     Raises:
         RunError: the folder can't be created or written, or another process has locked it.
     """
-    with lock.held(folder):
-        shards = folder / "shards"
-        atomic.make_folder(shards)
+    with lock.held(folder), atomic.used_folder(shards := folder / "shards"):
         # A finished run writes no more shards.
         atomic.sweep(shards)
         yield

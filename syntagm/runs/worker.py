@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
@@ -201,7 +202,6 @@ class Worker:
     def __init__(self, session: Session, name: str) -> None:
         self.name, self._session, self.answered = name, session, _Answered()
         self._exchange, self._suites = Exchange(session.exchange), _Suites(session)
-        self._cache = AnswerCache(session.work.cache, print) if session.work.cache else None
         self._versions = versions()
         self._loaded: _Loaded | None = None
         # The suites, as the record of the last planned run describes them.
@@ -209,6 +209,11 @@ class Worker:
         # The seconds that the last model took to load and plan, and those of all units.
         self._loading = 0.0
         self._units: list[float] = []
+
+    @cached_property
+    def _cache(self) -> AnswerCache | None:
+        """The cache of answers. Its file is made by the first unit, so that a command that is refused makes none."""
+        return AnswerCache(self._session.work.cache, print) if self._session.work.cache else None
 
     def step(self, taken: Callable[[Path], None] = lambda _: None) -> Piece | None:
         """Take a piece, compute and deliver it, and return it; None if there is none.

@@ -57,6 +57,11 @@ class Measures(Task[Slice]):
         measures = {str(measure): measure.kind.name for measure in self.measures}
         return {"align": self.align, "tolerance": tolerance, "measures": measures}
 
+    def check(self, suite: Suite) -> None:
+        """Refuse a suite with an item that lacks a condition or region that a measure names."""
+        for item in suite.items:
+            _refuse_unmeasurable(suite.name, item, self.measures)
+
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
         """Cut each suite into slices.
 
@@ -68,8 +73,7 @@ class Measures(Task[Slice]):
         units: list[Unit] = []
         names = dict.fromkeys(map(str, self.measures), "")
         for suite in suites:
-            for item in suite.items:
-                _refuse_unmeasurable(suite.name, item, self.measures)
+            self.check(suite)
             digest, suite_units = slices(suite, identity)
             records.append(suite_record(suite, digest, names, suite_units))
             units += suite_units

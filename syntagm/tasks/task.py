@@ -226,6 +226,13 @@ class Task(ABC, Generic[Content]):
             recorded: the recorded options of the run to be continued; empty for a new run.
         """
 
+    def check(self, suite: Suite) -> None:
+        """Refuse a suite about which the task can ask no model; `plan` refuses the same.
+
+        Raises:
+            UsageError, InputError: the suite lacks what the task needs.
+        """
+
     @abstractmethod
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
         """Plan the units of all suites in one pass, keeping one suite in memory at a time.

@@ -82,7 +82,7 @@ def test_the_command_line_replaces_what_it_names(
         ("limit = true", "config.toml, limit: true; expected text or a number"),
         ('stop-at = "soon"', "config.toml, stop-at: 'soon'; expected a number"),
         ('align = "loose"', "config.toml, align: 'loose'; expected strict or start"),
-        ("seed = 7.5\nlimit = 2", "--seed: '7.5'; expected a whole number"),
+        ("quiet = true\nverbose = true", "config.toml, verbose: quiet and verbose; expected one of the two"),
         ("[[models]]\nmodel = 'toy'\ngroup = 'a'", "models, 1: a group without a name"),
         ("[[models]]\nmodel = 'toy'\nname = 'b'\ngroup = 'a: b'", "group: 'a: b'; expected a group without a colon"),
         ("[[models]]\nmodel = 'toy'\nname = 'a'\n[[models]]\nmodel = 'demo'", "1 name for 2 models"),
@@ -96,6 +96,66 @@ def test_what_a_file_can_not_say(text: str, said: str, tmp_path: Path, capsys: p
     assert run(*models, "--config", path, "--suite", "hu2020/mvrr", "-o", tmp_path / "run") == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("limit = 0", "config.toml, limit: 0; expected at least 1"),
+        ("seed = 7.5\nlimit = 2", "config.toml, seed: '7.5'; expected a whole number"),
+        ('suite = "hu2020/none"', "config.toml, suite: hu2020/none: no suite 'none' in hu2020"),
+        ('suite = "none.tsv"', "config.toml, suite: none.tsv: no such file"),
+        ('executor = "ray?gpu=1"', "config.toml, executor ray?gpu=1: no option 'gpu'"),
+        ('executor = "cluster"', "config.toml, executor: 'cluster'; expected one of local:N"),
+        ('measure = "length()"', "config.toml, measure: no such name: 'length'"),
+        ('measure = "surprisal(condition=x)"', "config.toml, measure surprisal(condition=x,region=*): no 'x' in item"),
+        ("stop_at = 0.7", "config.toml, stop_at: 0.7; expected a half-width"),
+        ('cache = "a"\nno_cache = true', "config.toml, cache: given with --no-cache; expected one of the two"),
+        ('output = "config.toml/x"', "config.toml, output: config.toml/x: "),
+        ('name = ["a", "b", "c"]', "config.toml, name: 3 for 2 models; expected one for each model"),
+        (
+            'models = ["random", "random?sed=1"]\ndry-run = true',
+            "syntagm: random-sed-1 (config.toml, models, 2): model ",
+        ),
+        ('models = ["random?sed=1"]', "syntagm: config.toml, models, 1: model family random: no such option: 'sed'"),
+        ('models = ["lstm:none"]', "syntagm: config.toml, models, 1: lstm:none: no such folder"),
+        ('models = ["toy", "none/*"]', "syntagm: config.toml, models, 2: model none/*: no folder that matches"),
+        ('models = ["toy", "toy"]', "syntagm: config.toml, models: toy given twice; expected each model once"),
+    ],
+)
+def test_an_error_names_the_file_and_the_key_of_the_value(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = {"suite": '"hu2020/mvrr"', "output": '"run"', "models": '["toy", "random"]'}
+    lines = [f"{key} = {value}" for key, value in keys.items() if f"{key} = " not in text]
+    Path("config.toml").write_text("\n".join([text, *lines]))
+    assert run("--config", "config.toml", "-q") == 2
+    # Of a value for which the command line has another one, the file says nothing.
+    assert said in capsys.readouterr().err.splitlines()[0] + "\n"
+    assert not Path("run").exists()
+
+
+def test_an_error_in_a_suite_is_not_that_of_the_file_that_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.tsv").write_text("good\tbad\nThe dog barks.\n")
+    Path("config.toml").write_text('models = ["toy"]\nsuite = "pairs.tsv"\noutput = "run"\nlimit = 0')
+    assert run("--config", "config.toml", "-q", "--limit", 1) == 2
+    assert capsys.readouterr().err.startswith("syntagm: pairs.tsv, line 2: ")
+    assert run("--config", "config.toml", "-q", "--limit", -1) == 2
+    assert capsys.readouterr().err == "syntagm: --limit: -1; expected at least 1\n"
+
+
+def test_quiet_lines_print_the_results_only(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--config", file, "--quiet") == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert "Random" in shown.out
+    file.write_text("verbose = true\n" + file.read_text())
+    assert run("--config", file, "-q", "--dry-run") == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_name_of_the_command_line_replaces_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

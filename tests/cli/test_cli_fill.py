@@ -76,8 +76,8 @@ def test_estimates_under_several_masks_are_called_so(
     ("more", "message"),
     [
         (["--top", "most"], "--top: 'most'; expected probability masses such as 0.9 0.5"),
-        (["--top", "90"], "cut-off top: 90.0; expected a share"),
-        (["--words", "nouns"], "no such file: 'nouns'"),
+        (["--top", "90"], "top cut-off: 90.0; expected a share"),
+        (["--words", "nouns"], "word list nouns: no such file"),
     ],
 )
 def test_what_cannot_be_done_is_said(

@@ -394,9 +394,9 @@ class TestLimit:
         capsys.readouterr()
         assert run("toy", "random", "--suite", "hu2020/mvrr", "--limit", "5", "--dry-run", "-o", tmp_path / "x") == 0
         assert capsys.readouterr().out.splitlines() == [
-            "toy: 1 suite, 5 items, 20 sentences, 20 of them distinct",
-            "random: 1 suite, 5 items, 20 sentences, 20 of them distinct",
-            "2 models: 40 sentences",
+            "toy (1 of 2): toy",
+            "random (2 of 2): random",
+            "2 models, each on 1 suite, 5 items, 20 sentences, 20 of them distinct; 40 sentences in all",
         ]
 
     @pytest.mark.slow

@@ -26,7 +26,7 @@ from syntagm.io import seal, torch_file
 from syntagm.materials import reading
 from syntagm.models import names
 from syntagm.models.exec.model import _start
-from syntagm.models.hugging_face.weights import refuse_unsafe
+from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.models.ngram import folder as ngram_folder
 from syntagm.models.ngram import model as ngram
 from syntagm.models.words import vocabulary

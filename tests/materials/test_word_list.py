@@ -99,7 +99,7 @@ def test_what_is_no_list_is_refused(tmp_path: Path, text: str, found: str) -> No
 
 
 def test_names_that_are_no_lists(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file: 'nowhere'"):
+    with pytest.raises(UsageError, match="word list nowhere: no such file"):
         read("nowhere")
     with pytest.raises(UsageError, match="faults=mend or faults=keep"):
         read(f"{written(tmp_path, PUBLISHED)}?faults=some")

@@ -320,6 +320,7 @@ def test_two_trainings_of_one_folder_do_not_meet(tmp_path: Path) -> None:
     ):
         trained(tmp_path, order=2)
     # What a killed training leaves is in nobody's way, and doesn't stay.
+    (tmp_path / "model" / "unfinished").mkdir(parents=True)
     (tmp_path / "model" / "unfinished" / "model.safetensors").write_bytes(b"half")
     trained(tmp_path, order=2)
     assert {path.name for path in (tmp_path / "model").iterdir()} == FILES

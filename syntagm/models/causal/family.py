@@ -24,6 +24,7 @@ FAMILY = Family(
     name="causal",
     summary="Any Hugging Face causal language model: the bundled demo, a folder, or a name on the hub.",
     module="syntagm.models.causal.model",
+    checks="syntagm.models.hugging_face.location",
     settings=(
         BOS,
         EOS,

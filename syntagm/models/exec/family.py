@@ -7,5 +7,6 @@ FAMILY = Family(
     name="exec",
     summary="A program in any language, named by a TOML file; it reads and writes lines of JSON.",
     module="syntagm.models.exec.model",
+    checks="syntagm.models.exec.model",
     settings=(ALLOW_EXEC,),
 )

@@ -3,6 +3,7 @@
 `exec:FILE.toml` starts the program that the file names, if that is allowed, and asks it for surprisals.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from syntagm.errors import InputError, ModelError
@@ -11,6 +12,15 @@ from syntagm.models.exec.family import FAMILY
 from syntagm.models.program.model import BATCH, SECONDS, ProgramModel, Start, refuse_unless_allowed, sources
 
 _KEYS = ("command", "options", "seconds", "batch")
+
+
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a program without permission, and a file that does not say how to start it; see `Family.checks`."""
+    refuse_unless_allowed(place := f"{name}:{path}", chosen)
+    try:
+        _start(Path(path), place)
+    except InputError as error:
+        raise ModelError(error.place, error.found, error.expected, error.cure) from error
 
 
 def load(path: str, **options: str) -> ProgramModel:

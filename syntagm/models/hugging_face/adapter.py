@@ -1,99 +1,22 @@
-"""Adapters of the package PEFT: a folder with adapter_config.json, and the base model that it belongs to."""
+"""Adapters of the package PEFT: adding one to its base model."""
 
 import warnings
 from pathlib import Path
 from typing import Any
 
-import huggingface_hub
 import torch
-from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing, hub, json, seal
+from syntagm.io import hashing, json
 from syntagm.models.device import FullPrecision
+from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 
-CONFIG = "adapter_config.json"
-_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
 _TASKS = (None, "CAUSAL_LM", "FEATURE_EXTRACTION")
-
-
-def parts(kind: str, path: str) -> tuple[str, Path | None]:
-    """Return the base model of a path, and the folder of its adapter if there is one.
-
-    Arguments:
-        kind: the kind of language model, for messages.
-        path: `BASE+ADAPTER`, an adapter, or a model without an adapter. Each is a folder, or a name on the hub,
-            optionally with `@revision`.
-
-    Raises:
-        ModelError: there is no such adapter, it names no base model, or its base model is an adapter.
-    """
-    place = f"{kind}:{path}"
-    if Path(path).exists() or "+" not in path:
-        folder = _folder(path)
-        base = _base(place, folder) if folder else path
-    else:
-        base, _, name = path.rpartition("+")
-        if (folder := _folder(name)) is None:
-            unreachable = (
-                "" if hub.is_reachable(constants) else " here or in the hub's cache, and the hub can't be reached"
-            )
-            found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}{unreachable}"
-            raise ModelError(
-                place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}",
-                "Give the folder of the adapter, or its name on the hub.",
-            )  # fmt: skip
-    if folder and (Path(base) / CONFIG).is_file():
-        raise ModelError(
-            place, f"an adapter as the base model: {base!r}", "a model without an adapter", "Merge it first."
-        )
-    return base, folder
-
-
-def _folder(name: str) -> Path | None:
-    """Return the folder of an adapter, from the hub if necessary; None if there is no adapter of that name."""
-    if Path(name).is_dir():
-        # What Syntagm writes is no adapter: in a sealed model, the file is one too many, and its reader says so.
-        sealed = (Path(name) / seal.FILE).exists()
-        return Path(name) if (Path(name) / CONFIG).is_file() and not sealed else None
-    if not name or name.startswith((".", "/", "~")) or Path(name).exists():
-        return None
-    repository, _, revision = name.partition("@")
-    arguments: dict[str, Any] = {"revision": revision or None, "local_files_only": not hub.is_reachable(constants)}
-    try:
-        huggingface_hub.hf_hub_download(repository, CONFIG, **arguments)
-    except Exception:  # what is no adapter is loaded as a model, whose errors say more
-        return None
-    wanted = [CONFIG, *_WEIGHTS, "tokenizer*", "special_tokens_map.json", "chat_template.jinja"]
-    try:
-        return Path(huggingface_hub.snapshot_download(repository, allow_patterns=wanted, **arguments))
-    except Exception as error:  # huggingface_hub raises exceptions of many types
-        # It is an adapter. Loaded as a model, it might be one that transformers puts together by itself, unrecorded.
-        found = f"an adapter whose files can't be loaded: {str(error)[:300]}"
-        raise ModelError(
-            name, found, f"{CONFIG} and {_WEIGHTS[0]}", "Try again, or give a folder with them."
-        ) from error
-
-
-def _base(place: str, folder: Path) -> str:
-    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
-    base = settings.get("base_model_name_or_path")
-    if not base or not isinstance(base, str):
-        raise ModelError(
-            place, f"no base model in {CONFIG}", "base_model_name_or_path", "Name the base model: BASE+ADAPTER."
-        )
-    if base.startswith((".", "/", "~")) and not Path(base).is_dir():
-        raise ModelError(
-            place, f"the base model {base!r}, which is not here", "the folder or the name of the base model",
-            "Name the base model: BASE+ADAPTER.",
-        )  # fmt: skip
-    revision = settings.get("revision")
-    return f"{base}@{revision}" if revision and not Path(base).is_dir() else base
 
 
 def digest(folder: Path) -> str:
     """Return a hash of the configuration and the weights of an adapter."""
-    files = [folder / name for name in (CONFIG, *_WEIGHTS) if (folder / name).is_file()]
+    files = [folder / name for name in (CONFIG, *WEIGHTS) if (folder / name).is_file()]
     return hashing.of_text("".join(f"{file.name}|{hashing.of_file(file)}|" for file in files))
 
 
@@ -182,12 +105,12 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
             "one for a language model",
             "It was trained with another head.",
         )
-    if not (folder / _WEIGHTS[0]).is_file():
-        if not (folder / _WEIGHTS[1]).is_file():
-            raise ModelError(str(folder), f"no {_WEIGHTS[0]}", "the weights of the adapter")
+    if not (folder / WEIGHTS[0]).is_file():
+        if not (folder / WEIGHTS[1]).is_file():
+            raise ModelError(str(folder), f"no {WEIGHTS[0]}", "the weights of the adapter")
         if not pickle:
             raise ModelError(
-                str(folder), f"only pickled weights ({_WEIGHTS[1]})", _WEIGHTS[0],
+                str(folder), f"only pickled weights ({WEIGHTS[1]})", WEIGHTS[0],
                 "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
             )  # fmt: skip
     return settings

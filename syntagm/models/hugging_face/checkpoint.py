@@ -14,6 +14,7 @@ from huggingface_hub import constants
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
+from syntagm.models.hugging_face import location
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
@@ -21,7 +22,7 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.weights import HIGHEST, refuse_endless_vocabulary
+from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless_vocabulary
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -154,13 +155,7 @@ def _refuse_offloaded(place: str, model: Any) -> None:
 def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
     place = f"{kind}:{name}"
     if unreachable:
-        return ModelError(
-            place,
-            "no such folder, and no model of that name: the hub can't be reached, and its cache does not contain "
-            "the complete model",
-            "config.json, model.safetensors and tokenizer.json",
-            f"Put these files in a folder and give its path, or put the model in {constants.HF_HUB_CACHE}.",
-        )  # fmt: skip
+        return location.unreachable(place)
     # transformers stops here, and version 5 lists the weights in its log only.
     if any(words in str(error) for words in ("ignore_mismatched_sizes", "size mismatch for")):
         return ModelError(

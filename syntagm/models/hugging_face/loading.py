@@ -13,12 +13,13 @@ from huggingface_hub import constants
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, seal
 from syntagm.models.device import device
-from syntagm.models.hugging_face import adapter
+from syntagm.models.hugging_face import adapter, location
 from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, read_checkpoint
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.processor import quicken
 from syntagm.models.hugging_face.quantised import PACKAGES, described, gguf_types, refuse_missing_packages
-from syntagm.models.hugging_face.weights import hash_folder, hash_stored, hash_weights, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import refuse_unsafe
+from syntagm.models.hugging_face.weights import hash_folder, hash_stored, hash_weights
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
@@ -62,14 +63,14 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
             weights or own code without permission.
     """
-    base, folder = adapter.parts(kind, path)
+    base, folder = location.parts(kind, path)
     base = bundled.get(base, base)
     if "adapter" in chosen and folder is None:
         raise UsageError(
-            "model option adapter", f"no adapter in {path!r}", f"a folder with {adapter.CONFIG}, or BASE+ADAPTER"
+            "model option adapter", f"no adapter in {path!r}", f"a folder with {location.CONFIG}, or BASE+ADAPTER"
         )
     place, pickle, code = f"{kind}:{path}", chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
-    name, revision, file = _located(kind, base, chosen.get("gguf", ""))
+    name, revision, file = location.located(kind, base, chosen.get("gguf", ""))
     if Path(name).is_dir():
         if not file:
             refuse_unsafe(Path(name), pickle, code, kind)
@@ -117,25 +118,6 @@ def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool)
         base, model=model, label=f"{base.label}+{label}", weights=hashing.of_text(base.weights + digest),
         adapter=merging, record={**base.record, "adapter": record, "peft": adapter.version()},
     )  # fmt: skip
-
-
-def _located(kind: Kind, base: str, file: str) -> tuple[str, str, str]:
-    """Return the folder or the hub's name of a base model, its revision, and its GGUF file if there is one."""
-    if not base:
-        raise UsageError(f"model '{kind}:'", "no path", "a folder, or the name of a model on the Hugging Face Hub")
-    if Path(base).is_file() and base.endswith(".gguf"):
-        if file:
-            raise UsageError("model option gguf", f"{file!r}, and the path is a file, too", "a folder and gguf=FILE")
-        return str(Path(base).parent), "", Path(base).name
-    if Path(base).is_dir():
-        if file and (Path(file).name != file or not (Path(base) / file).is_file()):
-            raise ModelError(f"{kind}:{base}", f"no file {file!r}", "the name of a GGUF file in the folder")
-        return base, "", file
-    name, _, revision = base.partition("@")
-    if name.startswith((".", "/", "~")) or name.endswith(".gguf"):
-        expected = "a GGUF file" if name.endswith(".gguf") else "a folder with config.json and model.safetensors"
-        raise ModelError(f"{kind}:{base}", "no such file" if name.endswith(".gguf") else "no such folder", expected)
-    return name, revision, file
 
 
 def _gguf(place: str, name: str, revision: str, file: str) -> Path:
@@ -218,6 +200,6 @@ def _label(name: str, revision: str = "", file: str = "") -> str:
         digest = f"@{hashing.of_file(Path(name) / file)[:8]}" if Path(name).is_dir() else ""
         return (Path(file).name if digest else f"{name}/{file}") + digest + (f"@{revision}" if revision else "")
     if Path(name).is_dir():
-        digest = adapter.digest(Path(name)) if (Path(name) / adapter.CONFIG).is_file() else hash_folder(Path(name))
+        digest = adapter.digest(Path(name)) if (Path(name) / location.CONFIG).is_file() else hash_folder(Path(name))
         return f"{Path(name).resolve().name}@{digest[:8]}"
     return f"{name}@{revision}" if revision else name

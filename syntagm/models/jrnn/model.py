@@ -11,7 +11,7 @@ from syntagm.models.family import Family
 from syntagm.models.jrnn.family import FAMILY
 from syntagm.models.jrnn.letters import LENGTH, Letters, Symbols
 from syntagm.models.jrnn.network import Network, Size
-from syntagm.models.recurrent.model import FILES, RecurrentModel
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.words import KINDS
 
@@ -40,7 +40,7 @@ def load(path: str, **options: str) -> Jrnn:
         ModelError: the folder was not written by `syntagm import jrnn`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, FAMILY.name, FILES)
+    folder, label = weights.opened(path)
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(
         ("width", "cells", "layers", "letters", "highways"), weights.is_size
     )

@@ -7,6 +7,7 @@ FAMILY = Family(
     name="lstm",
     summary="Word-level LSTMs, trained by `syntagm train lstm` or imported.",
     module="syntagm.models.lstm.model",
+    checks="syntagm.models.words.folder",
     settings=settings(
         "the end-of-sentence symbol is read before a text, as before each sentence in training",
         published="the published numbers of Hu et al. and of Gulordava's model in lm-zoo",

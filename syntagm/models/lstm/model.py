@@ -10,7 +10,7 @@ from syntagm.models.device import device
 from syntagm.models.family import Family
 from syntagm.models.lstm.family import FAMILY
 from syntagm.models.lstm.network import Network
-from syntagm.models.recurrent.model import FILES, RecurrentModel
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.words import KINDS
 
@@ -38,7 +38,7 @@ def load(path: str, **options: str) -> Lstm:
         ModelError: the folder was not written by `syntagm train lstm`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, "lstm", FILES)
+    folder, label = weights.opened(path)
     sizes = weights.described(folder / "model.json", "lstm", FORMAT, CHECKS)
     words = vocabulary.read(folder / "vocabulary.txt")
 

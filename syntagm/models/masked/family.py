@@ -12,6 +12,7 @@ FAMILY = Family(
     name="masked",
     summary="Any Hugging Face masked language model: BERT, RoBERTa, DeBERTa, ModernBERT, ELECTRA's generator and others.",
     module="syntagm.models.masked.model",
+    checks="syntagm.models.hugging_face.location",
     settings=(
         Option(
             "masking",

@@ -13,7 +13,7 @@ from syntagm.models.family import Family
 from syntagm.models.lstm.model import CHECKS
 from syntagm.models.multitask.family import FAMILY
 from syntagm.models.multitask.network import HEADS, Network
-from syntagm.models.recurrent.model import FILES, RecurrentModel
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.vocabulary import Vocabulary
 
@@ -44,7 +44,7 @@ def load(path: str, **options: str) -> Multitask:
         ModelError: the folder was not written by `syntagm train multitask`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, "multitask", FILES)
+    folder, label = weights.opened(path)
     checks: dict[str, Callable[[Any], bool]] = CHECKS | {"head": lambda value: value in HEADS, "tags": _are_tags}
     sizes = weights.described(folder / "model.json", "multitask", FORMAT, checks)
     words = vocabulary.read(folder / "vocabulary.txt")

@@ -8,6 +8,7 @@ FAMILY = Family(
     name="ngram",
     summary="Back-off n-gram models: folders written by `syntagm train ngram`, ARPA files, KenLM's binary files.",
     module="syntagm.models.ngram.model",
+    checks="syntagm.models.ngram.model",
     settings=(
         Fixed("bos", Value("yes")),
         Option(

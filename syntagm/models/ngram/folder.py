@@ -40,17 +40,11 @@ def training(folder: Path) -> Iterator[None]:
     Raises:
         RunError: another process trains a model for this folder, or the folder can't be written.
     """
-    new = not folder.exists()
-    try:
-        with lock.held(folder / _UNFINISHED):
-            try:
-                yield
-            finally:
-                shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)
-    finally:
-        if new:
-            with contextlib.suppress(OSError):  # a folder with a model stays
-                folder.rmdir()
+    with lock.held(folder / _UNFINISHED):
+        try:
+            yield
+        finally:
+            shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)
 
 
 def clear(folder: Path) -> None:

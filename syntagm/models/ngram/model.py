@@ -22,6 +22,14 @@ from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import unsplit
 
 
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a file or folder that does not exist; see `Family.checks`."""
+    if not path or not (place := Path(path)).exists():
+        raise ModelError(f"{name}:{path}", "no such file or folder", "a trained folder, an ARPA file, a KenLM binary")
+    if not (place.is_dir() or place.is_file()):
+        raise ModelError(f"{name}:{path}", "not a regular file", "a file", "A pipe can't be read twice.")
+
+
 def load(path: str, **options: str) -> BackOff | KenLM:
     """Load an n-gram model.
 
@@ -29,14 +37,10 @@ def load(path: str, **options: str) -> BackOff | KenLM:
         UsageError: the family has no such option, or the option does not apply to this kind of file.
         ModelError: the model can't be read, is damaged, or needs a package that is not installed.
     """
-    chosen = FAMILY.choose(options)
-    place = Path(path)
-    if not path or not place.exists():
-        raise ModelError(f"ngram:{path}", "no such file or folder", "a trained folder, an ARPA file, a KenLM binary")
+    chosen, place = FAMILY.choose(options), Path(path)
+    check(FAMILY.name, path, chosen)
     if place.is_dir():
         return _of_folder(place, chosen, options)
-    if not place.is_file():
-        raise ModelError(f"ngram:{path}", "not a regular file", "a file", "A pipe can't be read twice.")
     tokenisation = _tokenisation(chosen, chosen.get("tokens", "blanks"))
     digest = _hash(place)
     name = FAMILY.canonical(f"{place.name}@{digest[:8]}", options)

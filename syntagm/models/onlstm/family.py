@@ -8,6 +8,7 @@ FAMILY = Family(
     name="onlstm",
     summary="Word-level ON-LSTMs, trained by `syntagm train onlstm`; they also induce trees.",
     module="syntagm.models.onlstm.model",
+    checks="syntagm.models.words.folder",
     settings=(
         *LSTM.settings,
         Option(

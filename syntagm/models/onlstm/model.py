@@ -19,7 +19,7 @@ from syntagm.models.onlstm import tree
 from syntagm.models.onlstm.family import FAMILY
 from syntagm.models.onlstm.network import Network
 from syntagm.models.recurrent import reading
-from syntagm.models.recurrent.model import FILES, RecurrentModel
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import State
 from syntagm.models.words import vocabulary, weights
 from syntagm.models.words.vocabulary import Vocabulary
@@ -80,7 +80,7 @@ def load(path: str, **options: str) -> OnLstm:
         ModelError: the folder was not written by `syntagm train onlstm`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, "onlstm", FILES)
+    folder, label = weights.opened(path)
     words = vocabulary.read(folder / "vocabulary.txt")
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(
         ("embedding", "hidden", "layers", "chunk"), weights.is_size

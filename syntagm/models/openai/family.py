@@ -10,6 +10,7 @@ FAMILY = Family(
     name="openai",
     summary="A model on a server that answers completions with echo and log-probabilities (vLLM, SGLang, llama-cpp-python).",
     module="syntagm.models.openai.model",
+    checks="syntagm.models.openai.model",
     settings=(
         Option(
             "bos", Text(("`auto`", "`<|endoftext|>`", "...")), "auto",

@@ -282,6 +282,11 @@ class Served(LanguageModel):
         return self._client.refused(f"{error.place}: {error.found}", error.expected, error.cure)
 
 
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse an address or a key that can't be right, without asking the server; see `Family.checks`."""
+    _client(path, chosen)
+
+
 def load(path: str, **options: str) -> Served:
     """Find a model on the server at the URL `path`.
 
@@ -289,10 +294,13 @@ def load(path: str, **options: str) -> Served:
         UsageError: an option or the URL is invalid, or the server offers no such model.
         ModelError: the server can't be reached, or its answers are refused.
     """
-    chosen, place = FAMILY.choose(options), f"openai:{path}"
+    client = _client(path, chosen := FAMILY.choose(options))
+    return Served(client, _about(client, chosen.get("model", "")), options, f"openai:{path}")
+
+
+def _client(path: str, chosen: Mapping[str, str]) -> Client:
     key = _key(chosen["key"]) if chosen.get("key") else ""
-    client = Client(path, place, key, float(chosen["seconds"]), int(chosen["tries"]))
-    return Served(client, _about(client, chosen.get("model", "")), options, place)
+    return Client(path, f"openai:{path}", key, float(chosen["seconds"]), int(chosen["tries"]))
 
 
 def _key(variable: str) -> str:

@@ -7,5 +7,6 @@ FAMILY = Family(
     name="python",
     summary="A class with the method `score` in a Python file, which runs in a process of its own.",
     module="syntagm.models.python.model",
+    checks="syntagm.models.python.model",
     settings=(ALLOW_EXEC,),
 )

@@ -5,6 +5,7 @@ output, and it is treated as any other program.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from syntagm.errors import ModelError
@@ -15,6 +16,13 @@ from syntagm.models.python.family import FAMILY
 _SERVE = str(Path(__file__).with_name("serve.py"))
 
 
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a program without permission, and a file that does not exist; see `Family.checks`."""
+    refuse_unless_allowed(place := f"{name}:{path}", chosen)
+    if not Path(path).is_file():
+        raise ModelError(place, "no such file", "a Python file with a class that has the method score")
+
+
 def load(path: str, **options: str) -> ProgramModel:
     """Start the class in the file `path`.
 
@@ -22,10 +30,8 @@ def load(path: str, **options: str) -> ProgramModel:
         UsageError: an option is invalid.
         ModelError: the permission is missing, there is no such file, or it has no class that can be started.
     """
-    chosen, place, file = FAMILY.choose(options), f"python:{path}", Path(path).resolve()
-    refuse_unless_allowed(place, chosen)
-    if not file.is_file():
-        raise ModelError(place, "no such file", "a Python file with a class that has the method score")
+    place, file = f"python:{path}", Path(path).resolve()
+    check(FAMILY.name, path, FAMILY.choose(options))
     try:
         digest = sources(Start([file.name], file.parent))
     except OSError as error:

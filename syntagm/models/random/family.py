@@ -7,6 +7,7 @@ FAMILY = Family(
     name="random",
     summary="A random baseline: pseudo-random surprisals, from a hash of the text up to the end of each word.",
     module="syntagm.models.random.model",
+    checks="syntagm.models.random.model",
     settings=(
         Fixed("bos", Value("yes", words="each text was scored from its first word")),
         Fixed("eos", Value("no")),

@@ -18,7 +18,7 @@ So this is not a distribution over texts, and its perplexity is meaningless.
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -105,15 +105,19 @@ class Random(LanguageModel):
             yield at, hashed, _draw(hashed.digest())
 
 
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a path; see `Family.checks`."""
+    if path not in ("", LABEL):
+        raise UsageError(f"{name}:{path}", "a path", "random?seed=1", "This family needs no file.")
+
+
 def load(path: str, **options: str) -> Random:
     """Create the random model for a seed.
 
     Raises:
-        UsageError: a path was given, an option is unknown, or the seed is not a whole number or too long.
+        UsageError: an option is unknown, or the seed is not a whole number or too long.
     """
     chosen = FAMILY.choose(options)
-    if path not in ("", LABEL):
-        raise UsageError(f"random:{path}", "a path", "random?seed=1", "This family needs no file.")
     return Random(int(chosen["seed"]), chosen["unigram"] == "yes")
 
 

@@ -71,6 +71,14 @@ class Recorded(LanguageModel):
         )  # fmt: skip
 
 
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a file that does not exist; see `Family.checks`."""
+    try:
+        utf8.beginning(Path(path), 1)
+    except InputError as error:
+        raise _refusal(error) from error
+
+
 def load(path: str, **options: str) -> Recorded:
     """Load the surprisals in the CSV file `path`.
 
@@ -85,7 +93,7 @@ def load(path: str, **options: str) -> Recorded:
         answers = _answers(path, _rows(path, text, options.get("model")))
         both_sides = _both_sides(options, _model(path, text, options))
     except InputError as error:
-        raise ModelError(f"recorded:{error.place}", error.found, error.expected, error.cure) from error
+        raise _refusal(error) from error
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
     if bos and answers and unscored == len(answers):
         raise ModelError(
@@ -102,6 +110,10 @@ def load(path: str, **options: str) -> Recorded:
         bos,
         both_sides,
     )
+
+
+def _refusal(error: InputError) -> ModelError:
+    return ModelError(f"recorded:{error.place}", error.found, error.expected, error.cure)
 
 
 def _model(path: str, text: str, options: Mapping[str, str]) -> str:

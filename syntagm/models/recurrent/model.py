@@ -27,7 +27,6 @@ from syntagm.models.words.gaps import divide, single
 from syntagm.models.words.vocabulary import END, Vocabulary
 from syntagm.models.words.words import words
 
-FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 # Contexts of gaps in a batch.
 _CONTEXTS = 256
 

@@ -33,7 +33,6 @@ from syntagm.models.words.words import KINDS, leaf, split, words
 SCORER = "rnng 1"
 FORMAT = 1
 START, END = "the empty stack", "the closed tree"
-_FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 
 
 class Rnng(LanguageModel):
@@ -141,7 +140,7 @@ def load(path: str, **options: str) -> Rnng:
         ModelError: the folder was not written by `syntagm train rnng`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, "rnng", _FILES)
+    folder, label = weights.opened(path)
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
     checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
     checks |= {"parts": lambda value: value in PARTS, "labels": _are_labels}

@@ -7,6 +7,7 @@ FAMILY = Family(
     name="toy",
     summary="A toy model: bigrams with add-one smoothing, from twelve sentences or a file with one sentence per line.",
     module="syntagm.models.toy.model",
+    checks="syntagm.models.toy.model",
     settings=(
         Fixed("bos", Value("yes")),
         Option(

@@ -125,6 +125,11 @@ class Toy(LanguageModel):
         return self._bits[previous, word]
 
 
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a file that can't be read; see `Family.checks`."""
+    _text(path)
+
+
 def load(path: str, **options: str) -> Toy:
     """Build the toy model from the file `path` (one sentence per line), or from the twelve sentences if `path` is empty.
 
@@ -132,13 +137,16 @@ def load(path: str, **options: str) -> Toy:
         ModelError: the file can't be read.
         UsageError: an option is unknown.
     """
-    chosen = FAMILY.choose(options)
-    try:
-        text = utf8.read(Path(path)).replace("\r\n", "\n") if path else SENTENCES
-    except InputError as error:
-        raise ModelError(f"toy:{error.place}", error.found, error.expected, error.cure) from error
+    chosen, text = FAMILY.choose(options), _text(path)
     label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
     return Toy(text, FAMILY.canonical(label, options), FAMILY.scoring_settings(chosen))
+
+
+def _text(path: str) -> str:
+    try:
+        return utf8.read(Path(path)).replace("\r\n", "\n") if path else SENTENCES
+    except InputError as error:
+        raise ModelError(f"toy:{error.place}", error.found, error.expected, error.cure) from error
 
 
 def _words(line: str) -> list[str]:

@@ -8,6 +8,7 @@ FAMILY = Family(
     name="transformer_xl",
     summary="Word-level Transformer-XL models, imported by `syntagm import transformer_xl`.",
     module="syntagm.models.transformer_xl.model",
+    checks="syntagm.models.words.folder",
     settings=(
         *settings(
             "the end-of-sentence symbol is read before a text, as before each line of the training text", batch=1024

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from syntagm.models.device import device
 from syntagm.models.family import Family
-from syntagm.models.recurrent.model import FILES, RecurrentModel
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.transformer_xl.family import FAMILY
 from syntagm.models.transformer_xl.network import Network, Size
 from syntagm.models.words import vocabulary, weights
@@ -44,7 +44,7 @@ def load(path: str, **options: str) -> TransformerXl:
         ModelError: the folder was not written by `syntagm import transformer_xl`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path, FAMILY.name, FILES)
+    folder, label = weights.opened(path)
     words = vocabulary.read(folder / "vocabulary.txt")
     checks: dict[str, Callable[[Any], bool]] = dict.fromkeys((field.name for field in fields(Size)), weights.is_size)
     checks |= {"tokens": lambda value: value in KINDS, "cutoffs": lambda value: are_cutoffs(value, len(words))}

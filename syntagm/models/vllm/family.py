@@ -12,6 +12,7 @@ FAMILY = Family(
     name="vllm",
     summary="A Hugging Face causal language model computed by vLLM, which must be installed, in this process.",
     module="syntagm.models.vllm.model",
+    checks="syntagm.models.vllm.checks",
     settings=(
         BOS,
         EOS,

@@ -26,7 +26,8 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import encode, end_symbol, start_symbol
-from syntagm.models.hugging_face.weights import hash_folder, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import refuse_unsafe
+from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.vllm.family import FAMILY
 from syntagm.models.windows import Window, before, overlap_of
 

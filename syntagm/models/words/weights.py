@@ -1,7 +1,7 @@
 """The weights of word-level networks: reading them from a model folder, and hashes that identify them."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,28 +13,24 @@ from torch import nn
 from syntagm.errors import ModelError
 from syntagm.io import seal
 from syntagm.io.json import record
+from syntagm.models.words.folder import FILES
 
 Network = TypeVar("Network", bound=nn.Module)
 # More than any network has of anything.
 _MOST = 1_000_000
 
 
-def opened(path: str, family: str, files: Sequence[str]) -> tuple[Path, str]:
+def opened(path: str) -> tuple[Path, str]:
     """Return a model folder whose files match its seal, and its name with a short hash of these files.
 
-    Arguments:
-        path: the folder.
-        family: the family of the model.
-        files: the files that it must have.
-
     Raises:
-        ModelError: there is no such folder, or a file is damaged, edited, missing or new.
+        ModelError: a file is damaged, edited, missing or new.
     """
     folder = Path(path)
-    if not path or not folder.is_dir():
-        raise ModelError(f"{family}:{path}", "no such folder", "a folder with " + ", ".join(files))
     hashes, hashed = seal.demand(folder, ModelError)["files"], hashlib.sha256()
-    for name in files:
+    for name in FILES:
+        if name not in hashes:
+            raise ModelError(str(folder / name), "no such file", "a folder with " + ", ".join(FILES))
         hashed.update(f"{name}|{hashes[name]}|".encode())
     return folder, f"{folder.resolve().name}@{hashed.hexdigest()[:8]}"
 

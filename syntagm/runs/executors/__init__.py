@@ -20,7 +20,7 @@ class Executor(ABC):
         options: the names of its options, each with what it means.
         one_machine: whether the workers run on the machine of the driver, and can share its cache of answers.
         text: what the user wrote.
-        count: the number of workers.
+        count: the number of workers; known after `connect`.
         patience: the seconds without a sign of life after which a worker counts as dead.
         beat: the seconds between two signs of life.
     """
@@ -36,6 +36,13 @@ class Executor(ABC):
     def be_patient(self, seconds: float) -> None:
         """Set the patience, in which twelve signs of life are due."""
         self.patience, self.beat = seconds, seconds / 12
+
+    def connect(self) -> None:  # noqa: B027, most have nothing to do
+        """Reach the place where workers will run. It comes before `start`, and is followed by `stop`.
+
+        Raises:
+            RunError: it can't be reached, or has no room for the workers.
+        """
 
     @abstractmethod
     def start(self, workers: Sequence[str], session: "Session") -> None:

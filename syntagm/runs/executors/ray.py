@@ -26,23 +26,31 @@ class Ray(Executor):
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
         super().__init__(address, options)
-        given = numbers(options, self.options, "ray")
-        cpus, gpus = given.get("cpus", 1), given.get("gpus", 0)
-        self.be_patient(float(given.get("patience", self.patience)))
-        self._resources: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus}
-        if "memory" in given:
-            self._resources["memory"] = given["memory"] << 30
+        self._address, self._given = address, numbers(options, self.options, "ray")
+        self.be_patient(float(self._given.get("patience", self.patience)))
         # Ray warns of a future default otherwise, and reports each of its starts to its makers.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
-            ray = importlib.import_module("ray")
+            self._ray = importlib.import_module("ray")
         except ImportError:
             cure = "Install it with: pip install 'syntagm[ray]'."
             raise UsageError("--executor ray", "Ray is not installed", "the package ray", cure) from None
-        self._ray = ray
+        self._actors: dict[str, tuple[Any, Any]] = {}
+
+    def connect(self) -> None:
+        """Start Ray on this machine, or connect to a cluster.
+
+        Raises:
+            RunError: there is no cluster at the address, or no worker fits into it.
+        """
+        given, address = self._given, self._address
+        cpus, gpus = given.get("cpus", 1), given.get("gpus", 0)
+        self._resources: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus}
+        if "memory" in given:
+            self._resources["memory"] = given["memory"] << 30
         try:
-            ray.init(
+            self._ray.init(
                 address or "local",
                 include_dashboard=None if address else False,
                 log_to_driver=False,
@@ -53,11 +61,11 @@ class Ray(Executor):
             raise RunError(
                 f"--executor ray:{address}", first_line(error), "the address of a running Ray cluster", cure
             ) from error
-        there = ray.cluster_resources()
+        there = self._ray.cluster_resources()
         fit = int(there.get("GPU", 0) // gpus) if gpus else int(there.get("CPU", 0) // cpus)
         self.count = given.get("workers", fit)
         if not 1 <= self.count <= fit:
-            ray.shutdown()
+            self._ray.shutdown()
             found = f"{self.count} workers" if "workers" in given else "no worker"
             has = f"{there.get('CPU', 0):.0f} processors and {there.get('GPU', 0):.0f} GPUs"
             raise RunError(
@@ -65,7 +73,6 @@ class Ray(Executor):
                 f"{found} of {cpus} processors and {gpus} GPUs",
                 f"at least one that fits, on {has}",
             )
-        self._actors: dict[str, tuple[Any, Any]] = {}
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
         """Start an actor per worker."""

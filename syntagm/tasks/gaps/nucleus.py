@@ -36,7 +36,7 @@ class Cut:
     def __post_init__(self) -> None:
         for name, share in (("top", self.top), ("bottom", self.bottom)):
             if not (math.isfinite(share) and 0 < share <= 1):
-                raise UsageError(f"cut-off {name}", repr(share), "a share above 0 and at most 1")
+                raise UsageError(f"{name} cut-off", repr(share), "a share above 0 and at most 1")
         if self.top < 1 and self.bottom < 1:
             raise UsageError("cut-off", f"top={self.top} and bottom={self.bottom}", "only one of the two")
 

@@ -40,6 +40,10 @@ class Predictions(Task[Slice]):
         """Return the alignment rule and the tolerance."""
         return {"align": self.align, "tolerance": tolerance}
 
+    def check(self, suite: Suite) -> None:
+        """Refuse a suite without predictions."""
+        refuse_no_predictions(suite)
+
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
         """Cut each suite into slices, and skip predictions that don't apply to the model.
 
@@ -50,7 +54,7 @@ class Predictions(Task[Slice]):
         records: list[SuiteRecord] = []
         units: list[Unit] = []
         for suite in suites:
-            refuse_no_predictions(suite)
+            self.check(suite)
             skipped = skipped_predictions(suite, model)
             # Results of a unit also depend on which predictions are computed; the model's fingerprint does not tell.
             identity = json.dumps([model.fingerprint, options, *([skipped] if skipped else [])])

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hub
-from syntagm.models.hugging_face.weights import refuse_endless_vocabulary
+from syntagm.models.hugging_face.unsafe import refuse_endless_vocabulary
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.settings import Text
 from syntagm.training.gpt2.text import SYMBOL, plain

@@ -1,0 +1,148 @@
+"""Refusal of checkpoints whose files can't be read safely. No weights are read here, and no heavy library is loaded."""
+
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import ModelError
+from syntagm.io.json import record
+
+# Fields of config.json that transformers builds one object each for, and what no published model exceeds.
+_MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+# No published vocabulary has a tenth of it.
+HIGHEST = 10_000_000
+
+
+def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
+    """Refuse a folder that can only be loaded by unpickling or by running its code, unless that is allowed.
+
+    Arguments:
+        folder: the folder of a checkpoint.
+        pickle: whether pickled weights are allowed.
+        code: whether the model's own code is allowed.
+        kind: the kind of language model, for messages.
+
+    Raises:
+        ModelError: there are no safetensors, they have repeated names, the model has its own code, or the file of its
+            tokenizer gives a token a number beyond any vocabulary.
+    """
+    place = f"{kind}:{folder}"
+    config = folder / "config.json"
+    for path in folder.iterdir():
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
+    if not config.exists():
+        raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
+    weights = sorted(folder.glob("*.safetensors"))
+    for index in sorted(folder.glob("*.index.json")):
+        _refuse_other_files(index, pickle)
+    for path in weights:
+        _refuse_repeated_names(path)
+    pickles = [path.name for pattern in PICKLES for path in sorted(folder.glob(pattern))]
+    if not weights and pickles and not pickle:
+        raise ModelError(
+            place, f"only pickled weights ({pickles[0]})", "model.safetensors",
+            "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
+        )  # fmt: skip
+    settings = record(config, ModelError, "the configuration of a model")
+    _refuse_endless(settings, str(config))
+    if "auto_map" in settings and not code:
+        raise ModelError(
+            place, "custom code (auto_map)", "an architecture that transformers supports",
+            "Add remote_code=yes if you have read that code and trust it.",
+        )  # fmt: skip
+    refuse_endless_vocabulary(folder)
+
+
+def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
+    """Refuse a configuration with so many layers or labels that loading it would take minutes.
+
+    Raises:
+        ModelError: the configuration has more of them than any published model.
+    """
+    for name, most in _MOST.items():
+        if isinstance(number := settings.get(name), int) and number > most:
+            raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Check config.json.")
+    for part in settings.values():
+        if isinstance(part, dict):
+            _refuse_endless(part, place)
+
+
+def refuse_endless_vocabulary(folder: Path) -> None:
+    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary.
+
+    The tokenizers library counts up to that number when it describes the tokenizer, and version 0.22 also keeps each
+    number without a token in memory, in many gigabytes. So the files are read before the library reads them. Damaged
+    files are left to the library.
+
+    Arguments:
+        folder: the folder of the tokenizer.
+
+    Raises:
+        ModelError: a token has such a number.
+    """
+    for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
+        try:
+            content = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue
+        if (highest := max(_token_numbers(content), default=0)) > HIGHEST:
+            raise ModelError(
+                str(path), f"a token with the number {highest}", f"numbers up to {HIGHEST:,}", "Was the file edited?"
+            )
+
+
+def _token_numbers(content: Any) -> Iterator[int]:
+    """Iterate over the numbers of tokens in tokenizer.json, or in a file that contains a vocabulary only."""
+    match content:
+        case {"model": {"vocab": vocabulary}, **rest}:
+            added = rest.get("added_tokens")
+            numbers = [token.get("id") for token in added if isinstance(token, dict)] if isinstance(added, list) else []
+        case _:
+            vocabulary, numbers = content, []
+    if isinstance(vocabulary, dict):
+        numbers.extend(vocabulary.values())
+    return (number for number in numbers if isinstance(number, int))
+
+
+def _refuse_other_files(index: Path, pickle: bool) -> None:
+    """Refuse an index of weights that names files outside its folder, or names pickles that are not allowed.
+
+    Raises:
+        ModelError: it names such files, or can't be read.
+    """
+    listed = record(index, ModelError, "an index of weight files").get("weight_map")
+    if not isinstance(listed, dict) or not all(isinstance(name, str) for name in listed.values()):
+        raise ModelError(str(index), "no weight_map of file names", "an index of weight files")
+    for name in sorted(set(listed.values())):
+        if name != Path(name).name or name in ("", ".", ".."):
+            raise ModelError(str(index), f"the weight file {name!r}", "a file in the same folder")
+        if not name.endswith(".safetensors") and not pickle:
+            raise ModelError(
+                str(index), f"the weight file {name!r}", "safetensors files",
+                "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
+            )  # fmt: skip
+
+
+def _refuse_repeated_names(path: Path) -> None:
+    """Refuse a safetensors file with a repeated name. The library uses the last tensor of that name; other readers may not."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise ModelError(str(path), f"the name {repeated!r} twice in the header", "each tensor once")
+        return dict(pairs)
+
+    with open(path, "rb") as file:
+        length = file.read(8)
+        size = struct.unpack("<Q", length)[0] if len(length) == 8 else 0
+        if not 2 <= size <= 100_000_000:
+            raise ModelError(str(path), "not a safetensors file, or truncated", "a complete safetensors file")
+        try:
+            json.loads(file.read(size), object_pairs_hook=unique)
+        except (ValueError, RecursionError) as error:
+            raise ModelError(str(path), f"a damaged header ({error})", "a complete safetensors file") from error
