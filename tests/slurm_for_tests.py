@@ -3,6 +3,7 @@
 While there is a file `full`, `sbatch` waits as it does when Slurm has as many jobs as it takes.
 """
 
+import itertools
 import os
 import signal
 import subprocess
@@ -27,7 +28,7 @@ def sbatch(folder: Path, words: list[str]) -> None:
     while (folder / "full").exists():
         time.sleep(0.05)
     options = dict(word.removeprefix("--").split("=", 1) for word in words if "=" in word)
-    array = 1 + len(list(folder.glob("*_0.process")))
+    array = next(number for number in itertools.count(1) if _is_free(folder / str(number)))
     for number in range(int(options["array"].removeprefix("0-")) + 1):
         job = folder / f"{array}_{number}"
         log = options["output"].replace("%A", str(array)).replace("%a", str(number))
@@ -39,6 +40,15 @@ def sbatch(folder: Path, words: list[str]) -> None:
             )  # fmt: skip
         job.with_suffix(".process").write_text(str(process.pid))
     print(array)
+
+
+def _is_free(number: Path) -> bool:
+    """Take a number; return whether it was free. Another command may submit at the same time."""
+    try:
+        number.mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 def squeue(folder: Path, _: list[str]) -> None:

@@ -1,11 +1,49 @@
-"""The Hugging Face Hub: whether it can be reached."""
+"""The Hugging Face Hub: whether it can be reached, and how to get a model or data set into its cache."""
 
+import re
+import shlex
 import socket
 import time
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
+
+_STORED = re.compile(r"/(models|datasets)--([^/]+)/snapshots/([^/]+)/?")
+
+
+def download(repository: str, revision: str | None = "", file: str = "", dataset: bool = False) -> str:
+    """Return the cure for what is not in the cache and can't be downloaded now, as a sentence.
+
+    Arguments:
+        repository: the name of a model or data set.
+        revision: a branch, tag or commit; empty for the default.
+        file: one file of it; empty for all.
+        dataset: whether it is a data set.
+
+    >>> download("org/name", "step1000")
+    'Where there is a network: hf download org/name --revision step1000'
+    """
+    words = [*(["--repo-type", "dataset"] if dataset else []), repository, *([file] if file else [])]
+    command = shlex.join(["hf", "download", *words, *(["--revision", revision] if revision else [])])
+    return f"Where there is a network: {command}"
+
+
+def again(path: Path) -> str:
+    """Return the cure for a damaged or missing file of a model or data set, or for a folder without one, as a sentence.
+
+    >>> again(Path("model/config.json"))
+    'Download or copy config.json again.'
+    >>> again(Path("/hub/models--org--name/snapshots/0123/config.json"))
+    'Where there is a network: hf download org/name config.json --revision 0123'
+    """
+    if not (match := _STORED.search(path.absolute().as_posix())):
+        return f"Download or copy {path.name} again."
+    # What is in the cache under its name is not downloaded again, whatever its content.
+    delete = f"Delete {path.resolve()}. " if path.is_file() else ""
+    repository = match[2].replace("--", "/", 1)
+    return delete + download(repository, match[3], path.as_posix()[match.end() :], dataset=match[1] == "datasets")
 
 
 def is_reachable(constants: Any) -> bool:

@@ -62,7 +62,7 @@ def files(name: str, split: str = "") -> list[Path]:
         raise UsageError(name, "no name of a data set", "hf:ORG/NAME, hf:ORG/NAME@REVISION or hf:ORG/NAME/CONFIG")
     repository, revision, config = match["repository"], match["revision"], match["config"]
     folder = _snapshot(name, repository, revision)
-    parts = _parts(folder, repository)
+    parts = _parts(folder, repository, _download(name))
     if not parts:
         expected = "files in " + ", ".join((_TABLE, *_OTHERS))
         raise InputError(name, "no data that can be read", expected, "Download it, and convert it to such a file.")
@@ -93,17 +93,28 @@ def _snapshot(name: str, repository: str, revision: str | None) -> Path:
     except Exception as error:  # huggingface_hub raises exceptions of many types
         cache = constants.HF_HUB_CACHE
         if not reachable:
+            what = "this revision of the data set" if revision else "this data set"
             raise InputError(
-                name, f"the hub can't be reached, and its cache {cache} does not contain this data set",
-                "a data set in the cache", f"Where there is a network: hf download --repo-type dataset {repository}",
+                name, f"the hub can't be reached, and its cache {cache} does not contain {what}",
+                "a data set in the cache", _download(name),
             ) from error  # fmt: skip
         found = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise InputError(name, found[:300], "the name of a data set on the hub") from error
     return Path(folder)
 
 
-def _parts(folder: Path, repository: str) -> list[_Part]:
-    """Return the parts of a data set, as its card describes them, or else by the names of its folders and files."""
+def _download(name: str) -> str:
+    """Return the cure for a data set that is not in the cache, or only in part."""
+    match = _NAME.fullmatch(name)
+    return hub.download(match["repository"], match["revision"], dataset=True) if match else ""
+
+
+def _parts(folder: Path, repository: str, cure: str) -> list[_Part]:
+    """Return the parts of a data set, as its card describes them, or else by the names of its folders and files.
+
+    Arguments:
+        cure: the cure if not all of it is there.
+    """
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     data = [path for path in paths if path.endswith((_TABLE, *_OTHERS)) and not path.endswith(_ABOUT)]
     grouped: dict[tuple[str, str], list[Path]] = {}
@@ -113,7 +124,7 @@ def _parts(folder: Path, repository: str) -> list[_Part]:
             if not matches:
                 raise InputError(
                     f"hf:{repository}/{config}", f"no files of the split {split}", ", ".join(patterns),
-                    "Download the whole data set: not all of it is in the cache.",
+                    f"Not all of the data set is in the cache. {cure}",
                 )  # fmt: skip
             grouped[config, split] = [folder / path for path in matches]
     else:
@@ -159,7 +170,7 @@ def _readable(name: str, folder: Path, part: _Part) -> list[Path]:
         if len(present) < expected:
             raise InputError(
                 f"{name}, {part.config}", f"{len(present)} of {expected} files", "all files",
-                "Download the whole data set: not all of it is in the cache.",
+                f"Not all of the data set is in the cache. {_download(name)}",
             )  # fmt: skip
     if part.files[0].suffix != _TABLE:
         return list(part.files)
@@ -183,8 +194,7 @@ def _refuse_damaged(name: str, file: Path) -> None:
     stored = file.resolve()
     if _HASH.fullmatch(stored.name) and hashing.of_file(stored) != stored.name:
         raise InputError(
-            f"{name}, {file.name}", "a damaged file in the hub's cache", "content that matches its hash",
-            f"Delete {stored}, and download the data set again.",
+            f"{name}, {file.name}", "a damaged file in the hub's cache", "content that matches its hash", hub.again(file),
         )  # fmt: skip
 
 

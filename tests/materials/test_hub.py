@@ -117,7 +117,7 @@ def test_other_files_are_read_in_place(cache: Path) -> None:
             r"hf:org/broken/b: no files of the split train",
         ),
         ({"README.md": b"---\nconfigs:\n- config_name: a\n---\n", "a.parquet": table(ROWS)}, "without data_files"),
-        ({"a/train-00000-of-00002.parquet": table(ROWS)}, "1 of 2 files"),
+        ({"a/train-00000-of-00002.parquet": table(ROWS)}, "1 of 2 files.* hf download --repo-type dataset org/broken"),
         ({"a/train.parquet": b"no table"}, "hf:org/broken, a: .*expected tables in Parquet"),
         ({"README.md": b"---\na: [\n---\n", "a.parquet": table(ROWS)}, "a card that can't be read"),
     ],
@@ -135,8 +135,11 @@ def test_a_damaged_blob(cache: Path) -> None:
     content = bytearray(blob.read_bytes())
     content[len(content) // 2] ^= 1
     blob.write_bytes(content)
-    with pytest.raises(InputError, match="a damaged file in the hub's cache"):
+    with pytest.raises(InputError, match="a damaged file in the hub's cache") as error:
         expand(["hf:nyu-mll/blimp"])
+    assert f" Delete {blob}. Where there is a network: hf download --repo-type dataset nyu-mll/blimp" in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize("name", ["hf:", "hf:/x", "hf:a b/c", "hf:../x", "hf:org/name@"])
@@ -145,11 +148,12 @@ def test_names_that_are_refused(cache: Path, name: str) -> None:
         expand([name])
 
 
-def test_offline(cache: Path) -> None:
+@pytest.mark.parametrize(("name", "command"), [("hf:org/x", "org/x"), ("hf:org/x@v1/config", "org/x --revision v1")])
+def test_offline(cache: Path, name: str, command: str) -> None:
     with pytest.raises(
-        InputError, match=r"the hub can't be reached, and its cache .* hf download --repo-type dataset org/x"
+        InputError, match=rf"the hub can't be reached, and its cache .* hf download --repo-type dataset {command}$"
     ):
-        expand(["hf:org/x"])
+        expand([name])
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Adapters of PEFT: the numbers of peft itself, fingerprints of base and adapter, and what is refused."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -205,7 +206,14 @@ def smaller(folder: Path) -> None:
         (drop, "1 weights that .* lacks"),
         (add, "1 weights that .* has no place for"),
         (pickled, r"only pickled weights \(adapter_model.bin\)"),
-        (lambda pair: (pair / "adapter" / "adapter_model.safetensors").unlink(), "no adapter_model.safetensors"),
+        (
+            lambda pair: (pair / "adapter" / "adapter_model.safetensors").unlink(),
+            r"no adapter_model.safetensors; .* Download or copy adapter_model.safetensors again\.$",
+        ),
+        (
+            lambda pair: os.truncate(pair / "adapter" / "adapter_model.safetensors", 100),
+            r"/adapter_model.safetensors: truncated: the header alone has .* copy adapter_model.safetensors again\.$",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_refused(pair: Path, spoil: Callable[[Path], object], message: str) -> None:
@@ -217,8 +225,8 @@ def test_what_is_refused(pair: Path, spoil: Callable[[Path], object], message: s
 def test_names_that_are_refused(saved: Path) -> None:
     with pytest.raises(ModelError, match=r"no adapter_config.json in '.*base'; expected BASE\+ADAPTER"):
         names.load(f"{saved}/base+{saved}/base")
-    with pytest.raises(ModelError, match="no adapter 'nobody/nothing'"):
-        names.load(f"{saved}/base+nobody/nothing")
+    with pytest.raises(ModelError, match=r"no adapter 'nobody/it@v1' .* hf download nobody/it --revision v1$"):
+        names.load(f"{saved}/base+nobody/it@v1")
     with pytest.raises(ModelError, match="an adapter as the base model"):
         names.load(f"{saved}/adapter+{saved}/adapter")
     with pytest.raises(UsageError, match="no adapter in"):

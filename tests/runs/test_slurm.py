@@ -16,6 +16,7 @@ A cluster on one machine, as root, is enough for the real one: the packages slur
     PartitionName=main Nodes=HOST Default=YES
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -169,7 +170,7 @@ class TestCommands:
 
     def test_a_refusal_of_slurm(self, cluster: Cluster, slurm: executors.Executor) -> None:
         assert slurm.refusal() is None
-        cluster.command("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1")
+        cluster.command("sbatch", "echo 'sbatch: lua: Welcome\nsbatch: error: Invalid account' >&2; exit 1")
         slurm.start(["w4", "w5"], cluster.session)
         assert submitted(slurm) == {"w4": "Invalid account", "w5": "Invalid account"}
         assert str(slurm.refusal()).startswith(
@@ -221,8 +222,12 @@ def until(happens: Callable[[], object], process: "subprocess.Popen[bytes]") -> 
 
 def waiting(process: "subprocess.Popen[bytes]") -> list[int]:
     """Return the processes of `sbatch` that a command has started."""
-    words = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children(process.pid)}
-    return [child for child in words if b"sbatch" in words[child]]
+    found = []
+    for child in children(process.pid):
+        with contextlib.suppress(OSError):  # it has just ended
+            if b"sbatch" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+    return found
 
 
 @pytest.mark.slow

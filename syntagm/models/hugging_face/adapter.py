@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing, json
+from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 
@@ -81,7 +81,7 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
 
 def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
     """Return the configuration of an adapter, if its kind is supported and its weights may be loaded."""
-    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
+    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter", hub.again(folder / CONFIG))
     try:
         import peft
     except ImportError as error:
@@ -107,7 +107,9 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
         )
     if not (folder / WEIGHTS[0]).is_file():
         if not (folder / WEIGHTS[1]).is_file():
-            raise ModelError(str(folder), f"no {WEIGHTS[0]}", "the weights of the adapter")
+            raise ModelError(
+                str(folder), f"no {WEIGHTS[0]}", "the weights of the adapter", hub.again(folder / WEIGHTS[0])
+            )
         if not pickle:
             raise ModelError(
                 str(folder), f"only pickled weights ({WEIGHTS[1]})", WEIGHTS[0],

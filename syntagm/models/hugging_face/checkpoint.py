@@ -15,6 +15,7 @@ from huggingface_hub import constants
 from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.models.hugging_face import location
+from syntagm.models.hugging_face.damage import refuse_damaged_settings
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
@@ -22,7 +23,7 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless_vocabulary
+from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless_vocabulary, refuse_unsafe
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -84,7 +85,7 @@ def read_checkpoint(
     Raises:
         ModelError: the files can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
     """
-    place = f"{kind}:{name}"
+    place = f"{kind}:{name}" + (f"@{revision}" if revision else "")
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
     if remote and not hub.is_reachable(constants):
@@ -119,7 +120,17 @@ def read_checkpoint(
         except ModelError:
             raise
         except Exception as error:  # transformers raises exceptions of many types
-            raise _not_found(name, kind, error, remote and "local_files_only" in arguments) from error
+            stored = location.stored(name, revision) if remote else Path(name)
+            if stored and not gguf:
+                if remote:
+                    refuse_unsafe(stored, pickle, code, kind)
+                refuse_damaged_settings(stored)
+            if tokenizer_folder:
+                refuse_damaged_settings(tokenizer_folder)
+            # What the library can't find is an OSError.
+            if "local_files_only" in arguments and (stored is None or isinstance(error, OSError)):
+                raise location.unreachable(kind, name, revision, gguf, stored is not None) from error
+            raise _not_found(place, kind, error, stored) from error
     refuse_incomplete(place, loading)
     if quantisation is not None:
         refuse_dequantised(place, quantisation, model)
@@ -132,7 +143,8 @@ def read_checkpoint(
         _refuse_offloaded(place, model)
     elif quantisation is None:
         model = model.to(device)
-    _refuse_another_kind(place, kind, model, tokenizer)
+    again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
+    _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
 
 
@@ -152,17 +164,17 @@ def _refuse_offloaded(place: str, model: Any) -> None:
         )  # fmt: skip
 
 
-def _not_found(name: str, kind: Kind, error: Exception, unreachable: bool) -> ModelError:
-    place = f"{kind}:{name}"
-    if unreachable:
-        return location.unreachable(place)
+def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) -> ModelError:
     # transformers stops here, and version 5 lists the weights in its log only.
     if any(words in str(error) for words in ("ignore_mismatched_sizes", "size mismatch for")):
         return ModelError(
             place, "weights whose shape differs from the configuration", "weights of the shapes in config.json",
             "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
         )  # fmt: skip
-    absent = "" if Path(name).is_dir() else "no such folder, and for this name on the hub: "
+    if stored and str(error).startswith("Couldn't instantiate the backend tokenizer"):
+        found = "no tokenizer.json, and no other tokenizer that transformers converts"
+        return ModelError(place, found, "a fast tokenizer", hub.again(stored / "tokenizer.json"))
+    absent = "" if stored else "no such folder, and for this name on the hub: "
     return ModelError(
         place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
@@ -221,7 +233,8 @@ def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
     )  # fmt: skip
 
 
-def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> None:
+def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any, again: str) -> None:
+    """Refuse a model with another head, and a tokenizer that is slow or empty; `again` is the cure for the last."""
     if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
         raise ModelError(
             place, f"weights of {other_heads[0]}", f"the weights of a {kind} language model",
@@ -234,7 +247,7 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any) -> 
         raise ModelError(place, f"a token with the number {highest}", f"numbers up to {HIGHEST:,}")
     if set(vocabulary.values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
-        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights")
+        raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights", again)
 
 
 def first_line(error: Exception) -> str:

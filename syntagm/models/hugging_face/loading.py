@@ -15,6 +15,7 @@ from syntagm.io import hashing, hub, seal
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter, location
 from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, read_checkpoint
+from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.processor import quicken
 from syntagm.models.hugging_face.quantised import PACKAGES, described, gguf_types, refuse_missing_packages
@@ -105,6 +106,7 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:
     """Return a model with the adapter in `folder`."""
     refuse_damaged(folder)
+    refuse_damaged_weights(folder)
     digest, label = adapter.digest(folder), _label(str(folder))
     record = {
         "name": label,
@@ -130,7 +132,7 @@ def _gguf(place: str, name: str, revision: str, file: str) -> Path:
         stored = huggingface_hub.hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
     except Exception as error:  # huggingface_hub raises exceptions of many types
         where = "in the hub's cache, and the hub can't be reached" if offline else "on the hub, or in its cache"
-        cure = f"Put it in a folder, or in {constants.HF_HUB_CACHE}."
+        cure = hub.download(name, revision, file) if offline else "Look at the names of the files on the hub."
         raise ModelError(place, f"no file {file!r} {where}", "a GGUF file", cure) from error
     return Path(stored)
 

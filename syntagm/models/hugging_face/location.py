@@ -24,24 +24,32 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
     """
     # Without a plus, an adapter on the hub looks like any other name there.
     base = parts(name, path)[0] if "+" in path or Path(path).is_dir() else path
-    place, _, file = located(name, families.find(name).bundled.get(base, base), chosen.get("gguf", ""))
+    place, revision, file = located(name, families.find(name).bundled.get(base, base), chosen.get("gguf", ""))
     if not Path(place).is_dir():
-        cached = Path(constants.HF_HUB_CACHE) / f"models--{place.replace('/', '--')}"
-        if not cached.exists() and not hub.is_reachable(constants):
-            raise unreachable(f"{name}:{place}")
+        cached = any(stored(place, revision, each) for each in ([file] if file else ["config.json", CONFIG]))
+        if not cached and not hub.is_reachable(constants):
+            raise unreachable(name, place, revision, file)
     elif not file:
         pickle, code = (chosen.get(option) == "yes" for option in ("allow_pickle", "remote_code"))
         refuse_unsafe(Path(place), pickle, code, name)
 
 
-def unreachable(place: str) -> ModelError:
-    """Return the error for a name on the hub, which can't be reached, that is not in its cache."""
+def stored(name: str, revision: str, file: str = "config.json") -> Path | None:
+    """Return the folder of a model in the hub's cache, if it has this file; else None."""
+    try:
+        path = huggingface_hub.try_to_load_from_cache(name, file, revision=revision or None)
+    except ValueError:  # a name that no model can have
+        return None
+    return Path(path).parent if isinstance(path, str) else None
+
+
+def unreachable(kind: str, name: str, revision: str, file: str = "", partly: bool = False) -> ModelError:
+    """Return the error for a model on the hub, which can't be reached, that is not in its cache, or only partly."""
+    what = "the complete model" if partly else f"this revision of {name}" if revision else "a model of that name"
     return ModelError(
-        place,
-        "no such folder, and no model of that name: the hub can't be reached, and its cache does not contain "
-        "the complete model",
-        "config.json, model.safetensors and tokenizer.json",
-        f"Put these files in a folder and give its path, or put the model in {constants.HF_HUB_CACHE}.",
+        f"{kind}:{name}" + (f"@{revision}" if revision else ""),
+        f"no such folder; the hub can't be reached, and its cache {constants.HF_HUB_CACHE} does not contain {what}",
+        file or "config.json, model.safetensors and tokenizer.json", hub.download(name, revision, file),
     )  # fmt: skip
 
 
@@ -91,14 +99,14 @@ def parts(kind: str, path: str) -> tuple[str, Path | None]:
     else:
         base, _, name = path.rpartition("+")
         if (folder := _folder(name)) is None:
-            unreachable = (
-                "" if hub.is_reachable(constants) else " here or in the hub's cache, and the hub can't be reached"
-            )
-            found = f"no {CONFIG} in {name!r}" if Path(name).is_dir() else f"no adapter {name!r}{unreachable}"
-            raise ModelError(
-                place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}",
-                "Give the folder of the adapter, or its name on the hub.",
-            )  # fmt: skip
+            found, cure = f"no adapter {name!r}", "Give the folder of the adapter, or its name on the hub."
+            if Path(name).is_dir():
+                found = f"no {CONFIG} in {name!r}"
+            elif not hub.is_reachable(constants):
+                found += " here or in the hub's cache, and the hub can't be reached"
+                repository, _, revision = name.partition("@")
+                cure += f" {hub.download(repository, revision)}"
+            raise ModelError(place, found, f"BASE+ADAPTER, where ADAPTER has {CONFIG}", cure)
     if folder and (Path(base) / CONFIG).is_file():
         raise ModelError(
             place, f"an adapter as the base model: {base!r}", "a model without an adapter", "Merge it first."
@@ -126,11 +134,12 @@ def _folder(name: str) -> Path | None:
     except Exception as error:  # huggingface_hub raises exceptions of many types
         # It is an adapter. Loaded as a model, it might be one that transformers puts together by itself, unrecorded.
         found = f"an adapter whose files can't be loaded: {str(error)[:300]}"
-        raise ModelError(name, found, f"{CONFIG} and {WEIGHTS[0]}", "Try again, or give a folder with them.") from error
+        cure = hub.download(repository, revision)
+        raise ModelError(name, found, f"{CONFIG} and {WEIGHTS[0]}", cure) from error
 
 
 def _base(place: str, folder: Path) -> str:
-    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter")
+    settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter", hub.again(folder / CONFIG))
     base = settings.get("base_model_name_or_path")
     if not base or not isinstance(base, str):
         raise ModelError(

@@ -1,13 +1,14 @@
 """Refusal of checkpoints whose files can't be read safely. No weights are read here, and no heavy library is loaded."""
 
 import json
-import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import ModelError
+from syntagm.io import hub
 from syntagm.io.json import record
+from syntagm.models.hugging_face.damage import refuse_damaged_weights
 
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
 _MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
@@ -26,8 +27,8 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
         kind: the kind of language model, for messages.
 
     Raises:
-        ModelError: there are no safetensors, they have repeated names, the model has its own code, or the file of its
-            tokenizer gives a token a number beyond any vocabulary.
+        ModelError: there are no safetensors, they are damaged or incomplete, the model has its own code, or the file of
+            its tokenizer gives a token a number beyond any vocabulary.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
@@ -39,15 +40,16 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     weights = sorted(folder.glob("*.safetensors"))
     for index in sorted(folder.glob("*.index.json")):
         _refuse_other_files(index, pickle)
-    for path in weights:
-        _refuse_repeated_names(path)
+    refuse_damaged_weights(folder)
     pickles = [path.name for pattern in PICKLES for path in sorted(folder.glob(pattern))]
     if not weights and pickles and not pickle:
         raise ModelError(
             place, f"only pickled weights ({pickles[0]})", "model.safetensors",
             "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
         )  # fmt: skip
-    settings = record(config, ModelError, "the configuration of a model")
+    if not weights and not pickles:
+        raise ModelError(place, "no weights", "model.safetensors", hub.again(folder))
+    settings = record(config, ModelError, "the configuration of a model", hub.again(config))
     _refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
@@ -114,7 +116,7 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
     Raises:
         ModelError: it names such files, or can't be read.
     """
-    listed = record(index, ModelError, "an index of weight files").get("weight_map")
+    listed = record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
     if not isinstance(listed, dict) or not all(isinstance(name, str) for name in listed.values()):
         raise ModelError(str(index), "no weight_map of file names", "an index of weight files")
     for name in sorted(set(listed.values())):
@@ -125,24 +127,3 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
                 str(index), f"the weight file {name!r}", "safetensors files",
                 "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
             )  # fmt: skip
-
-
-def _refuse_repeated_names(path: Path) -> None:
-    """Refuse a safetensors file with a repeated name. The library uses the last tensor of that name; other readers may not."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
-            repeated = next(name for name in names if names.count(name) > 1)
-            raise ModelError(str(path), f"the name {repeated!r} twice in the header", "each tensor once")
-        return dict(pairs)
-
-    with open(path, "rb") as file:
-        length = file.read(8)
-        size = struct.unpack("<Q", length)[0] if len(length) == 8 else 0
-        if not 2 <= size <= 100_000_000:
-            raise ModelError(str(path), "not a safetensors file, or truncated", "a complete safetensors file")
-        try:
-            json.loads(file.read(size), object_pairs_hook=unique)
-        except (ValueError, RecursionError) as error:
-            raise ModelError(str(path), f"a damaged header ({error})", "a complete safetensors file") from error

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import InContext, Surprisals
 from syntagm.errors import ModelError, UsageError
+from syntagm.io import hub
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
@@ -208,4 +209,5 @@ def _fetched(path: str) -> Path:
         return Path(huggingface_hub.snapshot_download(name, revision=revision or None, allow_patterns=patterns))
     except Exception as error:  # the hub's library raises exceptions of many types
         found = " ".join(str(error).split())[:300]
-        raise ModelError(f"vllm:{path}", f"no such folder, and on the hub: {found}", "a folder or a model") from error
+        found = f"no such folder, and on the hub: {found}"
+        raise ModelError(f"vllm:{path}", found, "a folder or a model", hub.download(name, revision)) from error

@@ -45,6 +45,8 @@ _ENDED = ("CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "OUT_OF_MEMORY", "TIME
 _FORGOTTEN = "unknown to Slurm"
 # Why a job will never start.
 _HOPELESS = re.compile("PartitionTimeLimit|BadConstraints|Invalid(Account|QOS)|.*PerJob(Limit)?")
+# How the complaints of sbatch begin.
+_ERROR = "sbatch: error: "
 # What sbatch says where no cluster is configured, or its controller does not answer.
 _UNREACHABLE = re.compile("resolve_ctls|establish a configuration source|contact slurm controller", re.IGNORECASE)
 
@@ -94,6 +96,7 @@ class Slurm(Executor):
         """
         self._exchange, self._session = Exchange(session.exchange), session.exchange / "session"
         if not self._session.exists():
+            # A pickle, as in the pipes of other executors: the folder was made for this command, and is deleted after it.
             self._session.write_bytes(pickle.dumps(session))
         self._due += workers
         self._submit()
@@ -124,7 +127,9 @@ class Slurm(Executor):
             self._submit()
             return {}
         lines = (complaints if code else printed).strip().splitlines()
-        found = lines[0].removeprefix("sbatch: error: ") if lines else f"sbatch: exit code {code}"
+        # A cluster may greet its users first.
+        errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+        found = next(iter([*errors, *lines]), f"sbatch: exit code {code}")
         self._refusal = (self._no_cluster if _UNREACHABLE.search(found) else self._refused)(found)
         refused, self._due = [*workers, *self._due], []
         return dict.fromkeys(refused, found)

@@ -1,0 +1,107 @@
+"""Damaged and missing files of checkpoints: which file it is, what is wrong with it, and how to replace it."""
+
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import ModelError
+from syntagm.io import hub
+from syntagm.io.json import record
+
+_INDEX = "model.safetensors.index.json"
+_SHARD = re.compile(r"-\d{5}-of-(\d{5})\.safetensors")
+# The longest header that the safetensors library reads.
+_LONGEST = 100_000_000
+_SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+
+
+def refuse_damaged_weights(folder: Path) -> None:
+    """Refuse the safetensors files of a checkpoint or adapter if one is damaged, incomplete or missing.
+
+    Only headers are read: they give the sizes of the files, and the index the names of all files.
+
+    Raises:
+        ModelError: a file is truncated, too long, or has a header that can't be read or names a tensor twice; or one of
+            several files is missing, or their index is.
+    """
+    for path in sorted(folder.glob("*.safetensors")):
+        _refuse_damaged_safetensors(path)
+    index, single = folder / _INDEX, folder / "model.safetensors"
+    if single.exists():
+        return
+    if index.is_file():
+        for name in sorted(set(_names_in(index))):
+            if not (folder / name).is_file():
+                raise ModelError(str(folder / name), f"no such file, which {_INDEX} names", "all files of the weights",
+                    hub.again(folder / name),
+                )  # fmt: skip
+    elif shards := [path for path in sorted(folder.glob("model-*.safetensors")) if _SHARD.search(path.name)]:
+        found = f"no such file, beside weights in several files ({shards[0].name}, ...)"
+        raise ModelError(str(index), found, "an index of weight files", hub.again(index))
+
+
+def refuse_damaged_settings(folder: Path) -> None:
+    """Refuse a damaged configuration or tokenizer of a checkpoint.
+
+    Raises:
+        ModelError: a file is no JSON object, or tokenizer.json is no tokenizer.
+    """
+    for path in (folder / name for name in _SETTINGS):
+        if path.exists():
+            record(path, ModelError, "a complete file in JSON", hub.again(path))
+    if (path := folder / "tokenizer.json").exists():
+        from tokenizers import Tokenizer
+
+        try:
+            Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises Exception itself
+            found = f"no tokenizer ({error})"
+            raise ModelError(str(path), found, "a tokenizer of the tokenizers library", hub.again(path)) from error
+
+
+def _names_in(index: Path) -> list[str]:
+    listed = record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
+    return [name for name in listed.values() if isinstance(name, str)] if isinstance(listed, dict) else []
+
+
+def _refuse_damaged_safetensors(path: Path) -> None:
+    """Refuse a safetensors file whose header can't be read, names a tensor twice, or gives another size than the file has.
+
+    Of several tensors of one name, the library uses the last; other readers may not.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise ModelError(str(path), f"the name {repeated!r} twice in the header", "each tensor once")
+        return dict(pairs)
+
+    expected = "a complete safetensors file"
+    try:
+        with open(path, "rb") as file:
+            actual = file.seek(0, 2)
+            file.seek(0)
+            start = file.read(8)
+            length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+            if start == b"version ":
+                raise ModelError(str(path), "a pointer of Git LFS instead of the weights", expected, hub.again(path))
+            if not 2 <= length <= _LONGEST:
+                raise ModelError(
+                    str(path), f"not a safetensors file, or truncated ({actual:,} bytes)", expected, hub.again(path)
+                )
+            if actual < 8 + length:
+                found = f"truncated: the header alone has {8 + length:,} bytes, the file {actual:,}"
+                raise ModelError(str(path), found, expected, hub.again(path))
+            header = json.loads(file.read(length), object_pairs_hook=unique)
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            size = 8 + length + max(ends, default=0)
+    except OSError as error:
+        raise ModelError(str(path), f"can't be read ({error.strerror})", expected, hub.again(path)) from error
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise ModelError(str(path), f"a damaged header ({error})", expected, hub.again(path)) from error
+    if size != actual:
+        found = f"{'truncated' if actual < size else 'too long'}: by its header it has {size:,} bytes, but it has {actual:,}"
+        raise ModelError(str(path), found, expected, hub.again(path))
