@@ -53,7 +53,6 @@ def test_work_that_writes_nothing_leaves_nothing(tmp_path: Path) -> None:
             raise KeyError
     assert [path.name for path in tmp_path.rglob("*")] == ["old"]
     for folder in ("new/inner", "old"):
-        with pytest.raises(KeyError), lock.held(tmp_path / folder):
+        with lock.held(tmp_path / folder):
             (tmp_path / folder / "result").touch()
-            raise KeyError
         assert {path.name for path in (tmp_path / folder).iterdir()} == {"lock", "result"}

@@ -24,7 +24,6 @@ from toy_runs import pairs
 import syntagm as sg
 from syntagm.models.contract import LanguageModel
 from syntagm.models.random.model import load
-from syntagm.runs.ledger import tolerance
 from syntagm.stats.adjust import holm
 from syntagm.stats.chance.chance import chance
 from syntagm.suite import Item, Prediction, Suite
@@ -65,7 +64,7 @@ def asked(collection: str) -> Iterator[tuple[Suite, Prediction, float]]:
 
 def held(suite: Suite, model: LanguageModel) -> dict[str, list[float]]:
     """Prediction -> the verdict on each item."""
-    found = evaluate(suite, model, "strict", tolerance(model))
+    found = evaluate(suite, model, "strict", max(1e-4, model.numerical_error))
     return {one.name: [row.value for row in found.results if row.measure == one.name] for one in suite.predictions}
 
 

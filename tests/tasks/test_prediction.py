@@ -10,9 +10,10 @@ from syntagm import formula
 from syntagm.answers import Surprisals
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
-from syntagm.runs.ledger import tolerance
+from syntagm.runs.ledger import options_of
 from syntagm.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
 from syntagm.tasks.predictions.prediction import PredictionMeasure
+from syntagm.tasks.predictions.task import Predictions
 from syntagm.tasks.reading import Reading
 
 TEXT = "The dogs bark ."
@@ -225,7 +226,7 @@ def test_a_token_over_a_border_makes_the_item_undefined_with_a_reason() -> None:
 
 
 def test_the_tolerance_is_the_measured_noise_where_that_is_larger() -> None:
-    assert tolerance(names.load("toy")) == 1e-4
+    assert options_of(Predictions(), names.load("toy"), {})["tolerance"] == 1e-4
     coarse = Told()
     coarse.numerical_error = 0.3
-    assert tolerance(coarse) == 0.3
+    assert options_of(Predictions(), coarse, {})["tolerance"] == 0.3
