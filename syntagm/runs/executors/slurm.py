@@ -96,6 +96,7 @@ class Slurm(Executor):
         """
         self._exchange, self._session = Exchange(session.exchange), session.exchange / "session"
         if not self._session.exists():
+            # A pickle, as in the pipes of other executors: the folder was made for this command, and is deleted after it.
             self._session.write_bytes(pickle.dumps(session))
         self._due += workers
         self._submit()
