@@ -38,12 +38,13 @@ def again(path: Path) -> str:
     >>> again(Path("/hub/models--org--name/snapshots/0123/config.json"))
     'Where there is a network: hf download org/name config.json --revision 0123'
     """
-    if not (match := _STORED.search(path.absolute().as_posix())):
+    place = path.absolute().as_posix()
+    if not (match := _STORED.search(place)):
         return f"Download or copy {path.name} again."
     # What is in the cache under its name is not downloaded again, whatever its content.
     delete = f"Delete {path.resolve()}. " if path.is_file() else ""
     repository = match[2].replace("--", "/", 1)
-    return delete + download(repository, match[3], path.as_posix()[match.end() :], dataset=match[1] == "datasets")
+    return delete + download(repository, match[3], place[match.end() :], dataset=match[1] == "datasets")
 
 
 def is_reachable(constants: Any) -> bool:

@@ -238,10 +238,12 @@ class _Driver:
             return
         if "unchanged" in head:
             self._note(arrival, model)
-            self._progress.began(model.job.label or model.job.model)
-            model.ledger.run().report_finished(self._progress)
             self._dismiss(number)
-            yield from self._finish(number)
+            for job, result in self._finish(number):
+                self._progress.began(job.label or job.model)
+                if isinstance(result, Run):
+                    result.report_finished(self._progress)
+                yield job, result
             return
         units = tuple(Unit(*fields) for fields in head["units"])
         files = {name: path.read_bytes() for name, path in arrival.files.items()}

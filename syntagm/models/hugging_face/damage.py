@@ -11,7 +11,7 @@ from syntagm.io import hub
 from syntagm.io.json import record
 
 _INDEX = "model.safetensors.index.json"
-_SHARD = re.compile(r"-\d{5}-of-(\d{5})\.safetensors")
+_SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors")
 # The longest header that the safetensors library reads.
 _LONGEST = 100_000_000
 _SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
@@ -34,9 +34,8 @@ def refuse_damaged_weights(folder: Path) -> None:
     if index.is_file():
         for name in sorted(set(_names_in(index))):
             if not (folder / name).is_file():
-                raise ModelError(str(folder / name), f"no such file, which {_INDEX} names", "all files of the weights",
-                    hub.again(folder / name),
-                )  # fmt: skip
+                found = f"no such file, which {_INDEX} names"
+                raise ModelError(str(folder / name), found, "all files of the weights", hub.again(folder / name))
     elif shards := [path for path in sorted(folder.glob("model-*.safetensors")) if _SHARD.search(path.name)]:
         found = f"no such file, beside weights in several files ({shards[0].name}, ...)"
         raise ModelError(str(index), found, "an index of weight files", hub.again(index))
