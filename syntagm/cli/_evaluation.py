@@ -71,7 +71,12 @@ def executor(parser: argparse.ArgumentParser) -> None:
         help="compute in other processes: local:N (N of this machine), slurm:N (N jobs), ray[:ADDRESS]",
     )
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("-q", "--quiet", action="store_true", help="print nothing but results, warnings and errors")
+    amount.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print no progress: only results with notes on them, warnings and errors",
+    )
     amount.add_argument(
         "-v",
         "--verbose",

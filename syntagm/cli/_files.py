@@ -23,8 +23,8 @@ def add_output(parser: argparse._ActionsContainer, metavar: str, help: str, requ
     Arguments:
         metavar: FILE for a file, whose folder must exist; DIR or STEM for output whose folders are created.
     """
-    kind = file if metavar == "FILE" else folder
-    parser.add_argument("-o", "--output", metavar=metavar, required=required, type=kind, help=help)
+    kinds = {"FILE": file, "DIR": folder, "STEM": stem}
+    parser.add_argument("-o", "--output", metavar=metavar, required=required, type=kinds[metavar], help=help)
 
 
 def file(text: str) -> Path:
@@ -41,7 +41,15 @@ def file(text: str) -> Path:
 
 
 def folder(text: str) -> Path:
-    """Return the path of a folder to write, or of files in a new folder; the errors are the same as for `file`."""
+    """Return the path of a folder to write, which may be new; the errors are the same as for `file`."""
+    path = stem(text)
+    if path.exists() and not path.is_dir():
+        raise RunError(str(path), "not a folder", "a folder", "Choose another folder.")
+    return path
+
+
+def stem(text: str) -> Path:
+    """Return the path of files to write, without extension, in a folder that may be new; errors as for `file`."""
     path = _path(text)
     _try(path, next(place for place in (path, *path.absolute().parents) if place.exists()))
     return path
@@ -60,7 +68,7 @@ def _try(path: Path, place: Path) -> None:
     if place.exists() and not place.is_dir():
         if place != path:
             raise RunError(str(path), f"{place} is not a folder", "a path in a folder", "Choose another folder.")
-        return  # a file in place of the folder: the command says what it expects
+        return  # files with this stem stand beside it
     try:
         with tempfile.TemporaryFile(dir=place):
             pass

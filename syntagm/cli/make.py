@@ -62,6 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the suites one by one; each file is written completely or not at all."""
     from syntagm.cli import DONE, FELL_SHORT
+    from syntagm.io import atomic
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import with_options
 
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         template.words_of(arguments.vocabulary)
     files = expand([with_options(source, options) for source in arguments.source])
-    _folder(arguments.output)
+    atomic.make_folder(arguments.output)
     seen: set[str] = set()
     counts: list[int] = []
     unfilled: list[str] = []
@@ -123,14 +124,6 @@ def _format(name: str) -> tuple[str, str]:
     if name not in known:
         raise UsageError("--as", repr(name), "one of " + ", ".join(known))
     return known[name]
-
-
-def _folder(output: Path) -> None:
-    from syntagm.io import atomic
-
-    if output.exists() and not output.is_dir():
-        raise UsageError(f"-o {output}", "not a folder", "a folder")
-    atomic.make_folder(output)
 
 
 def _file_name(name: str) -> str:

@@ -102,6 +102,7 @@ def test_models_that_can_not_be_loaded(tmp_path: Path, shown: Callable[..., str]
         (("toy", "--suite", "hu2020/none"), "hu2020/none: no suite 'none' in hu2020"),
         (("toy", "--suite", "double.tsv", "copy/double.tsv"), "suite double: two suites with this name"),
         (("toy", "--suite", "hu2020/mvrr", "-o", "double.tsv/out"), "double.tsv is not a folder"),
+        (("toy", "--suite", "hu2020/mvrr", "-o", "double.tsv"), "double.tsv: not a folder; expected a folder"),
     ],
 )
 def test_lines_that_can_not_be_done(
