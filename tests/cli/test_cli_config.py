@@ -131,7 +131,6 @@ def test_an_error_names_the_file_and_the_key_of_the_value(
     lines = [f"{key} = {value}" for key, value in keys.items() if f"{key} = " not in text]
     Path("config.toml").write_text("\n".join([text, *lines]))
     assert run("--config", "config.toml", "-q") == 2
-    # Of a value for which the command line has another one, the file says nothing.
     assert said in capsys.readouterr().err.splitlines()[0] + "\n"
     assert not Path("run").exists()
 
@@ -144,6 +143,7 @@ def test_an_error_in_a_suite_is_not_that_of_the_file_that_names_it(
     Path("config.toml").write_text('models = ["toy"]\nsuite = "pairs.tsv"\noutput = "run"\nlimit = 0')
     assert run("--config", "config.toml", "-q", "--limit", 1) == 2
     assert capsys.readouterr().err.startswith("syntagm: pairs.tsv, line 2: ")
+    # Nor has the file to do with a value that the command line replaces.
     assert run("--config", "config.toml", "-q", "--limit", -1) == 2
     assert capsys.readouterr().err == "syntagm: --limit: -1; expected at least 1\n"
 
