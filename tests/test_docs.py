@@ -36,6 +36,8 @@ PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TUTORIALS = {"first_suite.md", "cross_a_lexicon.md", "paradigm.md"}  # run with their commands by test_tutorials.py
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in TUTORIALS]
+# Asking a model for thousands of verbs, and all that can be done in Python, take seconds.
+LONG = {"gaps.md", "python.md"}
 
 
 def name(page: Path) -> str:
@@ -53,8 +55,7 @@ def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(
     "page",
-    # The page about gaps asks a model for thousands of verbs.
-    [pytest.param(page, marks=[pytest.mark.slow] * (page.name == "gaps.md"), id=name(page)) for page in WITH_CODE],
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG), id=name(page)) for page in WITH_CODE],
 )
 def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,10 +1,10 @@
 """Which way imports point (docs/design.md), and what is loaded when."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,15 +62,18 @@ def room(parts: tuple[str, ...]) -> str:
     return Path(parts[0]).stem
 
 
-def imported(tree: ast.Module) -> Iterator[str]:
+@functools.cache
+def imported(path: Path) -> list[str]:
     """The dotted names that a file imports, wherever in it."""
-    for node in ast.walk(tree):
+    found = list[str]()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, "relative imports are not read here"
             # `from syntagm import suite` imports a module, `from syntagm.suite import Suite` a name of one.
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
 def fault(path: str, target: str) -> str | None:
@@ -103,7 +106,7 @@ def edges() -> dict[str, set[str]]:
     return {
         name: {
             module
-            for target in imported(ast.parse(path.read_text(encoding="utf-8")))
+            for target in imported(path)
             for module in [target if target in known else target.rpartition(".")[0]]
             if module in known and module != name
         }
@@ -140,13 +143,15 @@ def test_private_modules_are_imported_in_their_own_folder_only() -> None:
     assert not found
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_imports_point_down(path: Path) -> None:
-    name = path.relative_to(PACKAGE).as_posix()
-    assert room(Path(name).parts) in FLOOR, f"{name} stands on no floor"
-    found = [fault(name, target) for target in imported(ast.parse(path.read_text(encoding="utf-8")))]
-    # The public names are at home everywhere; __init__ only points there.
-    assert name == "__init__.py" or not [message for message in found if message]
+def test_imports_point_down() -> None:
+    found = list[str | None]()
+    for path in files():
+        name = path.relative_to(PACKAGE).as_posix()
+        assert room(Path(name).parts) in FLOOR, f"{name} stands on no floor"
+        # The public names are at home everywhere; __init__ only points there.
+        if name != "__init__.py":
+            found += [fault(name, target) for target in imported(path)]
+    assert not [message for message in found if message]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +187,7 @@ def test_the_ground_floors_need_numpy_at_most() -> None:
     for name in [room for rooms in FLOORS[:5] for room in rooms]:
         place = PACKAGE / name
         for path in place.rglob("*.py") if place.is_dir() else [PACKAGE / f"{name}.py"]:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            assert {target.split(".")[0] for target in imported(tree)} <= allowed, path
+            assert {target.split(".")[0] for target in imported(path)} <= allowed, path
 
 
 def loaded(code: str) -> set[str]:

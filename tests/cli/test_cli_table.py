@@ -203,7 +203,7 @@ def test_a_suite_without_predictions_stands_in_no_table(tmp_path: Path, capsys: 
     assert [row["suite"] for row in printed(capsys, "scores", str(tmp_path))] == ["plain", "mean of 1 suite"]
 
 
-@pytest.mark.parametrize("command", ["report", "export", "compare"])
+@pytest.mark.parametrize("command", [pytest.param("report", marks=pytest.mark.slow), "export", "compare"])
 def test_other_commands_spare_files_too(command: str, runs: list[str], tmp_path: Path) -> None:
     words = {
         "report": ["report", runs[0]],

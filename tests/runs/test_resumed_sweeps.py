@@ -19,7 +19,10 @@ from syntagm.runs.store import open_run
 from syntagm.tasks.align import Rule
 from syntagm.tasks.predictions.task import Predictions
 
-WAYS = pytest.mark.parametrize("way", [[], ["--executor", "here"]], ids=["in process", "workers"])
+WAYS = pytest.mark.parametrize(
+    "way",
+    [pytest.param([], id="in process"), pytest.param(["--executor", "here"], id="workers", marks=pytest.mark.slow)],
+)
 
 
 @pytest.fixture
