@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -85,29 +85,25 @@ class Session:
 
 
 class _Suites:
-    """The suites of a session, one file in memory at a time, and the file of each suite that was read."""
+    """The suites of a session, and the file of each suite that was read."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._files: dict[str, str] = {}
-        self._last: tuple[str, list[Suite]] = ("", [])
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._files = SuiteFiles(work.files)
+        self._file_of: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Suite]:
-        for file in self._session.work.files:
-            for suite in self._read(file):
-                self._files[suite.name] = file
+        for file in self._work.files:
+            for suite in self._sampled(self._files.read(file)):
+                self._file_of[suite.name] = file
                 yield suite
 
-    def having(self, suite: str) -> Sequence[Suite]:
-        """Return the suites in the file of a suite."""
-        file = self._files[suite]
-        if self._last[0] != file:
-            self._last = (file, list(self._read(file)))
-        return self._last[1]
+    def named(self, name: str) -> Iterable[Suite]:
+        """Return the suite with a name, if its file still contains it."""
+        return self._sampled(suite for suite in self._files.read(self._file_of[name]) if suite.name == name)
 
-    def _read(self, file: str) -> Iterator[Suite]:
-        work = self._session.work
-        return iter(Sampled(SuiteFiles([file]), work.limit, work.seed, work.reach))
+    def _sampled(self, suites: Iterable[Suite]) -> Sampled:
+        return Sampled(suites, self._work.limit, self._work.seed, self._work.reach)
 
 
 class _Loaded:
@@ -143,8 +139,7 @@ class _Loaded:
         if not (unit := self._units.get(name)):
             cure = "Restore the suites and run the same command again, or choose another folder."
             raise InputError("--suite", f"no unit {name[:8]} any more", "suites that do not change during a run", cure)
-        suites = self._suites.having(unit.suite)
-        for suite, units in missing_units(suites, [unit], self.plan):
+        for suite, units in missing_units(self._suites.named(unit.suite), [unit], self.plan):
             for planned_unit, content in task.contents(suite, units, self.plan, self.model, self.options):
                 judged, cached = compute(task, self.model, planned_unit, content, cache, progress)
                 line, files = encoded(planned_unit, judged, cached)
@@ -201,7 +196,7 @@ class Worker:
 
     def __init__(self, session: Session, name: str) -> None:
         self.name, self._session, self.answered = name, session, _Answered()
-        self._exchange, self._suites = Exchange(session.exchange), _Suites(session)
+        self._exchange, self._suites = Exchange(session.exchange), _Suites(session.work)
         self._versions = versions()
         self._loaded: _Loaded | None = None
         # The suites, as the record of the last planned run describes them.

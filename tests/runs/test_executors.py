@@ -18,6 +18,7 @@ from executor_for_tests import Here
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
 from syntagm.io import atomic
+from syntagm.materials import suite_files
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
@@ -312,16 +313,34 @@ class TestRefusals:
         assert "toy: changed during the run: its fingerprint is of anoth; expected " in str(result)
         drive_all(tmp_path / "out", files, Here(), ("toy",))
 
-    def test_suites_that_change_during_the_run(self, tmp_path: Path, files: list[str]) -> None:
+    @pytest.mark.parametrize("most_bytes", [0, suite_files.MOST_BYTES], ids=["read again", "held in memory"])
+    def test_suites_that_change_during_the_run(
+        self,
+        most_bytes: int,
+        tmp_path: Path,
+        files: list[str],
+        expected: dict[str, bytes],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(suite_files, "MOST_BYTES", most_bytes)
+
         def change(step: int) -> str:
             if step == 3:
                 for file in files:
                     Path(file).write_text("good\tbad\nA dog.\tDog a.\n")
             return ""
 
-        result = drive_all(tmp_path / "out", files, Here(1, change), ("toy",))["m0"]
-        assert isinstance(result, InputError)
-        assert "has changed since the run began" in str(result)
+        out = tmp_path / "out"
+        result = drive_all(out, files, Here(1, change), ("toy",))["m0"]
+        if most_bytes:
+            # What the numbers are of is recorded, so the same command notices the change.
+            found = {name: content for name, content in contents(out).items() if name.startswith("m0")}
+            assert found == {name: content for name, content in expected.items() if name.startswith("m0")}
+            result = drive_all(out, files, Here(1), ("toy",))["m0"]
+            assert "a run on other suites" in str(result)
+        else:
+            assert isinstance(result, InputError)
+            assert "has changed since the run began" in str(result)
 
     def test_a_worker_of_another_version_ends_the_command(
         self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
