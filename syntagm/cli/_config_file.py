@@ -27,7 +27,7 @@ class Source:
     Arguments:
         file: the file.
         keys: an option, as it is written on the command line, and its key itself -> the key in the file.
-        values: texts in the file -> their keys.
+        values: texts in the file, none of them empty -> their keys.
         models: the models in the file, in order.
         replaced: the keys that the command line replaces.
     """
@@ -50,11 +50,12 @@ class Source:
         option = re.match(r"[\w-]+(?!\S)", error.place)
         if option and (key := self.keys.get(option[0])):
             return f"{self.file}, {key}{error.place[option.end() :]}"
-        for value, key in self.values.items():
+        # Of a folder and a file in it, the file is meant.
+        for value in sorted(self.values, key=len, reverse=True):
             # What is wrong inside a file is not the fault of the one that names it.
             before, found, rest = error.place.partition(value)
             if found and not (rest and (isinstance(error, InputError) or rest[0].isalnum())) and before in _BEFORE:
-                return f"{self.file}, {key}: {error.place}"
+                return f"{self.file}, {self.values[value]}: {error.place}"
         about_model = error.place.startswith("model ")
         named = [n for n, model in enumerate(self.models, 1) if about_model and error.place == f"model {model}"]
         if named or (len(self.models) == 1 and (about_model or isinstance(error, ModelError))):
@@ -109,7 +110,8 @@ def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> t
         else:
             options += _words(action, key, value, file)
             keys |= dict.fromkeys([key, *action.option_strings], key)
-            values |= {text: key for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)}
+            texts = [text for text in (value if isinstance(value, list) else [value]) if text and isinstance(text, str)]
+            values |= dict.fromkeys(texts, key)
     return options, Source(file, keys, values, models, replaced)
 
 

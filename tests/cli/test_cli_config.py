@@ -105,6 +105,8 @@ def test_what_a_file_can_not_say(text: str, said: str, tmp_path: Path, capsys: p
         ("seed = 7.5\nlimit = 2", "config.toml, seed: '7.5'; expected a whole number"),
         ('suite = "hu2020/none"', "config.toml, suite: hu2020/none: no suite 'none' in hu2020"),
         ('suite = "none.tsv"', "config.toml, suite: none.tsv: no such file"),
+        ('output = "new"\nsuite = "new/none.tsv"', "config.toml, suite: new/none.tsv: no such file"),
+        ('cache = ""\nsuite = "none.tsv"', "config.toml, suite: none.tsv: no such file"),
         ('executor = "ray?gpu=1"', "config.toml, executor ray?gpu=1: no option 'gpu'"),
         ('executor = "cluster"', "config.toml, executor: 'cluster'; expected one of local:N"),
         ('measure = "length()"', "config.toml, measure: no such name: 'length'"),
