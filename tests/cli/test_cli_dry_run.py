@@ -125,17 +125,27 @@ def test_a_cluster_without_room_is_found_out_by_the_run(
     def nothing(*_: object, **__: object) -> None:
         pass
 
-    cluster = SimpleNamespace(init=nothing, shutdown=nothing, cluster_resources=lambda: {"CPU": 2.0})
+    machines = [
+        {"Alive": True, "Resources": {"CPU": 2.0, "memory": 9e9}},
+        {"Alive": True, "Resources": {"CPU": 3.0}},
+        {"Alive": False, "Resources": {"CPU": 8.0, "GPU": 8.0}},
+    ]
+    cluster = SimpleNamespace(init=nothing, shutdown=nothing, nodes=lambda: machines)
     monkeypatch.setitem(sys.modules, "ray", cluster)
     for options, found in {
-        "gpus=1": "room for 0 workers with 1 processor and 1 GPU; expected room for one.",
-        "workers=3": "room for 2 workers with 1 processor and 0 GPUs, not for 3; expected at most 2.",
+        "gpus=1": "room for 0 workers with 1 processor and 1 GPU; expected room for one. There are 5 processors and 0 GPUs",
+        "workers=6": "room for 5 workers with 1 processor and 0 GPUs, not for 6; expected at most 5. There are 5 processors",
+        "cpus=2&workers=3": "room for 2 workers with 2 processors and 0 GPUs, not for 3; expected at most 2.",
+        "cpus=4": "room for 0 workers with 4 processors and 0 GPUs; expected room for one.",
+        "memory=5&workers=2": "room for 1 worker with 1 processor, 0 GPUs and 5 GB of memory, not for 2; expected at most 1.",
     }.items():
         line = ["run", "toy", *SUITE, "--executor", f"ray?{options}", "-o", str(tmp_path / "new/out")]
         assert main([*line, "--dry-run"]) == 0
         capsys.readouterr()
         assert main(line) == 2
-        assert f"--executor ray?{options}: {found} There are 2 processors and 0 GPUs." in capsys.readouterr().err
+        shown = capsys.readouterr().err
+        assert f"--executor ray?{options}: {found}" in shown
+        assert " on 2 machines, and each worker runs on one." in shown
         assert left(tmp_path) == set()
 
 

@@ -46,10 +46,10 @@ class Ray(Executor):
             RunError: there is no cluster at the address, or no worker fits into it.
         """
         given, address = self._given, self._address
-        cpus, gpus = given.get("cpus", 1), given.get("gpus", 0)
-        self._resources: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus}
-        if "memory" in given:
-            self._resources["memory"] = given["memory"] << 30
+        needed = {"CPU": given.get("cpus", 1), "GPU": given.get("gpus", 0), "memory": given.get("memory", 0) << 30}
+        self._resources: dict[str, Any] = {"num_cpus": needed["CPU"], "num_gpus": needed["GPU"]}
+        if needed["memory"]:
+            self._resources["memory"] = needed["memory"]
         try:
             self._ray.init(
                 address or "local",
@@ -62,19 +62,18 @@ class Ray(Executor):
             raise RunError(
                 f"--executor {self.text}", first_line(error), "the address of a running Ray cluster", cure
             ) from error
-        there = self._ray.cluster_resources()
-        fit = int(there.get("GPU", 0) // gpus) if gpus else int(there.get("CPU", 0) // cpus)
+        # Ray would wait without end for a machine that has all that a worker needs.
+        machines = [machine["Resources"] for machine in self._ray.nodes() if machine["Alive"]]
+        fit = sum(_room(machine, needed) for machine in machines)
         self.count = given.get("workers", fit)
         if not 1 <= self.count <= fit:
             self._ray.shutdown()
-            each = f"{counted(cpus, 'processor')} and {counted(gpus, 'GPU')}"
-            found = f"room for {counted(fit, 'worker')} with {each}"
+            found = f"room for {counted(fit, 'worker')} with {_shown(needed)}"
             if self.count:
                 found += f", not for {self.count:,}"
-            has = f"{counted(int(there.get('CPU', 0)), 'processor')} and {counted(int(there.get('GPU', 0)), 'GPU')}"
-            raise RunError(
-                f"--executor {self.text}", found, f"at most {fit:,}" if fit else "room for one", f"There are {has}."
-            )
+            has = {name: sum(machine.get(name, 0) for machine in machines) for name, amount in needed.items() if amount}
+            cure = f"There are {_shown(has)} on {counted(len(machines), 'machine')}, and each worker runs on one."
+            raise RunError(f"--executor {self.text}", found, f"at most {fit:,}" if fit else "room for one", cure)
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
         """Start an actor per worker."""
@@ -105,6 +104,23 @@ class Ray(Executor):
             self._ray.kill(actor)
         self._actors.clear()
         self._ray.shutdown()
+
+
+def _room(machine: Mapping[str, float], needed: Mapping[str, int]) -> int:
+    """Return the number of workers that fit into a machine."""
+    return min(int(machine.get(name, 0) // amount) for name, amount in needed.items() if amount)
+
+
+def _shown(resources: Mapping[str, float]) -> str:
+    """Return resources in words.
+
+    >>> _shown({"CPU": 2.0, "GPU": 0, "memory": 8 << 30})
+    '2 processors, 0 GPUs and 8 GB of memory'
+    """
+    processors, gpus = counted(int(resources["CPU"]), "processor"), counted(int(resources.get("GPU", 0)), "GPU")
+    if memory := int(resources.get("memory", 0)) >> 30:
+        return f"{processors}, {gpus} and {memory:,} GB of memory"
+    return f"{processors} and {gpus}"
 
 
 class _Actor:
