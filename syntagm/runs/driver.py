@@ -144,6 +144,8 @@ class _Driver:
         self._waiting = deque(range(len(jobs)))
         self._open: dict[int, _Model] = {}
         self._started = self._ended_workers = self._barren = 0
+        # The workers that have delivered something.
+        self._delivered: set[str] = set()
         self._pulses: dict[tuple[Piece, str], Pulse] = {}
         self._looked = time.monotonic()
         self._refused = -math.inf
@@ -201,6 +203,7 @@ class _Driver:
 
     def _receive(self, arrivals: Sequence[Arrival]) -> Iterator[tuple[Job, Run | SyntagmError]]:
         """Open runs, finish runs, and commit units. What nobody waits for any more is ignored: another worker was quicker."""
+        self._delivered |= {arrival.worker for arrival in arrivals}
         units: dict[int, list[Arrival]] = {}
         refused = []
         for arrival in arrivals:
@@ -361,7 +364,8 @@ class _Driver:
         self._pulses = {
             key: self._pulses.get(key) or Pulse(self._exchange.lease_of(*key), self._session.patience) for key in leases
         }
-        busy = {worker for _, worker in leases}
+        # To end with a lease is the fault of the unit.
+        blameless = self._delivered | {worker for _, worker in leases} | set(filter(self._executor.evicted, ended))
         for worker, reason in ended.items():
             self._progress.noted(f"{worker}: ended with {self._words(worker, reason)}")
         for piece, worker in leases:
@@ -375,13 +379,13 @@ class _Driver:
             self._exchange.release(piece, worker)
             yield from self._again(piece, why, blamed=not self._executor.evicted(worker))
         self._ended_workers += len(ended)
-        self._replace({worker: reason for worker, reason in ended.items() if worker not in busy})
+        self._replace({worker: reason for worker, reason in ended.items() if worker not in blameless})
 
-    def _replace(self, idle: Mapping[str, str]) -> None:
+    def _replace(self, barren: Mapping[str, str]) -> None:
         """Start workers for those that have ended, as far as there is work for them.
 
         Arguments:
-            idle: the workers that have just ended without a lease, with the reasons.
+            barren: the workers that have just ended through a fault of the place where they run, with the reasons.
 
         Raises:
             RunError: too many workers ended before they did anything, or no worker is left and none can be started.
@@ -397,11 +401,12 @@ class _Driver:
             self._refused = time.monotonic()
             self._progress.warned(f"{refusal.place}: {refusal.found}; the other workers go on, and it is tried again")
             return
-        # To end with a lease is the fault of the unit, else that of the place where workers run.
-        self._barren += sum(not self._executor.evicted(worker) for worker in idle)
-        if idle and self._barren >= TRIES:
+        self._barren += len(barren)
+        if barren and self._barren >= TRIES:
             cure = "Finished work is kept: remove the cause and run the same command again."
-            found = f"{TRIES} workers ended without any work, the last one with {self._words(*list(idle.items())[-1])}"
+            found = (
+                f"{TRIES} workers ended without any work, the last one with {self._words(*list(barren.items())[-1])}"
+            )
             raise RunError(f"--executor {self._executor.text}", found, "workers that stay", cure)
         if alive and time.monotonic() < self._refused + self._session.patience:
             return

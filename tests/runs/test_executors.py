@@ -358,6 +358,11 @@ class TestRefusals:
         with pytest.raises(RunError, match="3 workers ended without any work, the last one with exit code 1"):
             drive_all(tmp_path / "out", files, Broken(1))
 
+    def test_workers_that_end_together_after_their_work_are_replaced(self, tmp_path: Path, files: list[str]) -> None:
+        """As those of a cluster that reach their time limit, or are cancelled, while they have nothing to do."""
+        results = drive_all(tmp_path / "out", files, Here(4, lambda _: "killed late"))
+        assert all(isinstance(result, Run) and result.done for result in results.values())
+
     def test_a_run_that_another_process_holds_is_refused_and_the_others_are_done(
         self, tmp_path: Path, files: list[str]
     ) -> None:
