@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pickle
 import platform
 import sys
 import threading
@@ -317,9 +316,8 @@ def _refuse_other_versions(worker: str, expected: dict[str, str], here: dict[str
             )  # fmt: skip
 
 
-def main() -> None:
-    """Serve as a process of the executor `local`, which writes the session to standard input and keeps that open."""
-    session, worker = pickle.load(sys.stdin.buffer)
+def main(session: Session, worker: str) -> None:
+    """Serve as a process of the executor `local`, which keeps the standard input open as long as it lives."""
 
     def end_with_driver() -> None:
         sys.stdin.buffer.read()

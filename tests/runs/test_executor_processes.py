@@ -72,6 +72,35 @@ def test_twelve_models_give_the_same_bytes_as_in_one_process(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("executor", ["local:1", "slurm:1?patience=30"])
+def test_workers_import_nothing_from_the_current_folder_and_pass_on_the_environment(
+    tmp_path: Path, executor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(slurm_for_tests.install(tmp_path / "slurm")), prepend=":")
+    monkeypatch.setenv("PYTHONPATH", "here")
+    monkeypatch.chdir(tmp_path)
+    Path("random.py").write_text("raise SystemExit('the module of the user')")
+    Path("m.toml").write_text('command = ["sh", "-c", "echo $PYTHONPATH > seen; exit 3"]')
+    Path("s.tsv").write_text("good\tbad\nThe dog barks.\tThe dog bark.\n")
+    line = [
+        "run",
+        "exec:m.toml",
+        "toy",
+        "--allow-exec",
+        "--suite",
+        "s.tsv",
+        "-q",
+        "--no-cache",
+        "--no-report",
+        "-o",
+        "out",
+    ]
+    assert main([*line, "--executor", executor]) == 2
+    assert Path("seen").read_text() == "here\n"
+    assert Path("out/toy/results.csv").exists()
+
+
+@pytest.mark.slow
 def test_kills_of_workers_and_drivers_change_nothing(tmp_path: Path) -> None:
     assert list(Kills(tmp_path, "local:2").trials(20, random.Random(1))) == []
 
@@ -121,7 +150,7 @@ def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> No
 
 # A machine: its clock jumps by an hour at each renewal of a lease, and each unit takes longer than the patience.
 MACHINE = """
-import itertools, os, sys, time
+import itertools, os, pathlib, pickle, sys, time
 from syntagm.runs import worker
 
 utime, jumps = os.utime, itertools.count(1)
@@ -132,7 +161,7 @@ def jump(path, *times):
 os.utime = jump
 compute = worker._Loaded.compute
 worker._Loaded.compute = lambda *words: (time.sleep(float(sys.argv[2])), compute(*words))[1]
-worker.main()
+worker.main(pickle.loads(pathlib.Path(sys.argv[3]).read_bytes()), sys.argv[4])
 """
 PATIENCE = 3.0
 
@@ -148,11 +177,9 @@ class Machines(executors.Executor):
 
     def start(self, workers: Sequence[str], session: Session) -> None:
         for worker, hours in zip(workers, ("1", "-1"), strict=True):
-            words = [sys.executable, "-c", MACHINE, hours, str(PATIENCE * 1.5)]
-            process = self._processes[worker] = subprocess.Popen(words, stdin=subprocess.PIPE)
-            assert process.stdin
-            process.stdin.write(pickle.dumps((session, worker)))
-            process.stdin.flush()
+            (file := session.exchange / "session").write_bytes(pickle.dumps(session))
+            words = [sys.executable, "-c", MACHINE, hours, str(PATIENCE * 1.5), str(file), worker]
+            self._processes[worker] = subprocess.Popen(words, stdin=subprocess.PIPE)
         self._exchange = Exchange(session.exchange)
 
     def ended(self) -> Mapping[str, str]:

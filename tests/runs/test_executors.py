@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from syntagm.runs import driver, executors, worker
 from syntagm.runs.driver import Job, drive
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.exchange import RESULTS, Exchange, Outcome, Piece, Pulse
-from syntagm.runs.executors.local import Local
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work, Worker
 from syntagm.tasks.predictions.task import Predictions
@@ -390,23 +388,6 @@ class TestRefusals:
     ) -> None:
         assert main(["run", "toy", "--suite", "hu2020/mvrr", "--executor", executor, "-o", str(tmp_path / "out")]) == 2
         assert message in capsys.readouterr().err
-
-    def test_a_process_that_is_killed_before_it_reads_its_session_is_one_that_ended(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The pipe is broken twice: when the session is written, and when the pipe is closed."""
-
-        class Killed(subprocess.Popen):  # type: ignore[type-arg]
-            def __init__(self, words: Sequence[str], **options: Any) -> None:
-                super().__init__(["true"], **options)
-                self.wait()
-
-        monkeypatch.setattr("subprocess.Popen", Killed)
-        (exchange := Exchange(tmp_path)).create()
-        session = Session(work([]), exchange.folder, tmp_path, {}, 10.0, 120.0)
-        executor = Local("2", {})
-        executor.start(["w1", "w2"], session)
-        assert executor.ended() == {"w1": "exit code 0", "w2": "exit code 0"}
 
 
 class TestLeases:

@@ -55,9 +55,10 @@ class Cluster:
 
     def command(self, name: str, does: str) -> None:
         """Let a command do this."""
-        path = self._folder / name
-        path.write_text(f"#!/bin/sh\ncd {self._folder}\n{does}\n")
-        path.chmod(0o755)
+        # The shell may still read the old one.
+        (new := self._folder / f"{name}.new").write_text(f"#!/bin/sh\ncd {self._folder}\n{does}\n")
+        new.chmod(0o755)
+        new.rename(self._folder / name)
 
     def states(self, *states: str) -> None:
         """Let the jobs be in these states, with these reasons; the jobs of others are there, too."""
@@ -106,7 +107,7 @@ def told(executor: executors.Executor) -> dict[str, str]:
             question._process.wait()
             asked += 1
         time.sleep(0.01)
-    return {}
+    return dict(executor.ended())
 
 
 class TestCommands:
@@ -114,7 +115,7 @@ class TestCommands:
         words = cluster.note("submitted").splitlines()
         assert {"--array=0-2", "--cpus-per-task=2", "--mem=0G", "--time=240", "--no-requeue"} <= set(words)
         job = next(word for word in words if word.startswith("--wrap="))
-        assert job.startswith(f"--wrap=export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2; exec {sys.executable} -c ")
+        assert job.startswith(f"--wrap=export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2; exec {sys.executable} -P -c ")
         assert job.endswith("/session w1 w2 w3")
 
     def test_nobody_waits_for_a_submission(self, cluster: Cluster, slurm: executors.Executor) -> None:

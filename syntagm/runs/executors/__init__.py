@@ -1,7 +1,10 @@
 """Executors: ways to start workers, one per file. The rest, from offering a unit to committing it, is the same for all."""
 
+import pickle
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl
 
@@ -95,6 +98,23 @@ def find(text: str) -> Executor:
     executor = kind(address, options)
     executor.text = text
     return executor
+
+
+def program(module: str, session: "Session") -> list[str]:
+    """Return the beginning of the command of a process that calls `main(session, *words)` of a module; words follow.
+
+    Like the command of the user, the process imports nothing from the current folder.
+    """
+    file = session.exchange / "session"
+    if not file.exists():
+        # A pickle, as Ray makes one: the folder was made for this command, and is deleted after it.
+        file.write_bytes(pickle.dumps(session))
+    place = str(Path(__file__).parents[3])
+    code = (
+        f"import pathlib, pickle, sys; {place!r} in sys.path or sys.path.insert(0, {place!r}); from {module} import main; "
+        "main(pickle.loads(pathlib.Path(sys.argv[1]).read_bytes()), *sys.argv[2:])"
+    )
+    return [sys.executable, "-P", "-c", code, str(file)]
 
 
 def numbers(options: Mapping[str, str], names: Collection[str], executor: str) -> dict[str, int]:

@@ -1,23 +1,18 @@
 """Workers as processes of this machine."""
 
-import contextlib
 import glob
 import os
-import pickle
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import Executor, workers
+from syntagm.runs.executors import Executor, program, workers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
 
-_PACKAGE = Path(__file__).parents[3]
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -40,26 +35,18 @@ class Local(Executor):
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
         """Start a process per worker."""
-        exchange = Exchange(session.exchange)
+        exchange, words = Exchange(session.exchange), program("syntagm.runs.worker", session)
         for worker in workers:
             with exchange.log(worker).open("wb") as log:
                 # In a session of its own, Ctrl-C in the terminal reaches the driver only.
-                process = subprocess.Popen(
-                    [sys.executable, "-c", "from syntagm.runs.worker import main; main()"],
-                    stdin=subprocess.PIPE, stdout=log, stderr=log, env=self._environment(), start_new_session=True,
+                self._processes[worker] = subprocess.Popen(
+                    [*words, worker], stdin=subprocess.PIPE, stdout=log, stderr=log, env=self._environment(),
+                    start_new_session=True,
                 )  # fmt: skip
-            self._processes[worker] = process
             self._started += 1
-            assert process.stdin
-            try:
-                process.stdin.write(pickle.dumps((session, worker)))
-                process.stdin.flush()
-            except BrokenPipeError:
-                pass  # it has ended already, as `ended` finds out
 
     def _environment(self) -> dict[str, str]:
-        path = os.pathsep.join(filter(None, [str(_PACKAGE), os.environ.get("PYTHONPATH")]))
-        environment = dict.fromkeys(_THREADS, "1") | dict(os.environ) | {"PYTHONPATH": path}
+        environment = dict.fromkeys(_THREADS, "1") | dict(os.environ)
         if devices := _devices():
             environment["CUDA_VISIBLE_DEVICES"] = devices[self._started % len(devices)]
         return environment
@@ -68,7 +55,7 @@ class Local(Executor):
         """Return the processes that have ended, with their exit codes or signals."""
         ended = {name: code for name, process in self._processes.items() if (code := process.poll()) is not None}
         for name in ended:
-            self._close(self._processes.pop(name))
+            self._processes.pop(name).communicate()
         return {name: _reason(code) for name, code in ended.items()}
 
     def stop(self) -> None:
@@ -76,15 +63,8 @@ class Local(Executor):
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():
-            process.wait()
-            self._close(process)
+            process.communicate()
         self._processes.clear()
-
-    def _close(self, process: subprocess.Popen[bytes]) -> None:
-        # A process that was killed before it read the session leaves it in the buffer, which `close` tries to write again.
-        with contextlib.suppress(BrokenPipeError):
-            if process.stdin:
-                process.stdin.close()
 
 
 def _devices() -> list[str]:

@@ -4,21 +4,18 @@
 """
 
 import os
-import pickle
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.errors import RunError
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import Executor, numbers, workers
+from syntagm.runs.executors import Executor, numbers, program, workers
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -38,7 +35,6 @@ _NUMBERS = ("time", "cpus", "gpus", "memory", "patience")
 _NAME = "syntagm"
 # The worker is replaced by one with another name as soon as it has ended, so Slurm must not start it again.
 _ALWAYS = (f"--job-name={_NAME}", "--parsable", "--no-requeue", "--nodes=1", "--ntasks=1")
-_WORK = "import sys; from syntagm.runs.executors.slurm import work; work(*sys.argv[1:])"
 # The states of jobs that have ended; those that Slurm ended for reasons of its own come last.
 _EVICTED = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL")
 _ENDED = ("CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", *_EVICTED)
@@ -94,10 +90,7 @@ class Slurm(Executor):
 
         While Slurm has as many jobs as it takes, `sbatch` tries for two minutes.
         """
-        self._exchange, self._session = Exchange(session.exchange), session.exchange / "session"
-        if not self._session.exists():
-            # A pickle, as in the pipes of other executors: the folder was made for this command, and is deleted after it.
-            self._session.write_bytes(pickle.dumps(session))
+        self._exchange, self._program = Exchange(session.exchange), program(__name__, session)
         self._due += workers
         self._submit()
 
@@ -105,13 +98,12 @@ class Slurm(Executor):
         """Submit the workers that are due as one array, unless another submission is on its way."""
         if self._submission or not self._due:
             return
-        words = [sys.executable, "-c", _WORK, str(self._session), *self._due]
         threads = f"export OMP_NUM_THREADS={self._threads} MKL_NUM_THREADS={self._threads}"
         log = self._exchange.log("%A_%a")
         command = _Command(
             "sbatch", *_ALWAYS, *self._options, f"--array=0-{len(self._due) - 1}", f"--output={log}",
             # With `srun`, a worker may get one processor only, whatever its job has.
-            f"--wrap={threads}; exec {shlex.join(words)}",
+            f"--wrap={threads}; exec {shlex.join([*self._program, *self._due])}",
         )  # fmt: skip
         self._submission, self._due = (command, self._due), []
 
@@ -180,11 +172,11 @@ class Slurm(Executor):
         self._jobs.clear()
 
 
-def work(session: str, *workers: str) -> None:
+def main(session: "Session", *workers: str) -> None:
     """Serve as a job: in its array, the number of a job is that of its worker."""
     from syntagm.runs.worker import serve
 
-    serve(pickle.loads(Path(session).read_bytes()), workers[int(os.environ["SLURM_ARRAY_TASK_ID"])])
+    serve(session, workers[int(os.environ["SLURM_ARRAY_TASK_ID"])])
 
 
 def _array(printed: str) -> str:
