@@ -23,6 +23,7 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
+from syntagm.models.hugging_face import unsafe
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.names import Name
 
@@ -409,6 +410,23 @@ def test_a_damaged_or_missing_file_in_the_cache_of_the_hub_is_named(
     assert (f" Delete {blob}. Where" in message) == blob.is_file()
     file = f" {name}" if name else ""
     assert message.endswith(f"Where there is a network: hf download org/name{file} --revision {COMMIT}")
+
+
+def test_the_files_of_a_folder_are_checked_once(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read a large tokenizer.json takes a second."""
+    checked: list[Path] = []
+    monkeypatch.setattr(unsafe, "refuse_endless_vocabulary", checked.append)
+    names.load(f"causal:{saved}")
+    assert checked == [saved]
+
+
+def test_the_base_model_in_a_folder_of_an_adapter_on_the_hub(folder: Path, cache: Path, tmp_path: Path) -> None:
+    (adapter := tmp_path / "adapter").mkdir()
+    (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(folder)}))
+    store(cache, adapter)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"only pickled weights \(pytorch_model.bin\)"):
+        names.load("org/name@step1000")
 
 
 def test_a_model_without_a_tokenizer_in_the_cache_of_the_hub(saved: Path, cache: Path) -> None:

@@ -51,7 +51,7 @@ class Loaded:
 
 
 def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> Loaded:
-    """Load a model and its tokenizer.
+    """Load a model, after `location.check`, and its tokenizer.
 
     Arguments:
         kind: the kind of language model.
@@ -73,7 +73,8 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
     place, pickle, code = f"{kind}:{path}", chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
     name, revision, file = location.located(kind, base, chosen.get("gguf", ""))
     if Path(name).is_dir():
-        if not file:
+        # All other folders are those that `location.check` has read.
+        if folder and not file and not location.tells_base(path):
             refuse_unsafe(Path(name), pickle, code, kind)
         refuse_damaged(Path(name))
     gguf = _gguf(place, name, revision, file) if file else None

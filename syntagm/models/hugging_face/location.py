@@ -22,8 +22,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
     The hub is not asked about a name, but if it can't be reached, its cache must have some of the model.
     """
-    # Without a plus, an adapter on the hub looks like any other name there.
-    base = parts(name, path)[0] if "+" in path or Path(path).is_dir() else path
+    base = parts(name, path)[0] if tells_base(path) else path
     place, revision, file = located(name, families.find(name).bundled.get(base, base), chosen.get("gguf", ""))
     if not Path(place).is_dir():
         cached = any(stored(place, revision, each) for each in ([file] if file else ["config.json", CONFIG]))
@@ -32,6 +31,11 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
     elif not file:
         pickle, code = (chosen.get(option) == "yes" for option in ("allow_pickle", "remote_code"))
         refuse_unsafe(Path(place), pickle, code, name)
+
+
+def tells_base(path: str) -> bool:
+    """Return whether the base model of a path is known before the hub is asked: an adapter there looks like any other name."""
+    return "+" in path or Path(path).is_dir()
 
 
 def stored(name: str, revision: str, file: str = "config.json") -> Path | None:
