@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from syntagm.errors import RunError
-from syntagm.io import lock
+from syntagm.io import atomic, lock
 
 
 def test_a_lock_that_was_deleted_while_it_was_opened_is_taken_again(
@@ -44,6 +44,25 @@ def test_a_folder_that_was_deleted_before_its_lock_was_opened_is_created_again(
     monkeypatch.setattr(os, "open", late)
     with lock.held(tmp_path / "m"):
         assert (tmp_path / "m" / "lock").read_text().startswith("process ")
+
+
+def test_a_folder_and_a_lock_that_vanish_before_the_lock_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process that wrote nothing ends at this moment; what we create again is ours to delete."""
+    make_folder, others = atomic.make_folder, [lock.held(tmp_path / "m")]
+    others[0].__enter__()
+
+    def late(folder: Path) -> list[Path]:
+        new = make_folder(folder)
+        if others:
+            others.pop().__exit__(None, None, None)
+        return new
+
+    monkeypatch.setattr(atomic, "make_folder", late)
+    with lock.held(tmp_path / "m"):
+        assert (tmp_path / "m" / "lock").exists()
+    assert not list(tmp_path.glob("m/*"))
 
 
 def test_work_that_writes_nothing_leaves_nothing(tmp_path: Path) -> None:

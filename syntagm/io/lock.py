@@ -21,9 +21,9 @@ def held(folder: Path) -> Iterator[None]:
         RunError: the folder can't be created or written, or another process has locked it.
     """
     with atomic.used_folder(folder):
-        before = _names(folder)
-        lock = _taken(folder)
+        lock, new = _taken(folder)
         try:
+            before = _names(folder)
             _sign(folder / "lock", lock)
             yield
             # The work is done: a name that stays in the file does no harm, because it counts only while the file is locked.
@@ -31,7 +31,7 @@ def held(folder: Path) -> Iterator[None]:
                 os.ftruncate(lock, 0)
         finally:
             with contextlib.suppress(OSError, RunError):  # the block may have deleted the folder
-                if "lock" not in before and _names(folder) <= before | {"lock"}:
+                if new and _names(folder) <= before:
                     (folder / "lock").unlink()
             os.close(lock)
 
@@ -43,12 +43,14 @@ def _names(folder: Path) -> set[str]:
         raise atomic.refusal(folder, error, 0) from error
 
 
-def _taken(folder: Path) -> int:
-    """Open and lock the file `lock` of a folder, and return its descriptor."""
+def _taken(folder: Path) -> tuple[int, bool]:
+    """Open and lock the file `lock` of a folder. Return its descriptor, and whether the file is new."""
+    path = folder / "lock"
     while True:
         atomic.make_folder(folder)
         try:
-            lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            new = not path.exists()
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             if not folder.exists():
                 continue  # another process has just deleted the folder, which it had created
@@ -56,7 +58,7 @@ def _taken(folder: Path) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(lock).st_nlink:
-                return lock
+                return lock, new
             # The process that held the lock has deleted the file since it was opened: nobody else would see this lock.
             os.close(lock)
         except BlockingIOError:
@@ -66,7 +68,7 @@ def _taken(folder: Path) -> int:
             raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
         except OSError as error:  # some network file systems have no locks
             os.close(lock)
-            raise atomic.refusal(folder / "lock", error, 0) from error
+            raise atomic.refusal(path, error, 0) from error
 
 
 def _sign(path: Path, lock: int) -> None:
