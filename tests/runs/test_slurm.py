@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,13 @@ class TestCommands:
         job = next(word for word in words if word.startswith("--wrap="))
         assert job.startswith(f"--wrap=export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2; exec {sys.executable} -P -c ")
         assert job.endswith("/session w1 w2 w3")
+
+    def test_signs_of_slurm_in_the_names_of_folders(self, cluster: Cluster, slurm: executors.Executor) -> None:
+        (folder := cluster.session.exchange / "100%A").mkdir()
+        slurm.start(["w4"], replace(cluster.session, exchange=folder))
+        assert submitted(slurm) == {}
+        [log] = [word for word in cluster.note("submitted").splitlines() if word.startswith("--output=")]
+        assert log.endswith("/100%%A/logs/%A_%a.log")
 
     def test_nobody_waits_for_a_submission(self, cluster: Cluster, slurm: executors.Executor) -> None:
         cluster.command(

@@ -100,8 +100,10 @@ class Slurm(Executor):
             return
         threads = f"export OMP_NUM_THREADS={self._threads} MKL_NUM_THREADS={self._threads}"
         log = self._exchange.log("%A_%a")
+        # Slurm would also replace such signs in the names of folders.
+        output = str(log.parent).replace("%", "%%") + f"/{log.name}"
         command = _Command(
-            "sbatch", *_ALWAYS, *self._options, f"--array=0-{len(self._due) - 1}", f"--output={log}",
+            "sbatch", *_ALWAYS, *self._options, f"--array=0-{len(self._due) - 1}", f"--output={output}",
             # With `srun`, a worker may get one processor only, whatever its job has.
             f"--wrap={threads}; exec {shlex.join([*self._program, *self._due])}",
         )  # fmt: skip
