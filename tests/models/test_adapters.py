@@ -237,3 +237,16 @@ def test_without_peft(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
     with pytest.raises(ModelError, match=r"an adapter, but no package peft; .*pip install 'syntagm\[peft\]'"):
         names.load(f"{saved}/adapter")
+
+
+def test_a_check_asks_no_hub_for_an_adapter(pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its weights would be downloaded."""
+    asked: list[str] = []
+    monkeypatch.setattr("syntagm.io.hub.is_reachable", lambda _: True)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda name, *_, **__: asked.append(name))
+    names.check(f"causal:{pair / 'base'}+org/adapter")
+    (pair / "base" / "model.safetensors").rename(pair / "base" / "pytorch_model.bin")
+    for path in (pair / "adapter", f"{pair / 'base'}+org/adapter", f"{pair / 'base'}+{pair / 'adapter'}"):
+        with pytest.raises(ModelError, match="only pickled weights"):
+            names.check(f"causal:{path}")
+    assert asked == []

@@ -22,7 +22,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
     The hub is not asked about a name, but if it can't be reached, its cache must have some of the model.
     """
-    base = parts(name, path)[0] if tells_base(path) else path
+    base = parts(name, path)[0] if tells_base(path) else path.rpartition("+")[0] or path
     place, revision, file = located(name, families.find(name).bundled.get(base, base), chosen.get("gguf", ""))
     if not Path(place).is_dir():
         cached = any(stored(place, revision, each) for each in ([file] if file else ["config.json", CONFIG]))
@@ -34,8 +34,9 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def tells_base(path: str) -> bool:
-    """Return whether the base model of a path is known before the hub is asked: an adapter there looks like any other name."""
-    return "+" in path or Path(path).is_dir()
+    """Return whether the base model of a path is known without asking the hub, which may have an adapter of this name."""
+    known = Path(path).is_dir() or Path(path.rpartition("+")[2]).is_dir()
+    return known or ("+" in path and not hub.is_reachable(constants))
 
 
 def stored(name: str, revision: str, file: str = "config.json") -> Path | None:
