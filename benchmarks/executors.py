@@ -23,8 +23,8 @@ WORKERS = (8, 16, 32, 64, 128, 256, 512, 1024)
 # Seconds to score a unit, 1,000 pairs: about those of a small model on a GPU, and of one on a core.
 UNITS = {"0.5 s": 0.5, "10 s": 10.0}
 LOADING = 5.0
-# Models and workers whose steps are measured, and the units that a worker computes before the driver looks again.
-MEASURED, AT_ONCE = 2, 4
+# Workers and models whose steps are measured, and the units that a worker computes before the driver looks again.
+MEASURED_WORKERS, MEASURED, AT_ONCE = 2, 4, 4
 STEPS = {
     "plan a model (worker)": ("worker", "_Loaded", "__init__"),
     "score and judge a unit (worker)": ("worker", "_Loaded", "compute"),
@@ -103,11 +103,16 @@ def _steps(place: Path, pairs: int) -> list[str]:
     work = worker.Work(Predictions(), expand([str(suites)]), None, 1, (), None, "")
     jobs = [driver.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
     executor = Here("", {})
-    executor.count = MEASURED
+    executor.count = MEASURED_WORKERS
     _timed(lambda: list(driver.drive(jobs, work, out, executor, Progress())), wall["all"], cpu["all"])()
     units = PARADIGMS * MEASURED
     lines = [f"| step, {units} units of {pairs:,} pairs | times | CPU ms | wall ms |", "|---|---|---|---|"]
     lines += [f"| {name} | {len(cpu[name])} | {_mean(cpu[name]):.2f} | {_mean(wall[name]):.2f} |" for name in STEPS]
+    # A worker reads the suites with its first model.
+    plans = cpu["plan a model (worker)"]
+    reading, planning = _mean(plans[:MEASURED_WORKERS]), _mean(plans[MEASURED_WORKERS:])
+    lines += [f"| plan the first model of a worker | {MEASURED_WORKERS} | {reading:.2f} | |"]
+    lines += [f"| plan a further model | {MEASURED - MEASURED_WORKERS} | {planning:.2f} | |"]
     # The results are what takes longest to deliver.
     writing = sum(sorted(cpu["deliver a unit, or the results (worker)"])[-MEASURED:]) / MEASURED
     lines += [f"| deliver the results (worker) | {MEASURED} | {1000 * writing:.2f} | |", ""]
@@ -118,7 +123,7 @@ def _steps(place: Path, pairs: int) -> list[str]:
         f"with waiting for the file system {1000 * driver_wall:.0f} ms a model, {1000 * driver_wall / PARADIGMS:.2f} a unit.",
         "", f"Ledger and record of a model: {size:,} bytes.", "",
     ]  # fmt: skip
-    start = LOADING + _mean(cpu["plan a model (worker)"]) / 1000
+    start = LOADING + planning / 1000
     opening = [sum(each["open a run (driver)"]) / MEASURED for each in (cpu, wall)]
     return [*lines, *_simulations(start, writing, tuple(zip(opening, (driver_cpu, driver_wall), strict=True)))]
 
