@@ -31,7 +31,8 @@ def report(
     Arguments:
         runs: the runs, all of the same task.
         ceiling: the maximum size of the page in bytes, of which figures may take half. A page that would exceed it
-            omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so.
+            omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so. If that
+            does not suffice, several models have the form of many.
         resampling: which units are random in its intervals.
 
     Raises:
@@ -40,10 +41,18 @@ def report(
         RunError: a run is damaged, or `path` can't be written.
     """
     with using(resampling):
-        return _write(chapter_of(runs), Path(path), ceiling)
+        chapter = chapter_of(runs)
+        size = _write(chapter, Path(path), ceiling)
+        if size > ceiling and len(runs) > 1 and isinstance(chapter, Predictions):
+            size = _write(Sweep(runs), Path(path), ceiling)
+    if size > ceiling:
+        raise UsageError(
+            "report", f"{size:,} bytes in its shortest form", f"at most {ceiling:,}", "Report on fewer runs at a time."
+        )
+    return Path(path)
 
 
-def _write(chapter: Chapter, path: Path, ceiling: int) -> Path:
+def _write(chapter: Chapter, path: Path, ceiling: int) -> int:
     page = chapter.page(min(shell.FIGURES, ceiling // 2))
     shared = page | {
         "chapter": chapter.folder,

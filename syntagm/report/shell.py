@@ -9,7 +9,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from syntagm.errors import UsageError
 from syntagm.io import atomic
 from syntagm.report import numbers
 from syntagm.report.policy import content_policy
@@ -42,15 +41,16 @@ def rendered(template: str, shown: Mapping[str, Any]) -> str:
     return _environment().get_template(template).render(frame, **shown)
 
 
-def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
-    """Write the first version of a page that is no larger than the ceiling.
+def write_first(path: Path, versions: Iterable[str], ceiling: int) -> int:
+    """Write the first version of a page that is no larger than the ceiling; return its size.
+
+    If all are too large, write nothing, and return the size of the last one.
 
     Arguments:
         versions: versions of the page, each with less content than the previous one.
         ceiling: the maximum size of the page in bytes.
 
     Raises:
-        UsageError: even the last version is too large.
         RunError: the page can't be written.
     """
     size = 0
@@ -59,7 +59,5 @@ def write_first(path: Path, versions: Iterable[str], ceiling: int) -> Path:
         size = len(content)
         if size <= ceiling:
             atomic.write(path, content)
-            return path
-    raise UsageError(
-        "report", f"{size:,} bytes even without items", f"at most {ceiling:,}", "Report on fewer runs at a time."
-    )
+            break
+    return size

@@ -6,6 +6,7 @@ import pytest
 from report_examples import written
 from toy_runs import agreement, pairs
 
+from syntagm.errors import UsageError
 from syntagm.models.names import load
 from syntagm.report.page import chapter_of, report
 from syntagm.report.sweep.chapter import MANY, Sweep
@@ -56,6 +57,15 @@ def test_the_figure_of_the_models_has_their_names(tmp_path: Path) -> None:
     assert figure.table.columns[:2] == ["model", "value"]
     assert len(figure.table) == 13
     assert figure.table["model"][0].startswith("Even: number 0")
+
+
+@pytest.mark.slow
+def test_two_models_are_rows_if_a_page_with_everything_is_too_large(tmp_path: Path) -> None:
+    some = runs(tmp_path, 2)
+    rows = report(some, tmp_path / "report.html", ceiling=110_000).read_text("utf-8")
+    assert "2 models: accuracy by prediction" in rows
+    with pytest.raises(UsageError, match="in its shortest form; expected at most 20,000"):
+        report(some, tmp_path / "none.html", ceiling=20_000)
 
 
 @pytest.mark.slow

@@ -21,7 +21,8 @@ from syntagm.runs.several import group_of
 from syntagm.runs.store import Run
 from syntagm.views.scores import chart
 
-# With more models than this, a page has this chapter. The page on 20 models with everything took 14 MB.
+# With more models than this, a page has this chapter, and with fewer, if one with everything is too large: the page on 12
+# models and 34 suites would be.
 MANY = 12
 # With more models than this, their scores alone do not fit on a page of 10 MB.
 MOST = 1000
