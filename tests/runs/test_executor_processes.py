@@ -4,11 +4,13 @@ import importlib.util
 import pickle
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import slurm_for_tests
@@ -16,7 +18,7 @@ from laboratory.kills import LINE, Kills, children, ends, files
 from laboratory.lines import TEXT
 
 from syntagm.cli import main
-from syntagm.errors import UsageError
+from syntagm.errors import RunError, UsageError
 from syntagm.materials.finding import expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
@@ -223,6 +225,16 @@ def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"not installed; .* pip install 'syntagm\[ray\]'"):
         executors.find("ray")
+
+
+def test_an_address_where_nothing_listens_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ray itself would try again without an end, and say so every few seconds.
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = f"ray:127.0.0.1:{bound.getsockname()[1]}"
+        with pytest.raises(RunError, match=rf"--executor {address}: .*refused; expected the address of a running Ray"):
+            executors.find(address).connect()
 
 
 def test_a_machine_without_slurm_is_an_error(

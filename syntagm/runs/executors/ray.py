@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -51,14 +52,15 @@ class Ray(Executor):
         if needed["memory"]:
             self._resources["memory"] = needed["memory"]
         try:
+            _refuse_unreachable(address)
             self._ray.init(
                 address or "local",
                 include_dashboard=None if address else False,
                 log_to_driver=False,
                 logging_level="error",
             )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            cure = "Without an address, Ray is started on this machine."
+        except (OSError, RuntimeError, ValueError) as error:
+            cure = "`ray start --head` starts one, and prints it. Without an address, Ray is started on this machine."
             raise RunError(
                 f"--executor {self.text}", first_line(error), "the address of a running Ray cluster", cure
             ) from error
@@ -121,6 +123,13 @@ def _shown(resources: Mapping[str, float]) -> str:
     if memory := int(resources.get("memory", 0)) >> 30:
         return f"{processors}, {gpus} and {memory:,} GB of memory"
     return f"{processors} and {gpus}"
+
+
+def _refuse_unreachable(address: str) -> None:
+    """Raise OSError if nothing listens at HOST:PORT, for which Ray would wait without an end."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 class _Actor:
