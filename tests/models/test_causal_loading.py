@@ -104,6 +104,17 @@ def test_an_empty_folder(tmp_path: Path) -> None:
     refused(tmp_path, "no config.json")
 
 
+def test_a_file_that_is_written_over_changes_no_model_that_was_loaded(folder: Path) -> None:
+    model = names.load(f"causal:{folder}")
+    [before] = model.score(["The dog barks."])
+    with open(folder / "model.safetensors", "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(size // 2)
+        file.write(bytes(size - size // 2))
+    [after] = model.score(["The dog barks."])
+    assert after.bits.tolist() == before.bits.tolist()
+
+
 def test_missing_weights(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     assert "safetensors" in refused(folder, "causal:")

@@ -143,9 +143,21 @@ def read_checkpoint(
         _refuse_offloaded(place, model)
     elif quantisation is None:
         model = model.to(device)
+        _leave_file(model)
     again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
     _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
+
+
+def _leave_file(model: Any) -> None:
+    """Copy weights in the memory of the CPU. They may be those of a mapped file, and change with it.
+
+    If a training run writes over a checkpoint while it is evaluated, the weights would be those of two checkpoints, or
+    the system would end the process.
+    """
+    for weights in (*model.parameters(), *model.buffers()):
+        if weights.device.type == "cpu":
+            weights.data = weights.data.clone()
 
 
 def _refuse_offloaded(place: str, model: Any) -> None:
