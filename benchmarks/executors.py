@@ -112,7 +112,7 @@ def _steps(place: Path, pairs: int) -> list[str]:
     plans = cpu["plan a model (worker)"]
     reading, planning = _mean(plans[:MEASURED_WORKERS]), _mean(plans[MEASURED_WORKERS:])
     lines += [f"| plan the first model of a worker | {MEASURED_WORKERS} | {reading:.2f} | |"]
-    lines += [f"| plan a further model | {MEASURED - MEASURED_WORKERS} | {planning:.2f} | |"]
+    lines += [f"| plan a further model | {len(plans) - MEASURED_WORKERS} | {planning:.2f} | |"]
     # The results are what takes longest to deliver.
     writing = sum(sorted(cpu["deliver a unit, or the results (worker)"])[-MEASURED:]) / MEASURED
     lines += [f"| deliver the results (worker) | {MEASURED} | {1000 * writing:.2f} | |", ""]
