@@ -17,6 +17,7 @@ A cluster on one machine, as root, is enough for the real one: the packages slur
 """
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -169,6 +170,25 @@ class TestCommands:
         assert told(slurm) == {}
         cluster.states("RUNNING None", "RUNNING None", "FAILED NonZeroExitCode")
         assert told(slurm) == {"w3": "job 7_2, failed"}
+
+    def test_a_command_that_can_not_be_started_is_tried_again(
+        self, cluster: Cluster, slurm: executors.Executor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As on a login node where a user may have few processes."""
+
+        def full(*_: object, **__: object) -> None:
+            raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("subprocess.Popen", full)
+            slurm.start(["w4"], cluster.session)
+            assert submitted(slurm) == {"w4": "[Errno 11] Resource temporarily unavailable"}
+            time.sleep(slurm.beat)
+            assert [slurm.ended() for _ in range(3)] == [{}, {}, {}]
+        cluster.states("RUNNING None", "RUNNING None", "FAILED NonZeroExitCode")
+        assert told(slurm) == {"w3": "job 7_2, failed"}
+        monkeypatch.setattr("subprocess.Popen", full)
+        slurm.stop()
 
     def test_jobs_that_can_never_start_are_an_error(self, cluster: Cluster, slurm: executors.Executor) -> None:
         cluster.states("RUNNING None", "PENDING PartitionTimeLimit")

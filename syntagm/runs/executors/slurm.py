@@ -3,6 +3,7 @@
 `squeue` is asked, and not `sacct`, which many clusters can't answer without an accounting database.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -75,8 +76,8 @@ class Slurm(Executor):
         self._threads = values["cpus"]
         self._options = [option.format(values[name]) for name, option in _SBATCH.items() if name in values]
         self.be_patient(float(given.get("patience", self.patience)))
-        if not shutil.which("sbatch"):
-            raise self._no_cluster("no command sbatch")
+        if missing := next((name for name in ("sbatch", "squeue", "scancel") if not shutil.which(name)), ""):
+            raise self._no_cluster(f"no command {missing}")
         # The worker of each job; workers that are being submitted; and those that are next.
         self._jobs: dict[str, str] = {}
         self._submission: tuple[_Command, list[str]] | None = None
@@ -169,7 +170,9 @@ class Slurm(Executor):
         if self._submission and (array := _array(self._submission[0].end())):
             arrays.add(array)
         if arrays:
-            subprocess.run(["scancel", *sorted(arrays)], capture_output=True)
+            # Otherwise they end by themselves.
+            with contextlib.suppress(OSError):
+                subprocess.run(["scancel", *sorted(arrays)], capture_output=True)
         self._submission = None
         self._jobs.clear()
 
@@ -196,13 +199,17 @@ class _Command:
     def __init__(self, *words: str) -> None:
         # Into files, since a pipe that nobody reads may become full.
         self._printed, self._complaints = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, closed below
-        self._process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=self._printed, stderr=self._complaints, start_new_session=True
-        )
+        self._process = None
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=self._printed, stderr=self._complaints, start_new_session=True
+            )
+        except OSError as error:  # such as a limit on processes, which may have room later
+            self._complaints.write(str(error).encode())
 
     def answer(self) -> tuple[int, str, str] | None:
         """Return its exit code, what it printed, and its complaints; None while it runs. There is no second answer."""
-        if (code := self._process.poll()) is None:
+        if (code := self._process.poll() if self._process else 1) is None:
             return None
         texts = []
         for file in (self._printed, self._complaints):
@@ -213,8 +220,9 @@ class _Command:
 
     def end(self) -> str:
         """Kill it, and return what it has printed."""
-        self._process.kill()
-        self._process.wait()
+        if self._process:
+            self._process.kill()
+            self._process.wait()
         answer = self.answer()
         return answer[1] if answer else ""
 
