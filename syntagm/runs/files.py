@@ -85,7 +85,7 @@ def is_done(folder: Path) -> bool:
     """Return whether the record in a folder says that its run is done; False for one that can't be read."""
     try:
         return (read_record(folder) or {}).get("status") == "done"
-    except RunError:
+    except (RunError, OSError):
         return False
 
 

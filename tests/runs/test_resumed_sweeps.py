@@ -108,6 +108,20 @@ def test_what_has_to_be_planned_again(tmp_path: Path, monkeypatch: pytest.Monkey
     assert unchanged()
 
 
+@WAYS
+def test_a_folder_that_can_not_be_looked_into_ends_its_model_only(
+    way: list[str], suites: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Here since its name is too long; it may also be that of another user."""
+    Path("out").mkdir()
+    assert (
+        main(["run", "random", "toy", "--name", "x" * 300, "--name", "toy", *suites, "-o", "out", "--no-report", *way])
+        == 2
+    )
+    assert "x: can't be written (File name too long)" in capsys.readouterr().err
+    assert open_run("out/toy").done
+
+
 def test_other_suites_are_refused_for_finished_models(suites: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert sweep("random?seed={1..2}", suites, []) == 0
     Path("second.tsv").write_text("good\tbad\nThe cat sleeps.\tThe cat sleep.\n")
