@@ -143,17 +143,16 @@ def _models(value: Any, file: str) -> tuple[list[str], list[str]]:
     )
     if not isinstance(value, list) or not value:
         raise UsageError(place, toml.shown(value), expected)
-    if all(isinstance(one, str) for one in value):
-        return [_model(one, f"{place}, {number}") for number, one in enumerate(value, 1)], []
     models, names = list[str](), list[str]()
-    for number, one in enumerate(value, 1):
-        if not isinstance(one, Mapping) or not isinstance(one.get("model"), str):
+    for number, entry in enumerate(value, 1):
+        one = {"model": entry} if isinstance(entry, str) else entry
+        if not isinstance(one, Mapping):
             raise UsageError(f"{place}, {number}", toml.shown(one), expected)
         for key in one:
             if key not in _OF_A_MODEL:
                 cure = "Options of the command stand above the first [[models]]."
                 raise UsageError(f"{place}, {number}, {key}", "no key of a model", " or ".join(_OF_A_MODEL), cure)
-        models.append(_model(one["model"], f"{place}, {number}"))
+        models.append(_model(toml.text(one, "model", f"{place}, {number}"), f"{place}, {number}"))
         name = [toml.text(one, "name", f"{place}, {number}")] if "name" in one else []
         if group := toml.text(one, "group", f"{place}, {number}") if "group" in one else "":
             if not name:

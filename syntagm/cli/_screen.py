@@ -115,7 +115,7 @@ class Screen(Progress):
             self._task, completed=self._done, description=escape(self._now(suite)), count=self._count(), pace=speed
         )
         interval = _FIRST if self._answered and not self._estimated else _INTERVAL
-        if not self._console.is_terminal and now - self._printed_at > interval:
+        if self._total and not self._console.is_terminal and now - self._printed_at > interval:
             self._printed_at, self._estimated = now, bool(self._answered)
             self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
         if self._stopping:

@@ -191,10 +191,12 @@ def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.
-        UsageError: two suites have the same name, or there are no suites.
+        UsageError: two suites have the same name, there are no suites, or they are names.
     """
     names: set[str] = set()
     for suite in suites:
+        if isinstance(suite, str):
+            raise UsageError("suites", f"the text {suite!r}", "suites, as syntagm.read_suites returns them")
         if errors := [str(finding) for finding in check([suite]) if finding.error]:
             cure = f"The first: {errors[0]} Run `syntagm check` to list all of them."
             raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "no errors", cure)

@@ -67,7 +67,8 @@ def test_the_command_line_replaces_what_it_names(
         ('no-cache = "yes"', "no-cache: 'yes'; expected true or false"),
         ('config = "other.toml"', "config: no option"),
         ("models = 3", "models: 3; expected a list"),
-        ("[[models]]\nname = 'a'", "models, 1: ['name']; expected a list"),
+        ("[[models]]\nname = 'a'", "models, 1: no model; expected the key model"),
+        ("models = ['toy', 3]", "models, 2: 3; expected a list"),
         (
             "[[models]]\nmodel = 'toy'\nkind = 'a'",
             "models, 1, kind: no key of a model; expected model or name or group",

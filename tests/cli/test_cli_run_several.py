@@ -16,6 +16,7 @@ from syntagm import views
 from syntagm.cli import _screen, main
 from syntagm.cli import run as run_command
 from syntagm.drawing.series import Series
+from syntagm.errors import Interrupted
 from syntagm.models import names as model_names
 from syntagm.report import page
 from syntagm.runs.store import Run, open_run
@@ -214,6 +215,22 @@ def test_an_estimate_of_the_time_comes_early_and_includes_the_models_that_follow
         # 96 s for this model, and 131 s for each of the others.
         "40 of 1,000 sentences, 10 per second, 2 min left, 6 min for all models",
         "150 of 1,000 sentences, 10 per second, 85 s left, 6 min for all models",
+    ]
+
+
+def test_workers_without_a_run_have_no_line_of_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with _screen.WorkersScreen(2, "sentence", quiet=False) as screen:
+        now[0] += 60
+        screen._interrupt(2, None)
+        with pytest.raises(Interrupted):
+            screen.answered("", 0)
+    assert capsys.readouterr().err.splitlines() == [
+        "2 models, waiting for workers",
+        "stopping after this batch; press Ctrl-C again to stop now",
     ]
 
 

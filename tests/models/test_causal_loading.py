@@ -100,6 +100,14 @@ def test_no_such_folder() -> None:
         names.load("./nowhere")
 
 
+@pytest.mark.parametrize("name", ["runs/training/step1", "training/step{1..3"])
+def test_a_name_that_nothing_on_the_hub_can_have_is_a_folder(name: str) -> None:
+    with pytest.raises(
+        ModelError, match=r"no such folder; expected a folder with config\.json and model\.safetensors$"
+    ):
+        names.load(f"causal:{name}")
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     refused(tmp_path, "no config.json")
 

@@ -112,8 +112,9 @@ def test_the_numbers_are_those_of_the_dequantised_weights(saved: Path, kind: str
     assert model.name.startswith(f"causal:tiny-{kind}.gguf@")
 
 
-def test_file_and_folder_name_the_same_model(saved: Path) -> None:
+def test_file_and_folder_name_the_same_model(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
     one, other = names.load(f"{saved}/tiny-Q8_0.gguf"), names.load(f"{saved}?gguf=tiny-Q8_0.gguf")
+    assert not any(capfd.readouterr())
     assert one.fingerprint == other.fingerprint
     assert other.name == one.name + "?gguf=tiny-Q8_0.gguf"
     record = one.record["quantisation"]

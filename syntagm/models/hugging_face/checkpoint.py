@@ -1,6 +1,7 @@
 """Loading of checkpoints from a folder or the hub, with checks of completeness and kind."""
 
 import contextlib
+import importlib
 import re
 import warnings
 from collections.abc import Iterator
@@ -274,8 +275,12 @@ def _quiet() -> Iterator[None]:
     level = logging.get_verbosity()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    # The reader of GGUF files has a bar that ignores these settings.
+    reader: Any = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
+    bar, reader.tqdm = reader.tqdm, lambda tensors, **_: tensors
     try:
         yield
     finally:
+        reader.tqdm = bar
         logging.set_verbosity(level)
         logging.enable_progress_bar()

@@ -1,5 +1,6 @@
 """Where a checkpoint is: a folder, a GGUF file, a name on the hub, an adapter. No heavy library is loaded."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from syntagm.io import hub, json, seal
 from syntagm.models import families
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 
+# What the name of a model on the hub looks like.
+_ON_THE_HUB = re.compile(r"([\w.-]+/)?[\w.-]+")
 # The files of an adapter.
 CONFIG = "adapter_config.json"
 WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
@@ -80,7 +83,7 @@ def located(kind: str, base: str, file: str) -> tuple[str, str, str]:
             raise ModelError(f"{kind}:{base}", f"no file {file!r}", "the name of a GGUF file in the folder")
         return base, "", file
     name, _, revision = base.partition("@")
-    if name.startswith((".", "/", "~")) or name.endswith(".gguf"):
+    if name.startswith(".") or name.endswith(".gguf") or not _ON_THE_HUB.fullmatch(name):
         expected = "a GGUF file" if name.endswith(".gguf") else "a folder with config.json and model.safetensors"
         raise ModelError(f"{kind}:{base}", "no such file" if name.endswith(".gguf") else "no such folder", expected)
     return name, revision, file
