@@ -108,6 +108,13 @@ def test_a_name_that_nothing_on_the_hub_can_have_is_a_folder(name: str) -> None:
         names.load(f"causal:{name}")
 
 
+def test_a_file_is_no_name_on_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.bin").touch()
+    with pytest.raises(ModelError, match=r"causal:model.bin: a file; expected a folder with config.json"):
+        names.check("model.bin")
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     refused(tmp_path, "no config.json")
 

@@ -82,6 +82,10 @@ def located(kind: str, base: str, file: str) -> tuple[str, str, str]:
         if file and (Path(file).name != file or not (Path(base) / file).is_file()):
             raise ModelError(f"{kind}:{base}", f"no file {file!r}", "the name of a GGUF file in the folder")
         return base, "", file
+    if Path(base).is_file():
+        raise ModelError(
+            f"{kind}:{base}", "a file", "a folder with config.json and model.safetensors, or a file *.gguf"
+        )
     name, _, revision = base.partition("@")
     if name.startswith(".") or name.endswith(".gguf") or not _ON_THE_HUB.fullmatch(name):
         expected = "a GGUF file" if name.endswith(".gguf") else "a folder with config.json and model.safetensors"
