@@ -14,7 +14,7 @@ _STORED = re.compile(r"/(models|datasets)--([^/]+)/snapshots/([^/]+)/?")
 
 
 def download(repository: str, revision: str | None = "", file: str = "", dataset: bool = False) -> str:
-    """Return the cure for what is not in the cache and can't be downloaded now, as a sentence.
+    """Return the command that downloads what is not in the cache, as a sentence for an error message.
 
     Arguments:
         repository: the name of a model or data set.
@@ -31,7 +31,10 @@ def download(repository: str, revision: str | None = "", file: str = "", dataset
 
 
 def again(path: Path) -> str:
-    """Return the cure for a damaged or missing file of a model or data set, or for a folder without one, as a sentence.
+    """Return how to replace a damaged or missing file of a model or data set, as a sentence for an error message.
+
+    Arguments:
+        path: the file, or the folder that lacks one.
 
     >>> again(Path("model/config.json"))
     'Download or copy config.json again.'

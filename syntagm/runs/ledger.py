@@ -295,7 +295,7 @@ def is_unchanged(folder: Path, task: Task[Any], model: LanguageModel, suites: Se
 
 
 def _identity(recorded: Mapping[str, Any]) -> list[Any]:
-    """Return what a plan follows from, and what is recorded again when a run is resumed."""
+    """Return the parts of a record that determine the plan, and those that are recorded anew when a run is resumed."""
     model = [recorded["model"].get(key) for key in ("name", "label", "fingerprint", "policies", "sees")]
     suites = [{key: value for key, value in suite.items() if key not in _PLANNED} for suite in recorded["suites"]]
     return [recorded["task"], recorded["versions"]["syntagm"], recorded["options"], model, suites]

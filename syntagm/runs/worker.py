@@ -304,7 +304,7 @@ def serve(session: Session, name: str) -> None:
 
 
 class _OtherVersions(RunError):
-    """A worker that other packages belong to than to the driver. Its numbers might differ."""
+    """A worker whose packages have other versions than those of the driver. Its numbers might differ."""
 
 
 def _refuse_other_versions(worker: str, expected: dict[str, str], here: dict[str, str]) -> None:

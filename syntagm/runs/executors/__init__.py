@@ -51,8 +51,8 @@ class Executor(ABC):
     def start(self, workers: Sequence[str], session: "Session") -> None:
         """Start workers with these names, each of which calls `worker.serve(session, name)`.
 
-        This must not wait for others, since nothing is committed meanwhile. Workers that can't be started are told by
-        `ended`.
+        This must not wait for anything, since no unit is committed meanwhile. `ended` reports workers that can't be
+        started.
         """
 
     @abstractmethod

@@ -1,6 +1,6 @@
-"""Workers as jobs of Slurm: arrays that `sbatch` submits, and of which `squeue` tells.
+"""Workers as jobs of Slurm: arrays that are submitted with `sbatch` and watched with `squeue`.
 
-`squeue` is asked, and not `sacct`, which many clusters can't answer without an accounting database.
+`sacct` is not used: it needs an accounting database, which many clusters don't have.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from syntagm.runs.executors import Executor, numbers, program, workers
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
 
-# Option -> the option of sbatch. Those that are numbers are in `_NUMBERS`.
+# Option -> the option of sbatch. The values of those in `_NUMBERS` are numbers.
 _SBATCH = {
     "time": "--time={}",
     "cpus": "--cpus-per-task={}",
@@ -40,11 +40,11 @@ _ALWAYS = (f"--job-name={_NAME}", "--parsable", "--no-requeue", "--nodes=1", "--
 _EVICTED = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL")
 _ENDED = ("CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", *_EVICTED)
 _FORGOTTEN = "unknown to Slurm"
-# Why a job will never start.
+# The reasons for which a job that waits will never start.
 _HOPELESS = re.compile("PartitionTimeLimit|BadConstraints|Invalid(Account|QOS)|.*PerJob(Limit)?")
-# How the complaints of sbatch begin.
+# The beginning of each error message of sbatch.
 _ERROR = "sbatch: error: "
-# What sbatch says where no cluster is configured, or its controller does not answer.
+# Error messages of sbatch where no cluster is configured, or its controller doesn't answer.
 _UNREACHABLE = re.compile("resolve_ctls|establish a configuration source|contact slurm controller", re.IGNORECASE)
 
 
@@ -87,9 +87,9 @@ class Slurm(Executor):
         self._queue = _Queue(self.beat)
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Submit an array of jobs, without waiting for Slurm to take it: `ended` finds out.
+        """Submit an array of jobs, without waiting for Slurm to accept it; `ended` reports the outcome.
 
-        While Slurm has as many jobs as it takes, `sbatch` tries for two minutes.
+        While Slurm has as many jobs as it accepts, `sbatch` tries for two minutes.
         """
         self._exchange, self._program = Exchange(session.exchange), program(__name__, session)
         self._due += workers
@@ -111,20 +111,20 @@ class Slurm(Executor):
         self._submission, self._due = (command, self._due), []
 
     def _submitted(self) -> Mapping[str, str]:
-        """Look what became of the submission; return its workers with the reason if Slurm refused them."""
+        """Check the submission; if Slurm refused it, return its workers with the reason."""
         self._refusal = None
         if not self._submission or not (answer := self._submission[0].answer()):
             return {}
-        (code, printed, complaints), workers = answer, self._submission[1]
+        (code, output, errors), workers = answer, self._submission[1]
         self._submission = None
-        if not code and (array := _array(printed)):
+        if not code and (array := _array(output)):
             self._jobs |= {f"{array}_{number}": worker for number, worker in enumerate(workers)}
             self._submit()
             return {}
-        lines = (complaints if code else printed).strip().splitlines()
+        lines = (errors if code else output).strip().splitlines()
         # A cluster may greet its users first.
-        errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-        found = next(iter([*errors, *lines]), f"sbatch: exit code {code}")
+        messages = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+        found = next(iter([*messages, *lines]), f"sbatch: exit code {code}")
         self._refusal = (self._no_cluster if _UNREACHABLE.search(found) else self._refused)(found)
         refused, self._due = [*workers, *self._due], []
         return dict.fromkeys(refused, found)
@@ -164,7 +164,7 @@ class Slurm(Executor):
         return worker in self._evicted
 
     def stop(self) -> None:
-        """Cancel the jobs that wait or run, and those that are being submitted."""
+        """Cancel all jobs, and the submission that is under way."""
         self._queue.close()
         arrays = {job.partition("_")[0] for job in self._jobs}
         if self._submission and (array := _array(self._submission[0].end())):
@@ -184,42 +184,42 @@ def main(session: "Session", *workers: str) -> None:
     serve(session, workers[int(os.environ["SLURM_ARRAY_TASK_ID"])])
 
 
-def _array(printed: str) -> str:
-    """Return the number of the array that `sbatch` has printed, with the name of the cluster if there are several."""
-    found = re.search(r"^(\d+)(;.*)?$", printed, re.MULTILINE)
-    return found[1] if found else ""
+def _array(output: str) -> str:
+    """Return the number of the array in the output of `sbatch`, where the name of a cluster may follow it; "" if none."""
+    match = re.search(r"^(\d+)(;.*)?$", output, re.MULTILINE)
+    return match[1] if match else ""
 
 
 class _Command:
-    """A command of Slurm, for which nobody waits.
+    """A command of Slurm in the background.
 
-    In a session of its own, it is not ended by a Ctrl-C in the terminal: the driver does that.
+    It has a session of its own, so that Ctrl-C in the terminal reaches the driver only, which then ends the command.
     """
 
     def __init__(self, *words: str) -> None:
         # Into files, since a pipe that nobody reads may become full.
-        self._printed, self._complaints = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, closed below
+        self._output, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, closed below
         self._process = None
         try:
             self._process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=self._printed, stderr=self._complaints, start_new_session=True
+                words, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._errors, start_new_session=True
             )
         except OSError as error:  # such as a limit on processes, which may have room later
-            self._complaints.write(str(error).encode())
+            self._errors.write(str(error).encode())
 
     def answer(self) -> tuple[int, str, str] | None:
-        """Return its exit code, what it printed, and its complaints; None while it runs. There is no second answer."""
+        """Return its exit code, output and error messages, once; None while it runs."""
         if (code := self._process.poll() if self._process else 1) is None:
             return None
         texts = []
-        for file in (self._printed, self._complaints):
+        for file in (self._output, self._errors):
             with file:
                 file.seek(0)
                 texts.append(file.read().decode(errors="replace"))
         return code, texts[0], texts[1]
 
     def end(self) -> str:
-        """Kill it, and return what it has printed."""
+        """Kill it, and return its output."""
         if self._process:
             self._process.kill()
             self._process.wait()
@@ -228,10 +228,10 @@ class _Command:
 
 
 class _Queue:
-    """What `squeue` tells of jobs. It is asked from time to time.
+    """The states of jobs, as `squeue` reports them at intervals.
 
     Arguments:
-        every: the seconds between two questions.
+        every: the seconds between two calls of `squeue`.
     """
 
     def __init__(self, every: float) -> None:
@@ -240,7 +240,7 @@ class _Queue:
         self._question: _Command | None = None
 
     def answer(self, jobs: set[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the jobs that have ended as far as is known now, with their states, and those that will never start."""
+        """Return the jobs that are known to have ended, with their states, and those that will never start, with reasons."""
         if not self._question:
             if time.monotonic() - self._asked >= self._every:
                 self._ask(jobs)
@@ -248,13 +248,13 @@ class _Queue:
         if not (answer := self._question.answer()):
             return {}, {}
         self._question = None
-        code, printed, _ = answer
+        code, output, _ = answer
         if code:
             return {}, {}  # Slurm is restarted, for example
-        lines = [line.partition(" ") for line in printed.splitlines()]
-        told = {job: rest.partition(" ") for job, _, rest in lines}
-        states = {job: told[job][0] if job in told else _FORGOTTEN for job in self._jobs}
-        reasons = {job: told[job][2] for job, state in states.items() if state == "PENDING"}
+        lines = [line.partition(" ") for line in output.splitlines()]
+        listed = {job: rest.partition(" ") for job, _, rest in lines}
+        states = {job: listed[job][0] if job in listed else _FORGOTTEN for job in self._jobs}
+        reasons = {job: listed[job][2] for job, state in states.items() if state == "PENDING"}
         ended = {job: state for job, state in states.items() if state in (*_ENDED, _FORGOTTEN)}
         return ended, {job: reason for job, reason in reasons.items() if _HOPELESS.fullmatch(reason)}
 
@@ -266,7 +266,7 @@ class _Queue:
         )
 
     def close(self) -> None:
-        """Drop the question that is open."""
+        """End the call of `squeue` that is under way."""
         if self._question:
             self._question.end()
         self._question = None
