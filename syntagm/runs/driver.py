@@ -223,7 +223,7 @@ class _Driver:
         for arrival, error in refused:
             if arrival.head["fatal"]:
                 raise error
-            if arrival.piece.model in self._open:
+            if self._awaiting(arrival.piece):
                 yield from self._fail(arrival.piece.model, error)
 
     def _awaiting(self, piece: Piece) -> _Model | None:

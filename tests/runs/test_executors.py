@@ -4,6 +4,7 @@ Most tests use `executor_for_tests.Here`, whose workers can die at any point tha
 """
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
 from syntagm.runs.driver import Job, drive
 from syntagm.runs.evaluate import run_suites
-from syntagm.runs.exchange import RESULTS, Exchange, Outcome, Piece, Pulse
+from syntagm.runs.exchange import RESULTS, Exchange, Outcome, Piece, Pulse, refusal
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work, Worker
 from syntagm.tasks.predictions.task import Predictions
@@ -339,6 +340,23 @@ class TestRefusals:
         else:
             assert isinstance(result, InputError)
             assert "has changed since the run began" in str(result)
+
+    def test_an_error_about_a_unit_that_another_worker_has_computed_is_ignored(
+        self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
+    ) -> None:
+        """A worker that was silent for long, so that its units were given to others, wakes up without its files."""
+
+        class Late(Here):
+            def ended(self) -> Mapping[str, str]:
+                for line in sorted((tmp_path / "out").glob("*/ledger.jsonl")):
+                    unit = json.loads(line.read_text().splitlines()[0])["shard"]
+                    piece = Piece(int(line.parent.name[1:]), 1, unit)
+                    error = ModelError("toy", "no such folder", "a folder")
+                    Exchange(self.session.exchange).deliver(piece, "late", refusal(error, fatal=False))
+                return super().ended()
+
+        drive_all(tmp_path / "out", files, Late())
+        assert contents(tmp_path / "out") == expected
 
     def test_a_worker_of_another_version_ends_the_command(
         self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
