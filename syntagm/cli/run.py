@@ -177,7 +177,7 @@ def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) ->
 
     Raises:
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
-            several models are given and DIR is itself a run directory.
+            several models are given and DIR is itself a run directory, or one is given and DIR has run directories in it.
     """
     from syntagm.models import sweeps
 
@@ -186,6 +186,11 @@ def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) ->
         count = f"{len(names)} for {counted(len(models), 'model')}"
         raise UsageError("--name", count, "one for each model, in order, or none")
     if arguments.alone:
+        if not (output / "run.json").exists() and (inside := sorted(output.glob("*/run.json"))):
+            cure = f"Choose another folder, such as {output / _folder_name((names or [sweeps.part(*found[0])])[0])}."
+            raise UsageError(
+                f"-o {output}", f"a folder of runs, such as {inside[0].parent.name}", "a folder for one run", cure
+            )
         return [output]
     if (output / "run.json").exists():
         cure = "Choose another folder for several models: each gets a folder in it."

@@ -165,6 +165,16 @@ class TestSeveralModels:
         assert run("toy", "random", *SUITE, "-o", tmp_path) == 2
         assert "the run directory of one model" in capsys.readouterr().err
 
+    def test_a_folder_with_runs_of_several_models_is_refused_for_one(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run("toy", *SUITE, "-o", tmp_path / "toy", "--no-report") == 0
+        assert run("random?seed=2", *SUITE, "-o", tmp_path) == 2
+        error = capsys.readouterr().err
+        assert "a folder of runs, such as toy; expected a folder for one run. Choose another folder, such as " in error
+        assert error.endswith(f"{tmp_path}/random-seed-2.\n")
+        assert [path.name for path in tmp_path.iterdir()] == ["toy"]
+
     @pytest.mark.slow
     def test_the_same_line_goes_on_after_a_kill(self, tmp_path: Path) -> None:
         command = ["run", "toy", "demo", "random", "--suite", "hu2020", "--no-cache", "--no-report", "-o"]

@@ -330,7 +330,9 @@ def test_a_model_without_a_masked_head_is_refused(tmp_path: Path) -> None:
 
     causal_transformer("gpt2", byte_level()).save_pretrained(tmp_path)
     byte_level().save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="masked"):
+    with pytest.raises(
+        ModelError, match=r"a model of the architecture GPT2; expected a masked model\. `causal:` loads"
+    ):
         names.load(f"masked:{tmp_path}")
 
 

@@ -184,6 +184,11 @@ def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) ->
             place, "weights whose shape differs from the configuration", "weights of the shapes in config.json",
             "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
         )  # fmt: skip
+    if other := re.match(r"Unrecognized configuration class <class '[\w.]*?(\w+?)(Config)?'>", str(error)):
+        cure = (
+            "`causal:` loads causal models, and `masked:` masked ones; there is no family for encoder-decoder models."
+        )
+        return ModelError(place, f"a model of the architecture {other[1]}", f"a {kind} model", cure)
     if stored and str(error).startswith("Couldn't instantiate the backend tokenizer"):
         found = "no tokenizer.json, and no other tokenizer that transformers converts"
         return ModelError(place, found, "a fast tokenizer", hub.again(stored / "tokenizer.json"))
