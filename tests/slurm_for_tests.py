@@ -5,6 +5,7 @@ While there is a file `full`, `sbatch` waits as it does when Slurm has as many j
 
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,7 +32,8 @@ def sbatch(folder: Path, words: list[str]) -> None:
     array = next(number for number in itertools.count(1) if _is_free(folder / str(number)))
     for number in range(int(options["array"].removeprefix("0-")) + 1):
         job = folder / f"{array}_{number}"
-        log = options["output"].replace("%A", str(array)).replace("%a", str(number))
+        signs = {"%A": str(array), "%a": str(number), "%%": "%"}
+        log = "".join(signs.get(part, part) for part in re.split("(%.)", options["output"]))
         with open(log, "wb") as output:
             process = subprocess.Popen(
                 ["sh", "-c", f"sh -c \"$0\"; echo $? > {job}.code", options["wrap"]],

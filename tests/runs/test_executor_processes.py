@@ -84,22 +84,10 @@ def test_workers_import_nothing_from_the_current_folder_and_pass_on_the_environm
     Path("random.py").write_text("raise SystemExit('the module of the user')")
     Path("m.toml").write_text('command = ["sh", "-c", "echo $PYTHONPATH > seen; exit 3"]')
     Path("s.tsv").write_text("good\tbad\nThe dog barks.\tThe dog bark.\n")
-    line = [
-        "run",
-        "exec:m.toml",
-        "toy",
-        "--allow-exec",
-        "--suite",
-        "s.tsv",
-        "-q",
-        "--no-cache",
-        "--no-report",
-        "-o",
-        "out",
-    ]
-    assert main([*line, "--executor", executor]) == 2
+    quiet = ("-q", "--no-cache", "--no-report", "--executor", executor)
+    assert main(["run", "exec:m.toml", "toy", "--allow-exec", "--suite", "s.tsv", "-o", "it's 5%A", *quiet]) == 2
     assert Path("seen").read_text() == "here\n"
-    assert Path("out/toy/results.csv").exists()
+    assert Path("it's 5%A/toy/results.csv").exists()
 
 
 @pytest.mark.slow
