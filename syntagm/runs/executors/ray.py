@@ -60,7 +60,7 @@ class Ray(Executor):
                 logging_level="error",
             )
         except (OSError, RuntimeError, ValueError) as error:
-            cure = "`ray start --head` starts one, and prints it. Without an address, Ray is started on this machine."
+            cure = "`ray start --head` starts one, and prints its address. Without an address, Ray is started on this machine."
             raise RunError(
                 f"--executor {self.text}", first_line(error), "the address of a running Ray cluster", cure
             ) from error
@@ -126,10 +126,10 @@ def _shown(resources: Mapping[str, float]) -> str:
 
 
 def _refuse_unreachable(address: str) -> None:
-    """Raise OSError if nothing listens at HOST:PORT, for which Ray would wait without an end."""
+    """Raise OSError if nothing listens at [ray://]HOST:PORT, for which Ray would wait without an end."""
     host, _, port = address.rpartition(":")
     if host and port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+        socket.create_connection((host.removeprefix("ray://").strip("[]"), int(port)), timeout=10).close()
 
 
 class _Actor:
