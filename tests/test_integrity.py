@@ -51,12 +51,14 @@ def test_damaged_missing_and_foreign_files_are_named(folder: Path, capsys: pytes
     }
 
 
+@pytest.mark.parametrize("done", [False, True])
 def test_a_unit_that_was_committed_twice_is_named_and_the_same_command_repairs_it(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    done: bool, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = folder / "toy"
     before = (run / "ledger.jsonl").read_bytes()
-    interrupt(run)
+    if not done:
+        interrupt(run)
     (run / "ledger.jsonl").write_bytes(2 * before)
     assert main(["integrity", str(run)]) == 1
     shown = capsys.readouterr().out
