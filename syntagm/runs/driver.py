@@ -148,7 +148,8 @@ class _Driver:
         self._delivered: set[str] = set()
         self._pulses: dict[tuple[Piece, str], Pulse] = {}
         self._looked = time.monotonic()
-        self._refused = -math.inf
+        # When workers were last refused, and why.
+        self._refused, self._reason = -math.inf, ""
         self._lost = Counter[Piece]()
         # The seconds in which workers loaded models and computed units, and in which units were committed.
         self._seconds = [0.0, 0.0, 0.0]
@@ -399,7 +400,10 @@ class _Driver:
             if not alive:
                 raise refusal
             self._refused = time.monotonic()
-            self._progress.warned(f"{refusal.place}: {refusal.found}; the other workers go on, and it is tried again")
+            # A cluster may be full for hours.
+            if refusal.found != self._reason:
+                self._reason, place = refusal.found, refusal.place
+                self._progress.warned(f"{place}: {self._reason}; the other workers go on, and it is tried again")
             return
         self._barren += len(barren)
         if barren and self._barren >= TRIES:

@@ -515,8 +515,20 @@ class TestReplacement:
     def test_to_replace_a_worker_is_tried_again(self, tmp_path: Path, files: list[str]) -> None:
         executor = Full(2, lambda step: "killed" if step == 2 else "")
         executor.be_patient(0.01)
-        assert all(isinstance(result, Run) for result in drive_all(tmp_path / "out", files, executor).values())
+        warnings: list[str] = []
+
+        class Warned(Progress):
+            def warned(self, message: str) -> None:
+                warnings.append(message)
+
+        (out := tmp_path / "out").mkdir()
+        results = [result for _, result in drive(jobs(out), work(files), out, executor, Warned())]
+        assert all(isinstance(result, Run) for result in results)
         assert executor.refused == ["w3", "w4"]
+        # The same reason is not printed every two minutes.
+        assert [message for message in warnings if "tried again" in message] == [
+            "--executor here: too many jobs; the other workers go on, and it is tried again"
+        ]
 
     def test_without_any_worker_a_refusal_is_an_error(self, tmp_path: Path, files: list[str]) -> None:
         with pytest.raises(RunError, match="too many jobs"):
