@@ -186,7 +186,7 @@ def test_a_damaged_run_of_a_later_model_is_repaired(place: Path) -> None:
     ledger.write_bytes(ledger.read_bytes().replace(b'"undefined"', b'"undefinee"'))
     [shard] = (second / "shards").glob("*.results.parquet")
     shard.write_bytes(shard.read_bytes()[:-1])
-    with pytest.raises(RunError, match=r"ledger\.jsonl: damaged"):
+    with pytest.raises(RunError, match=r"ledger\.jsonl, line 1: damaged"):
         list(measured.finished(place / "out"))
     assert {measured.state(asked, cell) for cell in asked.cells()} == {"trained"}
     hu2020.experiment(asked)
