@@ -100,7 +100,7 @@ def _steps(place: Path, pairs: int) -> list[str]:
     for number in range(PARADIGMS):
         write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
     (out := place / "out").mkdir()
-    work = worker.Work(Predictions(), expand([str(suites)]), None, 1, (), None, "")
+    work = worker.Work(Predictions(), expand([str(suites)]), None, 1, None, "")
     jobs = [driver.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
     executor = Here("", {})
     executor.count = MEASURED_WORKERS

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
 
-from syntagm import registry, views
+from syntagm import permissions, registry, views
 from syntagm.drawing import contrasts
 from syntagm.models import families
 from syntagm.models.family import Family
@@ -29,7 +29,6 @@ _EFFECTS = {
     "source": "changes what is read",
     "trees": "changes trees, but no numbers",
     "speed": "changes speed only",
-    "permission": "permits code to run",
 }
 # Figures whose columns are declared where their numbers are computed.
 _ELSEWHERE: Mapping[str, Iterable[str]] = {
@@ -40,8 +39,13 @@ _ELSEWHERE: Mapping[str, Iterable[str]] = {
 
 
 def model_options(family: Family) -> str:
-    """Return the options of a model family, a list item each."""
-    return "".join(_item(_model_option(option)) for option in family.options.values())
+    """Return the options of a model family, and the permissions that it may need, a list item each."""
+    options = [_model_option(option) for option in family.options.values()]
+    return "".join(map(_item, [*options, *map(_permission, family.permissions)]))
+
+
+def _permission(name: str) -> str:
+    return f"Permission `{permissions.flag(name)}`, in Python `{name}=True`: {permissions.HELP[name]}."
 
 
 def _model_option(option: Option) -> str:

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syntagm import permissions
 from syntagm.errors import InputError, ModelError, SyntagmError, UsageError, did_you_mean
 from syntagm.io import toml, utf8
 from syntagm.io.number import counted
 
-# Permissions are given by the person at the keyboard, never by a file.
-_PERMISSIONS = ("allow-pickle", "allow-exec", "trust-remote-code")
 _OF_A_MODEL = ("model", "name", "group")
 _NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}
 
+# They are given by the person at the keyboard, never by a file.
+_PERMISSIONS = tuple(map(permissions.flag, permissions.NAMES))
 # What the place of an error may have before a value.
 _BEFORE = ("", "word list ")
 
@@ -179,13 +180,13 @@ def _model(name: str, place: str) -> str:
 
 def _action(key: str, actions: Mapping[str, argparse.Action], file: str) -> argparse.Action:
     name = key.replace("_", "-")
-    if name in _PERMISSIONS:
+    if f"--{name}" in _PERMISSIONS:
         cure = f"Give --{name} on the command line."
         raise UsageError(f"{file}, {key}", "a permission", "options without permissions", cure)
     option = f"-{name}" if len(name) == 1 else f"--{name}"
     if option in actions and option not in ("--config", "--help", "-h"):
         return actions[option]
-    left = ("--help", "--config", *(f"--{name}" for name in _PERMISSIONS))
+    left = ("--help", "--config", *_PERMISSIONS)
     known = ["models", "output", *(name.lstrip("-") for name in actions if name.startswith("--") and name not in left)]
     known += [name[1:] for name, action in actions.items() if len(name) == 2 and action.option_strings == [name]]
     known = [*dict.fromkeys(known)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syntagm.runs.worker import Work
     from syntagm.tasks.task import Task
 
-_TEMPLATE_OPTIONS = ("n", "seed", "style")
+_TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
 
 
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -99,17 +99,27 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
         names: files, folders, patterns, bundled collections.
 
     Raises:
-        UsageError: a name is none of these.
+        UsageError: a name is none of these, a file has no such option, or one of the three is given for other suites than
+            templates.
     """
     from syntagm.materials.finding import expand
-    from syntagm.materials.reading import with_options
+    from syntagm.materials.reading import option_names, recognised, with_options
     from syntagm.materials.suite_files import SuiteFiles
 
     chosen = {key: value for key in _TEMPLATE_OPTIONS if (value := getattr(options, key, None)) is not None}
     if (options.limit is not None or stop_at(options) is not None) and options.n is None:
         # Then the seed is that of the sample. Files that are not templates have no seed.
         chosen.pop("seed", None)
-    return SuiteFiles(expand([with_options(name, chosen) for name in names], allow_pickle=options.allow_pickle))
+    files = expand(names)
+    for file in files:
+        path, module, _ = recognised(file)
+        if other := next((key for key in chosen if key not in option_names(module)), None):
+            cure = "--limit N draws N items of any suite." if other != "style" else ""
+            expected = "templates and bundled collections"
+            raise UsageError(
+                _TEMPLATE_OPTIONS[other], f"given for {path}, whose items are not generated", expected, cure
+            )
+    return SuiteFiles([with_options(file, chosen) for file in files], options.allow_pickle)
 
 
 def evaluate(
@@ -139,6 +149,7 @@ def evaluate(
     task = predictions(options)
     if options.executor:
         return _one(options, files, task, folder)
+    files.hold()
     with screen(options, following=following) as shown:
         model, sample, reach = _load(options, folder, shown), limits(options), stop_at(options)
         cache = _answers(options, shown)
@@ -220,6 +231,7 @@ def _executor(options: argparse.Namespace, task: "Task[Any]") -> "tuple[Executor
     from syntagm.runs.executors import find
 
     executor = find(options.executor)
+    executor.permissions = _model.granted(options)
     cache = _cache(options) if task.needs == "score" else None
     if cache and not executor.one_machine:
         if options.cache:
@@ -257,6 +269,7 @@ def fill(
     task = Gaps(word_list.read(words), options.eligible, tuple(top), tuple(bottom), options.blank == "shared")
     if options.executor:
         return _one(options, files, task, folder)
+    files.hold()
     with screen(options, task.noun) as shown:
         model, sample = _load(options, folder, shown), Sampled(files, **limits(options))
         return execute(task, model, sample, folder, progress=shown, command=_command(options))
@@ -300,8 +313,7 @@ def with_workers(
     from syntagm.runs.worker import Work
 
     (executor, cache), sample, reach = _executor(options, task), limits(options), stop_at(options)
-    granted = _model.granted_permissions(options)
-    work = Work(task, files.files, sample["limit"], sample["seed"], granted, cache, _command(options), reach)
+    work = Work(task, files.files, sample["limit"], sample["seed"], cache, _command(options), reach)
     amount = (len(jobs), task.noun, options.quiet, options.verbose)
     with atomic.used_folder(folder):
         if reach is not None:

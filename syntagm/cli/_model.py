@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from syntagm.permissions import HELP, NAMES, Permissions, flag
+
 if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel
 
@@ -24,13 +26,8 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
 
 def permissions(parser: argparse.ArgumentParser) -> None:
     """Add --allow-pickle, --allow-exec and --trust-remote-code."""
-    parser.add_argument(
-        "--allow-pickle",
-        action="store_true",
-        help="load pickled weights, which can run arbitrary code; read pickled suites",
-    )
-    parser.add_argument("--allow-exec", action="store_true", help="start the program of a model (exec:, python:)")
-    parser.add_argument("--trust-remote-code", action="store_true", help="run Python code that comes with the model")
+    for name in NAMES:
+        parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -41,7 +38,7 @@ def check(arguments: argparse.Namespace) -> None:
     """
     from syntagm.models import names
 
-    names.check(arguments.model, **names.permitted(arguments.model, granted_permissions(arguments)))
+    names.check(arguments.model, granted(arguments))
 
 
 def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
@@ -51,20 +48,14 @@ def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
         further: more options of its family, by name.
 
     Raises:
-        UsageError: the family or an option does not exist, or a permission is given twice.
+        UsageError: the family or an option does not exist.
         ModelError: the model can't be loaded.
     """
     from syntagm.models import names
 
-    granted = names.permitted(arguments.model, granted_permissions(arguments))
-    return names.load(arguments.model, **granted, **further)
+    return names.load_permitted(arguments.model, granted(arguments), further)
 
 
-def granted_permissions(arguments: argparse.Namespace) -> list[str]:
-    """Return the options of models that the command line permits."""
-    granted = {
-        "allow_pickle": arguments.allow_pickle,
-        "allow_exec": arguments.allow_exec,
-        "remote_code": arguments.trust_remote_code,
-    }
-    return [name for name, allowed in granted.items() if allowed]
+def granted(arguments: argparse.Namespace) -> Permissions:
+    """Return the permissions that the command line gives."""
+    return Permissions(**{name: getattr(arguments, name) for name in NAMES})

@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
     for folder in lexicons:
         _show(_lexicon(folder), args, counts)
     others = [path for path in args.paths if path not in lexicons]
-    for file in expand(others, skipped, args.allow_pickle) if others else ():
-        suites[file], unreadable = _read(file)
+    for file in expand(others, skipped) if others else ():
+        suites[file], unreadable = _read(file, args.allow_pickle)
         _show([*unreadable, *check(suites[file], file)], args, counts)
         if args.counts and suites[file]:
             _print_counts(file)
@@ -85,12 +85,12 @@ def run(args: argparse.Namespace) -> int:
     return 1 if counts["E"] else 0
 
 
-def _read(file: str) -> "tuple[list[Suite], list[Finding]]":
+def _read(file: str, allow_pickle: bool) -> "tuple[list[Suite], list[Finding]]":
     """Return the suites of a file; if it can't be read, return no suites and a finding with the reason."""
     from syntagm.materials.reading import read
 
     try:
-        return read(file), []
+        return read(file, allow_pickle), []
     except InputError as error:
         return [], [_finding(file, error)]
 

@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
     target: Path = args.target
     if not target.parent.is_dir():
         raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
-    files = expand([args.source], allow_pickle=args.allow_pickle)
+    files = expand([args.source])
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")
-    suites = read(files[0])
+    suites = read(files[0], args.allow_pickle)
     with atomic.replacing(target) as written:
         losses = convert(suites, written, formats_for(target, args.format or ""), args.lossy)
         _files.spare_other(target, written, args.force)

@@ -49,13 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.report.collection_page import page
 
-    files = expand(arguments.paths, allow_pickle=arguments.allow_pickle)
+    files = expand(arguments.paths)
     if arguments.output:
         _refuse_source(arguments.output, files)
         _refuse_ending(arguments.output)
     counts = frequencies(arguments.baselines, arguments.unigrams)
     given = " --baselines" * arguments.baselines + (f" --unigrams {arguments.unigrams}" if arguments.unigrams else "")
-    text = page(" ".join(arguments.paths), SuiteFiles(files), counts, given)
+    text = page(" ".join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)
     if arguments.output:
         atomic.write(arguments.output, text.encode())
         print(arguments.output)

@@ -10,6 +10,8 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING
 
+from syntagm import permissions
+
 if TYPE_CHECKING:
     from syntagm.models.option import Option
 
@@ -18,7 +20,6 @@ _CHANGES = {
     "source": "It chooses what is read, so it is part of the model's name.",
     "trees": "Changes the trees of syntagm parse, and no numbers.",
     "speed": "Changes no numbers.",
-    "permission": "A permission.",
 }
 
 
@@ -42,6 +43,10 @@ def run(options: argparse.Namespace) -> int:
     print(f"{family.name}: {family.summary}")
     for option in family.options.values():
         print(f"\n{_shown(option)}")
+    for name in family.permissions:
+        print(
+            f"\n{_wrapped(f'  {permissions.flag(name)}', f'A permission, never part of a name: {permissions.HELP[name]}.')}"
+        )
     return 0
 
 
@@ -50,4 +55,8 @@ def _shown(option: "Option") -> str:
     default = option.default or option.depends.replace("`", "")
     meaning = option.meaning().replace("`", "")
     text = f"{meaning}{'' if meaning.endswith(('?', '.')) else '.'} Default: {default}. {_CHANGES[option.effect]}"
-    return f"  {option.name}={values}\n" + textwrap.fill(text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return _wrapped(f"  {option.name}={values}", text)
+
+
+def _wrapped(head: str, text: str) -> str:
+    return f"{head}\n" + textwrap.fill(text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)

@@ -282,6 +282,7 @@ def _here(
     Arguments:
         finished: the labels of the models that are finished already; they come last.
     """
+    files.hold()
     sizes = _evaluation.sizes_here(arguments, files, named)
     before: Run | None = None
     for number, (model, label, folder) in enumerate(named, 1):

@@ -2,7 +2,7 @@
 
 The keys are configurations. In `sing_MS_MV_plur_ES_EV`, for instance, the tested dependency (main subject and main verb) is
 singular, and the embedded subject and verb are plural. Pairs differ in one word, which is the critical region; in triples
-the critical region is `ever`. A pickle is a program, so reading one needs `allow_pickle=yes`. Even then it is not run:
+the critical region is `ever`. A pickle is a program, so reading one needs a permission. Even then it is not run:
 `io.pickle` reads it.
 """
 
@@ -16,6 +16,7 @@ from syntagm.formats import _pair
 from syntagm.formula import parse
 from syntagm.io import pickle
 from syntagm.io.toml import shown
+from syntagm.permissions import how_to_give
 from syntagm.suite import Item, Prediction, Sentence, Suite
 from syntagm.templates.draw import quotas
 from syntagm.templates.spelling import STYLES
@@ -65,13 +66,13 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read(
-    path: Path, *, allow_pickle: str = "no", style: str = "published", n: str = "", seed: str = "1"
+    path: Path, *, allow_pickle: bool = False, style: str = "published", n: str = "", seed: str = "1"
 ) -> Iterator[Suite]:
     """Read the suite in a pickle. The suite is named after the file.
 
     Arguments:
         path: the file.
-        allow_pickle: must be `yes` to read a pickle.
+        allow_pickle: the permission to read a pickle.
         style: `published` for sentences as in the file, in lower case and without a full stop; `natural` adds a capital
             and a full stop.
         n: the maximum number of items, which are drawn evenly from the configurations.
@@ -82,10 +83,10 @@ def read(
             or a pair differs in more than one word; the message names the key and the number.
         UsageError: an option has a value that is not allowed.
     """
-    if allow_pickle not in ("yes", "no") or style not in STYLES:
-        raise UsageError(str(path), f"allow_pickle={allow_pickle}, style={style}", f"yes or no, {' or '.join(STYLES)}")
-    if allow_pickle == "no":
-        cure = f"Add --allow-pickle, or write {path.name}?allow_pickle=yes; the file is then read without running it."
+    if style not in STYLES:
+        raise UsageError(str(path), f"style={style}", " or ".join(STYLES))
+    if not allow_pickle:
+        cure = f"It is read without running it. {how_to_give('allow_pickle')}"
         raise InputError(str(path), "a pickle, which can contain a program", "permission to read it", cure)
     content = pickle.load(path)
     sizes = {len(row) for rows in content.values() for row in rows}

@@ -9,12 +9,12 @@ from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
 from syntagm.io import json, utf8
 from syntagm.materials import hub
-from syntagm.materials.reading import claimed, exists, formats, option_names, options_of, with_options
+from syntagm.materials.reading import claimed, exists, formats, options_of, with_options
 
 _MATERIALS = Path(__file__).resolve().parent
 
 
-def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pickle: bool = False) -> list[str]:
+def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[str]:
     """Return the files that arguments name, in order, each with its options.
 
     An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder (which
@@ -25,7 +25,6 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
     Arguments:
         arguments: the arguments as typed.
         skipped: a list to which the skipped files of folders and patterns are appended, with the reason.
-        allow_pickle: whether to add the option `allow_pickle=yes` to pickles.
 
     Raises:
         UsageError: an argument matches nothing; the message lists the collections.
@@ -47,7 +46,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None, allow_pic
             raise _nothing(argument, name)
         ending = argument[len(name) :]
         files += [f"{file}{ending}" for file in paths]
-    return list(dict.fromkeys(map(_permitted, files) if allow_pickle else files))
+    return list(dict.fromkeys(files))
 
 
 def _on_hub(name: str, options: dict[str, str]) -> list[str]:
@@ -65,12 +64,6 @@ def _on_hub(name: str, options: dict[str, str]) -> list[str]:
                 f"Name the columns: {name}?good=COLUMN&bad=COLUMN",
             )  # fmt: skip
     return [with_options(str(file), options) for file in files]
-
-
-def _permitted(file: str) -> str:
-    """Add `allow_pickle=yes` to a file whose extension belongs to a format with this option."""
-    pickles = [ending for module in formats() if "allow_pickle" in option_names(module) for ending in module.ENDINGS]
-    return with_options(file, {"allow_pickle": "yes"}) if Path(options_of(file)[0]).suffix in pickles else file
 
 
 def _nothing(argument: str, name: str) -> UsageError:

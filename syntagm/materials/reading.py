@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from syntagm import registry
+from syntagm import permissions, registry
 from syntagm.errors import InputError, UsageError
 from syntagm.io import json, utf8
 from syntagm.materials import hub
@@ -20,17 +20,36 @@ from syntagm.suite import Suite
 HEAD = 64 * 1024
 # What spreadsheet programs save by default.
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
-_OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&]*(?:&[A-Za-z_]+=[^&]*)*)$", re.DOTALL)
+_OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTALL)
 
 
-def read(path: str | Path) -> list[Suite]:
+def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
     """Read the suites of one file.
+
+    Arguments:
+        path: the file, with options after `?`.
+        allow_pickle: whether to read suites in pickles. Pickles are read without running them.
+
+    Raises:
+        InputError: the file does not conform to its format, or not exactly one format claims it.
+        UsageError: there is no such format or option.
+    """
+    file, module, options = recognised(path)
+    granted = permissions.Permissions(allow_pickle=allow_pickle).only(inspect.signature(module.read).parameters)
+    suites = list(module.read(file, **options, **granted))
+    if source := hub.origin(file):
+        return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
+    return suites
+
+
+def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
+    """Return a file, the module of its format, and the options of the format. The file itself is not read.
 
     Arguments:
         path: the file, with options after `?`.
 
     Raises:
-        InputError: the file does not conform to its format, or not exactly one format claims it.
+        InputError: not exactly one format claims the file.
         UsageError: there is no such format or option.
     """
     name, options = options_of(str(path))
@@ -43,14 +62,14 @@ def read(path: str | Path) -> list[Suite]:
             cure = "--limit N draws N items of any suite." if option == "n" else ""
             expected = "one of " + ", ".join(["format", *known])
             raise UsageError(str(path), f"no option {option!r} in {_name(module)}", expected, cure)
-    suites = list(module.read(file, **options))
-    if source := hub.origin(file):
-        return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
-    return suites
+    return file, module, options
 
 
 def options_of(path: str) -> tuple[str, dict[str, str]]:
     """Split an argument into path and options. A question mark in the name of an existing file is not a separator.
+
+    Raises:
+        UsageError: an option is a permission.
 
     >>> options_of("pairs.csv?good=sen&bad=wrong_sen")
     ('pairs.csv', {'good': 'sen', 'bad': 'wrong_sen'})
@@ -58,8 +77,9 @@ def options_of(path: str) -> tuple[str, dict[str, str]]:
     match = _OPTIONS.search(path)
     if not match or exists(Path(path)):
         return path, {}
-    pairs = [part.split("=", 1) for part in match[1].split("&")]
-    return path[: match.start()], dict(pairs)
+    options = dict(part.split("=", 1) for part in match[1].split("&"))
+    permissions.refuse(path, options)
+    return path[: match.start()], options
 
 
 def format_of(file: Path, options: dict[str, str]) -> ModuleType:
@@ -132,8 +152,8 @@ def exists(path: Path) -> bool:
 
 
 def option_names(module: ModuleType) -> list[str]:
-    """Return the options of a format, which are the keyword arguments of its `read`."""
-    return [name for name in inspect.signature(module.read).parameters if name != "path"]
+    """Return the options of a format, which are the keyword arguments of its `read` that are not permissions."""
+    return [name for name in inspect.signature(module.read).parameters if name not in ("path", *permissions.NAMES)]
 
 
 def _head(file: Path) -> str:

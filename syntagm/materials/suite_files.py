@@ -17,10 +17,15 @@ class SuiteFiles:
 
     Each file is read once, on the first pass, and held in memory as long as all of them are small enough. Files beyond
     that are read again on each pass, with one of them in memory at a time.
+
+    Arguments:
+        files: the names of the files, as `materials.finding.expand` returns them.
+        allow_pickle: whether to read suites in pickles.
     """
 
-    def __init__(self, files: Sequence[str]) -> None:
+    def __init__(self, files: Sequence[str], allow_pickle: bool = False) -> None:
         self.files = files
+        self._allow_pickle = allow_pickle
         self._held: dict[str, list[Suite]] = {}
         self._free = MOST_BYTES
         self._last: tuple[str, list[Suite]] = ("", [])
@@ -28,6 +33,17 @@ class SuiteFiles:
     def __iter__(self) -> Iterator[Suite]:
         for file in self.files:
             yield from self.read(file)
+
+    def hold(self) -> None:
+        """Read the files as far as they can be held in memory, so that errors in them come before a model is loaded.
+
+        Raises:
+            InputError, UsageError: as for `materials.reading.read`.
+        """
+        for file in self.files:
+            self.read(file)
+            if file not in self._held:
+                return
 
     def read(self, file: str) -> list[Suite]:
         """Return the suites of one of the files.
@@ -39,7 +55,7 @@ class SuiteFiles:
             return self._held[file]
         if self._last[0] != file:
             self._last = ("", [])  # frees its memory before the next file is read
-            self._last = (file, read(file))
+            self._last = (file, read(file, self._allow_pickle))
         suites = self._last[1]
         if (size := sum(map(_bytes, suites))) <= self._free:
             self._held[file] = suites
@@ -62,7 +78,7 @@ def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
     >>> [suite.name for suite in read_suites("hu2020/mvrr", "hu2020/number_prep")]
     ['mvrr', 'number_prep']
     """
-    return list(SuiteFiles(expand(names, allow_pickle=allow_pickle)))
+    return list(SuiteFiles(expand(names), allow_pickle))
 
 
 def make(*names: str, n: int | None = None, seed: int | None = None, style: str = "") -> list[Suite]:

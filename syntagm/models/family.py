@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.option import Fixed, Option, Value
+from syntagm.permissions import NONE, Permissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Family:
         module: module whose `load(path, **options)` loads a model; it is imported when a model is loaded.
         checks: module whose `check(name, path, chosen)` refuses a model as far as that can be told without weights, for
             example because there is no such file. It loads no heavy libraries. Empty: nothing but options is checked.
+        permissions: the permissions that its models may need, such as `allow_exec`; see `syntagm.permissions`. `load` and
+            `check` get each of them as a keyword argument, True or False.
         settings: options and fixed scoring settings, in the order in which signatures list them.
         sees: the context that a token's surprisal depends on; each `recorded` model has its own value.
         exact: whether surprisals are those of the model's own distribution.
@@ -72,6 +75,7 @@ class Family:
     summary: str
     module: str
     checks: str = ""
+    permissions: tuple[str, ...] = ()
     settings: tuple[Option | Fixed, ...] = ()
     sees: Sees = "left"
     exact: bool = True
@@ -89,11 +93,6 @@ class Family:
         return {setting.name: setting for setting in self.settings if isinstance(setting, Option)}
 
     @property
-    def permissions(self) -> frozenset[str]:
-        """The options that allow code to be run."""
-        return frozenset(name for name, option in self.options.items() if option.effect == "permission")
-
-    @property
     def gaps_only(self) -> frozenset[str]:
         """The options that only affect filled gaps."""
         return frozenset(name for name, option in self.options.items() if option.gaps_only)
@@ -103,12 +102,14 @@ class Family:
         """The options that only affect scored texts."""
         return frozenset(name for name, option in self.options.items() if option.texts_only)
 
-    def check(self, path: str, given: Mapping[str, str]) -> None:
+    def check(self, path: str, given: Mapping[str, str], permissions: Permissions = NONE) -> None:
         """Check all of a model that can be checked without reading its weights.
 
         Arguments:
             path: the part of the model's name after the colon, without options.
             given: options that the user gave.
+            permissions: what the user permits; those that the family doesn't need are not an error, because they may be
+                meant for a suite, or for another model.
 
         Raises:
             UsageError: an option is invalid.
@@ -116,21 +117,23 @@ class Family:
         """
         chosen = self.choose(given)
         if self.checks:
-            importlib.import_module(self.checks).check(self.name, path, chosen)
+            importlib.import_module(self.checks).check(self.name, path, chosen, **permissions.only(self.permissions))
 
-    def load(self, path: str, given: Mapping[str, str]) -> LanguageModel:
+    def load(self, path: str, given: Mapping[str, str], permissions: Permissions = NONE) -> LanguageModel:
         """Check and load a model.
 
         Arguments:
             path: the part of the model's name after the colon, without options.
             given: options that the user gave.
+            permissions: what the user permits, as for `check`.
 
         Raises:
             UsageError: an option is invalid.
             ModelError: the model can't be loaded.
         """
-        self.check(path, given)
-        model: LanguageModel = importlib.import_module(self.module).load(path, **given)
+        self.check(path, given, permissions)
+        granted = permissions.only(self.permissions)
+        model: LanguageModel = importlib.import_module(self.module).load(path, **given, **granted)
         return model
 
     def choose(self, given: Mapping[str, str], loaded: bool = False) -> dict[str, str]:

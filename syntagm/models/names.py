@@ -1,6 +1,6 @@
 """Parsing of model names, `family:path?option=value&option=value`, and loading of models by name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,9 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
-from syntagm.models.family import Family
+from syntagm.permissions import NONE, Permissions, refuse
+
+NO_OPTIONS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ def parse(text: str) -> Name:
     family; otherwise a name in the family `causal`.
 
     Raises:
-        UsageError: there is no such family, the options can't be parsed, or an option is given twice.
+        UsageError: there is no such family, the options can't be parsed, an option is given twice, or one is a permission.
         ModelError: a `model.json` names no family, or an unknown one.
 
     >>> parse("org/name@main?bos=no")
@@ -41,6 +43,7 @@ def parse(text: str) -> Name:
     except ValueError:
         raise UsageError(f"model {text}", f"options {query!r}", "option=value&option=value") from None
     options = dict(pairs)
+    refuse(f"model {text}", options)
     if len(options) < len(pairs):
         raise UsageError(f"model {text}", "an option given twice", "each option once")
     if address in (bundled := families.bundled()):
@@ -77,45 +80,38 @@ def head(path: Path) -> dict[str, Any]:
     return record
 
 
-def permitted(text: str, permissions: Iterable[str]) -> dict[str, str]:
-    """Return the permissions that a model can use, as options for `load`.
-
-    For another family, permissions for pickles and programs are not an error: they may be meant for a suite, or for
-    another model.
-
-    Arguments:
-        text: name of the model.
-        permissions: the options that the user has permitted: `allow_pickle`, `allow_exec`, `remote_code`.
-
-    >>> permitted("toy", ["allow_pickle"]), permitted("lstm:folder", ["allow_pickle"])
-    ({}, {})
-    """
-    family = families.find(parse(text).family)
-    return {name: "yes" for name in permissions if name == "remote_code" or name in family.permissions}
-
-
-def check(text: str, **options: str) -> None:
+def check(text: str, permissions: Permissions = NONE) -> None:
     """Check all of a language model that can be checked without reading its weights; `load` checks the same.
 
     A name on the hub is not looked up.
 
     Arguments:
         text: name of the model.
-        options: further options, besides those in the name.
+        permissions: what the user permits.
 
     Raises:
         UsageError: there is no such family, or the family has no such option.
         ModelError: there is no such file or folder, or it may not be read.
     """
-    family, path, given = _given(text, options)
-    family.check(path, given)
+    name = parse(text)
+    families.find(name.family).check(name.path, name.options, permissions)
 
 
-def load(text: str, **options: str) -> LanguageModel:
+def load(
+    text: str,
+    *,
+    allow_pickle: bool = False,
+    allow_exec: bool = False,
+    trust_remote_code: bool = False,
+    **options: str,
+) -> LanguageModel:
     """Load a language model.
 
     Arguments:
         text: name of the model.
+        allow_pickle: load pickled weights, which can run arbitrary code.
+        allow_exec: start the program of a model (`exec:`, `python:`).
+        trust_remote_code: run Python code that comes with the model.
         options: further options, besides those in the name.
 
     Raises:
@@ -125,22 +121,16 @@ def load(text: str, **options: str) -> LanguageModel:
     if not isinstance(text, str):
         cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
         raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
-    family, path, given = _given(text, options)
-    model = family.load(path, given)
-    if path and (renewals := seal.renewals(Path(path))):
-        model.record = {**model.record, "seal renewed": renewals}
-    return model
+    refuse("load_model", options)
+    return load_permitted(text, Permissions(allow_pickle, allow_exec, trust_remote_code), options)
 
 
-def _given(text: str, options: Mapping[str, str]) -> tuple[Family, str, dict[str, str]]:
-    """Return the family of a model, its path, and all options."""
+def load_permitted(text: str, permissions: Permissions, options: Mapping[str, str] = NO_OPTIONS) -> LanguageModel:
+    """Load a language model; see `load`."""
     name = parse(text)
-    family = families.find(name.family)
-    if forbidden := [
-        option for option in name.options if option in family.options and family.options[option].argument_only
-    ]:
-        cure = f'On the command line: --{forbidden[0].replace("_", "-")}; in Python: load_model(name, {forbidden[0]}="yes").'
-        raise UsageError(f"model {text}", f"{forbidden[0]} in a name", "this permission as an argument", cure)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
-    return family, name.path, {**name.options, **options}
+    model = families.find(name.family).load(name.path, {**name.options, **options}, permissions)
+    if name.path and (renewals := seal.renewals(Path(name.path))):
+        model.record = {**model.record, "seal renewed": renewals}
+    return model

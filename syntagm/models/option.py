@@ -14,8 +14,8 @@ from syntagm.io.number import LARGEST, whole
 
 # What an option affects. `scoring`: the numbers; it is part of the canonical name and of signatures. `source`: which numbers
 # are read; it is part of the canonical name only. `trees`: the trees of `parse`, but no numbers. `speed`: where or how fast
-# numbers are computed. `permission`: whether code may be run.
-Effect = Literal["scoring", "source", "trees", "speed", "permission"]
+# numbers are computed.
+Effect = Literal["scoring", "source", "trees", "speed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,6 @@ class Option:
         always_named: whether it is part of the canonical name even if it was not given.
         gaps_only: whether it only affects filled gaps.
         texts_only: whether it only affects scored texts.
-        argument_only: whether a name that contains it is refused. Names are also read from files, so a permission to start
-            programs must be an argument.
     """
 
     name: str
@@ -142,7 +140,6 @@ class Option:
     always_named: bool = False
     gaps_only: bool = False
     texts_only: bool = False
-    argument_only: bool = False
 
     @property
     def in_name(self) -> bool:

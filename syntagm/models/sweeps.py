@@ -146,6 +146,11 @@ def _folders(text: str) -> list[str]:
     found = sorted((match for match in glob.glob(path) if os.path.isdir(match)), key=natural)
     if not found:
         raise UsageError(f"model {text}", "no folder that matches", "a pattern of folders, such as 'ckpt/step*'")
+    if odd := next((match for match in found if "?" in match), ""):
+        # What follows would be taken for options.
+        raise UsageError(
+            f"model {text}", f"a folder with ? in its name: {odd}", "folders without it", "Rename the folder."
+        )
     return [f"{family}{colon}{match}{question}{options}" for match in found]
 
 

@@ -19,6 +19,7 @@ from syntagm.errors import InputError, ModelError, RunError, SyntagmError
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
+from syntagm.permissions import NONE, Permissions
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.encoding import encoded, encoded_results
@@ -47,7 +48,6 @@ class Work:
         task: what the suites are asked.
         files: the names of suite files, as `materials.finding.expand` returns them.
         limit, seed, reach: which items of each suite, as for `suite.Sampled`.
-        permissions: the model options that the user has permitted, as `allow_pickle`.
         cache: the cache of answers; None for none.
         command: the command line, for the record.
     """
@@ -56,7 +56,6 @@ class Work:
     files: Sequence[str]
     limit: int | Mapping[str, int] | None
     seed: int
-    permissions: Sequence[str]
     cache: Path | None
     command: str
     reach: float | None = None
@@ -86,9 +85,9 @@ class Session:
 class _Suites:
     """The suites of a session, and the file of each suite that was read."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, allow_pickle: bool) -> None:
         self._work = work
-        self._files = SuiteFiles(work.files)
+        self._files = SuiteFiles(work.files, allow_pickle)
         self._file_of: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Suite]:
@@ -188,14 +187,16 @@ class Worker:
 
     Arguments:
         name: its name, which is unique in the exchange.
+        permissions: what the user permits.
 
     Attributes:
         answered: how far it is with its unit.
     """
 
-    def __init__(self, session: Session, name: str) -> None:
+    def __init__(self, session: Session, name: str, permissions: Permissions = NONE) -> None:
         self.name, self._session, self.answered = name, session, _Answered()
-        self._exchange, self._suites = Exchange(session.exchange), _Suites(session.work)
+        self._permissions = permissions
+        self._exchange, self._suites = Exchange(session.exchange), _Suites(session.work, permissions.allow_pickle)
         self._versions = versions()
         self._loaded: _Loaded | None = None
         # The suites, as the record of the last planned run describes them.
@@ -241,7 +242,7 @@ class Worker:
         if self._loaded is None or self._loaded.number != piece.model:
             self._loaded = None  # frees its memory before the next one is loaded
             began, work = time.monotonic(), self._session.work
-            model = names.load(order["model"], **names.permitted(order["model"], work.permissions))
+            model = names.load_permitted(order["model"], self._permissions)
             model.label = order["label"]
             if piece.name == OPEN and self._read and is_unchanged(Path(order["folder"]), work.task, model, self._read):
                 return Outcome({"unchanged": True}, seconds=(time.monotonic() - began, 0.0))
@@ -279,10 +280,10 @@ class Worker:
         return next((piece for piece in pieces if self._exchange.lease(piece, self.name)), None)
 
 
-def serve(session: Session, name: str) -> None:
+def serve(session: Session, name: str, permissions: Permissions) -> None:
     """Compute pieces until the driver ends the exchange; see `Worker`. This is all that a process of a worker does."""
     os.chdir(session.directory)
-    exchange, worker = Exchange(session.exchange), Worker(session, name)
+    exchange, worker = Exchange(session.exchange), Worker(session, name, permissions)
     heart = _Heart(session, worker.answered)
     wait = 0.0
     while exchange.pulse.exists():
@@ -316,7 +317,7 @@ def _refuse_other_versions(worker: str, expected: dict[str, str], here: dict[str
             )  # fmt: skip
 
 
-def main(session: Session, worker: str) -> None:
+def main(session: Session, permissions: Permissions, worker: str) -> None:
     """Serve as a process of the executor `local`, which keeps the standard input open as long as it lives."""
 
     def end_with_driver() -> None:
@@ -324,4 +325,4 @@ def main(session: Session, worker: str) -> None:
         os._exit(0)
 
     threading.Thread(target=end_with_driver, daemon=True).start()
-    serve(session, worker)
+    serve(session, worker, permissions)

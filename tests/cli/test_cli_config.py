@@ -209,3 +209,28 @@ def test_a_group_stands_before_the_name(tmp_path: Path) -> None:
     path.write_text('[[models]]\nmodel = "toy"\nname = "small"\ngroup = "Toys"\n')
     assert run("--config", path, "--suite", "hu2020/mvrr", "--limit", 2, "-o", tmp_path / "run", "--no-report") == 0
     assert open_run(tmp_path / "run").name == "Toys: small"
+
+
+@pytest.mark.parametrize("executor", [(), ("--executor", "local:2")])
+def test_options_of_templates_are_refused_for_tables_before_the_first_model(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], executor: tuple[str, ...]
+) -> None:
+    (tmp_path / "table.tsv").write_text("good\tbad\nThe dog barks.\tThe dog bark.\n")
+    file.write_text(file.read_text().replace("limit = 3", "n = 3").replace("hu2020/cleft", f"{tmp_path}/table.tsv"))
+    assert run("--config", file, *executor) == 2
+    said = capsys.readouterr().err
+    assert f"{file}, n: given for {tmp_path / 'table.tsv'}, whose items are not generated; expected templates" in said
+    assert "(1 of 2)" not in said
+    assert not (tmp_path / "all").exists()
+
+
+def test_a_suite_that_cannot_be_read_is_refused_once_and_before_the_first_model(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd.json").write_text('{"meta": {"name": "odd"}, "items": 3, "predictions": []}')
+    file.write_text(file.read_text().replace("hu2020/cleft", f"{tmp_path}/odd.json"))
+    assert run("--config", file) == 2
+    said = capsys.readouterr().err
+    assert said.count("odd.json") == 1
+    assert "(1 of 2)" not in said
+    assert not (tmp_path / "all").exists()

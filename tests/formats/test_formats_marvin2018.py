@@ -37,7 +37,7 @@ TRIPLES = {
 
 
 def read(path: Path, options: str = "") -> Suite:
-    (suite,) = reading.read(f"{path}?allow_pickle=yes{options}")
+    (suite,) = reading.read(f"{path}{options}", allow_pickle=True)
     return suite
 
 
@@ -92,11 +92,11 @@ class TestReading:
 
     def test_natural_style_adds_no_second_full_stop(self, tmp_path: Path) -> None:
         stopped = {"sing_MS_MV": [("the monk hums.", "the monk hum.")]}
-        [item] = read(saved(tmp_path, stopped), "&style=natural").items
+        [item] = read(saved(tmp_path, stopped), "?style=natural").items
         assert [one.text for one in item.sentences.values()] == ["The monk hums.", "The monk hum."]
 
     def test_natural_style(self, tmp_path: Path) -> None:
-        first = read(saved(tmp_path, PAIRS), "&style=natural").items[0].sentences["good"]
+        first = read(saved(tmp_path, PAIRS), "?style=natural").items[0].sentences["good"]
         assert first.text == "The monk near the goat hums."
         assert [first.content(name) for name in ("prefix", "critical", "rest")] == [
             "The monk near the goat",
@@ -111,17 +111,17 @@ class TestReading:
     def test_a_draw_is_even_over_configurations_and_always_the_same(self, tmp_path: Path) -> None:
         many = {key: [(f"a{n} hums", f"a{n} hum") for n in range(9)] for key in ("sing_MS_MV", "plur_MS_MV", "other")}
         path = saved(tmp_path, many)
-        drawn = [item.id for item in read(path, "&n=7").items]
+        drawn = [item.id for item in read(path, "?n=7").items]
         # 7 of three configurations: 3 + 2 + 2, each in the order of the file.
         assert [id.split("/")[0] for id in drawn] == ["sing_MS_MV"] * 3 + ["plur_MS_MV"] * 2 + ["other"] * 2
-        assert drawn == [item.id for item in read(path, "&n=7&seed=1").items]
-        assert drawn != [item.id for item in read(path, "&n=7&seed=2").items]
-        assert len(read(path, "&n=1000").items) == 27
+        assert drawn == [item.id for item in read(path, "?n=7&seed=1").items]
+        assert drawn != [item.id for item in read(path, "?n=7&seed=2").items]
+        assert len(read(path, "?n=1000").items) == 27
 
     def test_a_draw_takes_from_big_configurations_what_small_ones_lack(self, tmp_path: Path) -> None:
         sizes = {"sing_MS_MV": 9, "plur_MS_MV": 1, "other": 2}
         path = saved(tmp_path, {key: [(f"a{n} hums", f"a{n} hum") for n in range(size)] for key, size in sizes.items()})
-        keys = [item.tags["configuration"] for item in read(path, "&n=10").items]
+        keys = [item.tags["configuration"] for item in read(path, "?n=10").items]
         # 10 = 7 + 1 + 2: the first gives what the second and the third don't have.
         assert {key: keys.count(key) for key in keys} == {"sing_MS_MV": 7, "plur_MS_MV": 1, "other": 2}
 
@@ -149,21 +149,21 @@ class TestReading:
 
 class TestPermission:
     def test_none(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"Add --allow-pickle, or write prep_anim\.pickle\?allow_pickle=yes"):
+        with pytest.raises(InputError, match=r"On the command line: --allow-pickle; in Python: allow_pickle=True"):
             reading.read(saved(tmp_path, PAIRS))
 
     @pytest.mark.parametrize(
         "option",
         [
-            "allow_pickle=maybe",
-            "allow_pickle=yes&style=loud",
-            "allow_pickle=yes&n=x",
-            "allow_pickle=yes&n=" + "9" * 5000,
+            "allow_pickle=yes",
+            "style=loud",
+            "n=x",
+            "n=" + "9" * 5000,
         ],
     )
     def test_options_that_mean_nothing(self, tmp_path: Path, option: str) -> None:
         with pytest.raises(UsageError):
-            reading.read(f"{saved(tmp_path, PAIRS)}?{option}")
+            reading.read(f"{saved(tmp_path, PAIRS)}?{option}", allow_pickle=True)
 
     def test_on_the_command_line(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = str(saved(tmp_path, PAIRS))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from syntagm import permissions
 from syntagm import registry as folder
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.io import json as strict_json
@@ -353,7 +354,7 @@ def test_a_format_declares_what_the_package_reads_off_it(name: str) -> None:
     assert path.name == "path"
     for option in options:
         assert option.kind is option.KEYWORD_ONLY, option
-        assert isinstance(option.default, str), option
+        assert option.default is False if option.name in permissions.NAMES else isinstance(option.default, str), option
     assert all(ending.startswith(".") for ending in (*module.ENDINGS, *getattr(module, "WRITES", ())))
     assert hasattr(module, "write") == bool(getattr(module, "WRITES", ()))
     assert not module.claims(Path("a.unknown"), "")

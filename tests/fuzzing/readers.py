@@ -76,13 +76,13 @@ def _files(pattern: str) -> Callable[[Path], list[bytes]]:
 
 
 def _suites(name: str) -> Callable[[Path], None]:
-    options = "&allow_pickle=yes" if name == "marvin2018" else "&good=good&bad=bad" if name == "pairs" else ""
+    options = "&good=good&bad=bad" if name == "pairs" else ""
 
     def read(path: Path) -> None:
         try:
-            suites = reading.read(f"{path}?format={name}{options}")
+            suites = reading.read(f"{path}?format={name}{options}", allow_pickle=True)
         except SyntagmError:
-            if not options or name == "marvin2018":
+            if not options:
                 raise
             suites = reading.read(f"{path}?format={name}")
         list(check(suites))

@@ -339,7 +339,7 @@ class TestWrap:
         with pytest.raises(UsageError, match="training mode"):
             from_transformers(transformer("gpt2", byte_level()).train(), byte_level(), "live")
 
-    @pytest.mark.parametrize("option", ["dtype", "device", "remote_code", "allow_pickle", "boss"])
+    @pytest.mark.parametrize("option", ["dtype", "device", "gguf", "adapter", "boss"])
     def test_options_that_would_do_nothing_are_refused(self, option: str) -> None:
         with pytest.raises(UsageError, match=option):
             from_transformers(transformer("gpt2", byte_level()), byte_level(), "live", **{option: "no"})

@@ -44,9 +44,9 @@ def folder(saved: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(saved, tmp_path / "tiny"))
 
 
-def refused(folder: Path, match: str, options: str = "") -> str:
+def refused(folder: Path, match: str, options: str = "", allow_pickle: bool = False) -> str:
     with pytest.raises(ModelError, match=match) as error:
-        names.load(f"causal:{folder}{options}")
+        names.load(f"causal:{folder}{options}", allow_pickle=allow_pickle)
     assert "Traceback" not in str(error.value)
     return str(error.value)
 
@@ -287,14 +287,14 @@ def test_pickles_are_not_opened(folder: Path) -> None:
     torch.save({"x": Malicious()}, folder / "pytorch_model.bin")
     refused(folder, r"only pickled weights \(pytorch_model.bin\)")
     # Even when they are allowed, only tensors are unpickled.
-    refused(folder, "causal:", "?allow_pickle=yes")
+    refused(folder, "causal:", allow_pickle=True)
     assert not canary.exists()
 
 
 def test_pickled_tensors_load_when_allowed(folder: Path, saved: Path) -> None:
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
-    allowed = names.load(f"causal:{folder}?allow_pickle=yes")
+    allowed = names.load(f"causal:{folder}", allow_pickle=True)
     for one, other in zip(allowed.score(TEXTS), names.load(f"causal:{saved}").score(TEXTS), strict=True):
         np.testing.assert_array_equal(one.bits, other.bits)
 
@@ -318,7 +318,7 @@ def test_other_code_is_another_fingerprint(folder: Path, tmp_path: Path, monkeyp
             "    def forward(self, *args, **kwargs):\n        found = super().forward(*args, **kwargs)\n"
             f"        found.logits = {scale} * found.logits\n        return found\n"
         )
-        model = names.load(f"causal:{folder}?remote_code=yes")
+        model = names.load(f"causal:{folder}", trust_remote_code=True)
         found.append((model.fingerprint, next(model.score(TEXTS)).bits))
     assert abs(found[0][1] - found[1][1]).max() > 0.1
     assert found[0][0] != found[1][0]

@@ -218,7 +218,7 @@ def test_the_command_fails_in_plain_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     broken = Broken(changed(bits=lambda answer: len(answer.text) + 0.0 * answer.bits), can=frozenset({"score"}))
-    monkeypatch.setattr(names, "load", lambda *_, **__: broken)
+    monkeypatch.setattr(names, "load_permitted", lambda *_, **__: broken)
     (tmp_path / "texts.txt").write_text("".join(f"the dog {verb} here\n" for verb in "abcde"))
     assert main(["conform", "toy", "--file", str(tmp_path / "texts.txt")]) == 1
     shown = capsys.readouterr()
@@ -234,7 +234,7 @@ def test_the_command_fails_in_plain_words(
 def test_the_example_in_python_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", AGREEMENT, "--allow-exec"]) == 0
     assert "ok    sums " in capsys.readouterr().out
-    good, bad = names.load(AGREEMENT, allow_exec="yes").score(
+    good, bad = names.load(AGREEMENT, allow_exec=True).score(
         ["The dog near the cats barks", "The dog near the cats bark"]
     )
     # 22 words; a tenth of the probability is shared by all, the rest by the three articles.
@@ -246,7 +246,7 @@ def test_the_example_in_python_by_hand(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")
 def test_the_example_in_javascript_is_the_toy_model() -> None:
     path = Path(__file__).resolve().parents[2] / "examples" / "bigram.toml"
-    bigram = names.load(f"exec:{path}", allow_exec="yes")
+    bigram = names.load(f"exec:{path}", allow_exec=True)
     for answer, expected in zip(bigram.score(TEXTS), toy().score(TEXTS), strict=True):
         assert answer.starts.tolist() == expected.starts.tolist()
         assert answer.in_vocabulary.tolist() == expected.in_vocabulary.tolist()

@@ -53,8 +53,8 @@ def _made(family: str) -> LanguageModel:
             "demo-bare": lambda: names.load("demo?bos=no"),
             "demo-words": lambda: names.load("demo?boundary=word"),
             "demo-apart": lambda: names.load("demo?sharing=no"),
-            "exec": lambda: names.load(f"exec:{EXAMPLES / 'bigram.toml'}", allow_exec="yes"),
-            "python": lambda: names.load(f"python:{EXAMPLES / 'agreement.py'}", allow_exec="yes"),
+            "exec": lambda: names.load(f"exec:{EXAMPLES / 'bigram.toml'}", allow_exec=True),
+            "python": lambda: names.load(f"python:{EXAMPLES / 'agreement.py'}", allow_exec=True),
         }
     )
     return made[family]()

@@ -54,7 +54,7 @@ def written(folder: Path, change: str = "", more: str = "") -> str:
 
 
 def load(folder: Path, change: str = "", more: str = "") -> LanguageModel:
-    return names.load(written(folder, change, more), allow_exec="yes")
+    return names.load(written(folder, change, more), allow_exec=True)
 
 
 def about(**changed: object) -> str:
@@ -320,21 +320,20 @@ def test_nothing_is_started_without_permission(tmp_path: Path, capsys: pytest.Ca
     python = f"python:{tmp_path / 'class.py'}"
     for model in (name, python):
         with pytest.raises(
-            ModelError, match=r"a program, which is not started without permission; expected --allow-exec\. If"
+            ModelError,
+            match=r"a program, which is not started without permission; expected the permission\. Give it if",
         ):
             names.load(model)
     with pytest.raises(ModelError, match="not started without permission"):
         names.load(str(tmp_path))
-    for options in ({}, {"allow_exec": "yes"}):
-        with pytest.raises(UsageError, match="allow_exec in a name; expected this permission as an argument"):
-            names.load(f"{name}?allow_exec=yes", **options)
+    for allowed in (False, True):
+        with pytest.raises(UsageError, match="the permission 'allow_exec' in a name; expected a name without it"):
+            names.load(f"{name}?allow_exec=yes", allow_exec=allowed)
     assert main(["score", name, "The dog"]) == 2
     assert main(["score", f"{name}?allow_exec=yes", "The dog"]) == 2
     assert main(["run", name, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "run")]) == 2
     assert not (tmp_path / "started").exists()
-    assert (
-        'On the command line: --allow-exec; in Python: load_model(name, allow_exec="yes").' in capsys.readouterr().err
-    )
+    assert "On the command line: --allow-exec; in Python: allow_exec=True." in capsys.readouterr().err
     assert main(["score", name, "The dog", "--allow-exec"]) == 0
     assert (tmp_path / "started").exists()
 
@@ -387,11 +386,11 @@ def test_perplexity_of_a_program_that_scores_the_end(tmp_path: Path, capsys: pyt
 def test_a_file_that_starts_no_program(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "model.toml").write_text(text)
     with pytest.raises(ModelError, match=said):
-        names.load(f"exec:{tmp_path / 'model.toml'}", allow_exec="yes")
+        names.load(f"exec:{tmp_path / 'model.toml'}", allow_exec=True)
     with pytest.raises(ModelError, match="folder"):
-        names.load(f"exec:{tmp_path}", allow_exec="yes")
+        names.load(f"exec:{tmp_path}", allow_exec=True)
     with pytest.raises(ModelError, match=r"exec:node model\.mjs: no such file; expected a TOML file with the command"):
-        names.load("exec:node model.mjs", allow_exec="yes")
+        names.load("exec:node model.mjs", allow_exec=True)
 
 
 CLASS = """
@@ -414,7 +413,7 @@ class Model:
 
 def python(folder: Path, text: str) -> LanguageModel:
     (folder / "json.py").write_text(text)
-    return names.load(f"python:{folder / 'json.py'}", allow_exec="yes")
+    return names.load(f"python:{folder / 'json.py'}", allow_exec=True)
 
 
 def test_a_class_in_a_python_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -451,7 +450,7 @@ def test_a_python_file_without_a_model(text: str, said: str, tmp_path: Path) -> 
 
 def test_no_python_file(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no such file; expected a Python file with a class that has the method score"):
-        names.load(f"python:{tmp_path / 'none.py'}", allow_exec="yes")
+        names.load(f"python:{tmp_path / 'none.py'}", allow_exec=True)
     (tmp_path / "model.txt").write_text(CLASS)
     with pytest.raises(ModelError, match=r"not a Python file; expected a name that ends in \.py"):
-        names.load(f"python:{tmp_path / 'model.txt'}", allow_exec="yes")
+        names.load(f"python:{tmp_path / 'model.txt'}", allow_exec=True)

@@ -41,7 +41,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def work(files: Sequence[str]) -> Work:
-    return Work(Predictions(), files, None, 1, (), None, "")
+    return Work(Predictions(), files, None, 1, None, "")
 
 
 def jobs(folder: Path, models: Sequence[str] = ("toy", "random", "random?seed=2")) -> list[Job]:

@@ -25,6 +25,7 @@ FAMILY = Family(
     summary="Any Hugging Face causal language model: the bundled demo, a folder, or a name on the hub.",
     module="syntagm.models.causal.model",
     checks="syntagm.models.hugging_face.location",
+    permissions=PERMISSIONS,
     settings=(
         BOS,
         EOS,
@@ -68,7 +69,6 @@ FAMILY = Family(
             "sharing", choice(["auto", "no"]), "auto",
             "whether shared prefixes are computed once, for models that support it", effect="speed",
         ),
-        *PERMISSIONS,
     ),
     architectures=ARCHITECTURES,
     programs=PROGRAMS,

@@ -324,7 +324,7 @@ class Causal(LanguageModel):
         bits[:words_end][ends] += border[1 : words_end + 1][ends]
 
 
-def load(path: str, **options: str) -> Causal:
+def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False, **options: str) -> Causal:
     """Load a causal language model and its tokenizer.
 
     Raises:
@@ -332,7 +332,9 @@ def load(path: str, **options: str) -> Causal:
         ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
             weights or own code without permission.
     """
-    return Causal(read("causal", path, FAMILY.choose(options), FAMILY.bundled), options)
+    return Causal(
+        read("causal", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code), options
+    )
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:

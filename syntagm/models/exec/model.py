@@ -14,24 +14,24 @@ from syntagm.models.program.model import BATCH, SECONDS, ProgramModel, Start, re
 _KEYS = ("command", "options", "seconds", "batch")
 
 
-def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+def check(name: str, path: str, chosen: Mapping[str, str], allow_exec: bool = False) -> None:
     """Refuse a program without permission, and a file that does not say how to start it; see `Family.checks`."""
-    refuse_unless_allowed(place := f"{name}:{path}", chosen)
+    refuse_unless_allowed(place := f"{name}:{path}", allow_exec)
     try:
         _start(Path(path), place)
     except InputError as error:
         raise ModelError(error.place, error.found, error.expected, error.cure) from error
 
 
-def load(path: str, **options: str) -> ProgramModel:
+def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
     """Start the program that the file `path` names.
 
     Raises:
         UsageError: an option is invalid.
         ModelError: the permission is missing, the file can't be read, or the program does not introduce itself.
     """
-    chosen, place = FAMILY.choose(options), f"exec:{path}"
-    refuse_unless_allowed(place, chosen)
+    FAMILY.choose(options)
+    refuse_unless_allowed(place := f"exec:{path}", allow_exec)
     try:
         start = _start(Path(path), place)
         return ProgramModel(FAMILY, place, start, sources(start))

@@ -10,6 +10,7 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
+from syntagm.models.hugging_face.unsafe import PICKLE
 
 _TASKS = (None, "CAUSAL_LM", "FEATURE_EXTRACTION")
 
@@ -113,7 +114,7 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
         if not pickle:
             raise ModelError(
                 str(folder), f"only pickled weights ({WEIGHTS[1]})", WEIGHTS[0],
-                "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
+                PICKLE,
             )  # fmt: skip
     return settings
 

@@ -50,7 +50,9 @@ class Loaded:
     record: Mapping[str, object] = field(default_factory=dict)
 
 
-def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str]) -> Loaded:
+def read(
+    kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str], pickle: bool, code: bool
+) -> Loaded:
     """Load a model, after `location.check`, and its tokenizer.
 
     Arguments:
@@ -58,6 +60,8 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         path: a folder, a GGUF file, or a name on the hub, optionally with `@revision`; an adapter, or `BASE+ADAPTER`.
         chosen: options, of which those about loading are used.
         bundled: labels of bundled models -> their folders.
+        pickle: whether pickled weights are allowed.
+        code: whether the model's own code is allowed.
 
     Raises:
         UsageError: no path was given, there is no such device, or an option does not fit the model.
@@ -70,7 +74,7 @@ def read(kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str,
         raise UsageError(
             "model option adapter", f"no adapter in {path!r}", f"a folder with {location.CONFIG}, or BASE+ADAPTER"
         )
-    place, pickle, code = f"{kind}:{path}", chosen["allow_pickle"] == "yes", chosen["remote_code"] == "yes"
+    place = f"{kind}:{path}"
     name, revision, file = location.located(kind, base, chosen.get("gguf", ""))
     if Path(name).is_dir():
         # All other folders are those that `location.check` has read.

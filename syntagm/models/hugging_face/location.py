@@ -20,7 +20,9 @@ CONFIG = "adapter_config.json"
 WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
 
 
-def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+def check(
+    name: str, path: str, chosen: Mapping[str, str], allow_pickle: bool = False, trust_remote_code: bool = False
+) -> None:
     """Refuse a folder that does not exist or may not be read, and a name that can't be found; see `Family.checks`.
 
     The hub is not asked about a name, but if it can't be reached, its cache must have some of the model.
@@ -32,8 +34,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
         if not cached and not hub.is_reachable(constants):
             raise unreachable(name, place, revision, file)
     elif not file:
-        pickle, code = (chosen.get(option) == "yes" for option in ("allow_pickle", "remote_code"))
-        refuse_unsafe(Path(place), pickle, code, name)
+        refuse_unsafe(Path(place), allow_pickle, trust_remote_code, name)
 
 
 def tells_base(path: str) -> bool:

@@ -58,18 +58,7 @@ DEVICES = replace(
     DEVICE, values=Text(("`auto`", "`cpu`", "`cuda`", "`cuda:1`", "`spread`", "...")),
     help=f"{DEVICE.help}; `spread`: all GPUs, with some layers on each",
 )  # fmt: skip
-PERMISSIONS = (
-    Option(
-        "allow_pickle", NO_YES, "no",
-        "whether pickled weights may be loaded. A pickle can run arbitrary code. On the command line: `--allow-pickle`",
-        effect="permission", loading=True,
-    ),
-    Option(
-        "remote_code", NO_YES, "no",
-        "whether code that comes with the model may be run. On the command line: `--trust-remote-code`",
-        effect="permission", loading=True,
-    ),
-)  # fmt: skip
+PERMISSIONS = ("allow_pickle", "trust_remote_code")
 PROGRAMS = (Program("torch", "PyTorch"), Program("transformers", "Transformers", ("wolf-etal-2020-transformers",)))
 ARCHITECTURES = {
     "gpt2": ("radford-etal-2019-language",),

@@ -9,10 +9,14 @@ from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.io.json import record
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
+from syntagm.permissions import how_to_give
 
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
 _MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+PICKLE = (
+    f"A pickle can run arbitrary code. Convert it, or permit it if you trust its author. {how_to_give('allow_pickle')}"
+)
 # No published vocabulary has a tenth of it.
 HIGHEST = 10_000_000
 
@@ -45,7 +49,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     if not weights and pickles and not pickle:
         raise ModelError(
             place, f"only pickled weights ({pickles[0]})", "model.safetensors",
-            "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
+            PICKLE,
         )  # fmt: skip
     if not weights and not pickles:
         raise ModelError(place, "no weights", "model.safetensors", hub.again(folder))
@@ -54,7 +58,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     if "auto_map" in settings and not code:
         raise ModelError(
             place, "custom code (auto_map)", "an architecture that transformers supports",
-            "Add remote_code=yes if you have read that code and trust it.",
+            f"Permit it if you have read that code and trust it. {how_to_give('trust_remote_code')}",
         )  # fmt: skip
     refuse_endless_vocabulary(folder)
 
@@ -125,5 +129,5 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
         if not name.endswith(".safetensors") and not pickle:
             raise ModelError(
                 str(index), f"the weight file {name!r}", "safetensors files",
-                "A pickle can run arbitrary code. Convert it, or add allow_pickle=yes if you trust its author.",
+                PICKLE,
             )  # fmt: skip

@@ -13,6 +13,7 @@ FAMILY = Family(
     summary="Any Hugging Face masked language model: BERT, RoBERTa, DeBERTa, ModernBERT, ELECTRA's generator and others.",
     module="syntagm.models.masked.model",
     checks="syntagm.models.hugging_face.location",
+    permissions=PERMISSIONS,
     settings=(
         Option(
             "masking",
@@ -47,7 +48,6 @@ FAMILY = Family(
         *FILES,
         DEVICES,
         batch(BATCH),
-        *PERMISSIONS,
     ),
     sees="both",
     scoring=Scoring(

@@ -258,7 +258,7 @@ class Masked(LanguageModel):
         yield from self.filler.fill(gaps, done)
 
 
-def load(path: str, **options: str) -> Masked:
+def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False, **options: str) -> Masked:
     """Load a masked language model and its tokenizer.
 
     Raises:
@@ -266,7 +266,9 @@ def load(path: str, **options: str) -> Masked:
         ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
             weights or own code without permission.
     """
-    return Masked(read("masked", path, FAMILY.choose(options), FAMILY.bundled), options)
+    return Masked(
+        read("masked", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code), options
+    )
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:

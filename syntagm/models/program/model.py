@@ -19,6 +19,7 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.family import Family
 from syntagm.models.program import answers
 from syntagm.models.program.process import Ended, Process
+from syntagm.permissions import how_to_give
 
 PROTOCOL = 1
 # The longest time for an answer, and the largest number of texts in a request, unless others are chosen.
@@ -152,16 +153,16 @@ def sources(start: Start) -> str:
     return hashlib.sha256(described.encode()).hexdigest()
 
 
-def refuse_unless_allowed(place: str, chosen: Mapping[str, str]) -> None:
-    """Refuse to start a program without the permission `allow_exec`.
+def refuse_unless_allowed(place: str, allow_exec: bool) -> None:
+    """Refuse to start a program without permission.
 
     Raises:
         ModelError: it was not given.
     """
-    if chosen["allow_exec"] != "yes":
+    if not allow_exec:
         raise ModelError(
-            place, "a program, which is not started without permission", "--allow-exec",
-            'If you trust its author, add it; in Python: load_model(name, allow_exec="yes").',
+            place, "a program, which is not started without permission", "the permission",
+            f"Give it if you trust its author. {how_to_give('allow_exec')}",
         )  # fmt: skip
 
 

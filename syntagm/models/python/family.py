@@ -1,12 +1,11 @@
 """The declaration of the family `python`."""
 
 from syntagm.models.family import Family
-from syntagm.models.program.options import ALLOW_EXEC
 
 FAMILY = Family(
     name="python",
     summary="A class with the method `score` in a Python file, which runs in a process of its own.",
     module="syntagm.models.python.model",
     checks="syntagm.models.python.model",
-    settings=(ALLOW_EXEC,),
+    permissions=("allow_exec",),
 )

@@ -16,14 +16,14 @@ from syntagm.models.python.family import FAMILY
 _SERVE = str(Path(__file__).with_name("serve.py"))
 
 
-def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+def check(name: str, path: str, chosen: Mapping[str, str], allow_exec: bool = False) -> None:
     """Refuse a program without permission, and a file that does not exist; see `Family.checks`."""
-    refuse_unless_allowed(place := f"{name}:{path}", chosen)
+    refuse_unless_allowed(place := f"{name}:{path}", allow_exec)
     if not Path(path).is_file():
         raise ModelError(place, "no such file", "a Python file with a class that has the method score")
 
 
-def load(path: str, **options: str) -> ProgramModel:
+def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
     """Start the class in the file `path`.
 
     Raises:
@@ -31,7 +31,7 @@ def load(path: str, **options: str) -> ProgramModel:
         ModelError: the permission is missing, there is no such file, or it has no class that can be started.
     """
     place, file = f"python:{path}", Path(path).resolve()
-    check(FAMILY.name, path, FAMILY.choose(options))
+    check(FAMILY.name, path, FAMILY.choose(options), allow_exec)
     try:
         digest = sources(Start([file.name], file.parent))
     except OSError as error:

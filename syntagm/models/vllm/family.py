@@ -3,16 +3,15 @@
 from dataclasses import replace
 
 from syntagm.models.family import Family, Program
-from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PERMISSIONS, PROGRAMS
+from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PROGRAMS
 from syntagm.models.option import Choice, Option, Whole
-
-[_REMOTE_CODE] = [option for option in PERMISSIONS if option.name == "remote_code"]
 
 FAMILY = Family(
     name="vllm",
     summary="A Hugging Face causal language model computed by vLLM, which must be installed, in this process.",
     module="syntagm.models.vllm.model",
     checks="syntagm.models.vllm.checks",
+    permissions=("trust_remote_code",),
     settings=(
         BOS,
         EOS,
@@ -31,7 +30,6 @@ FAMILY = Family(
             "that vLLM reserves. Loading fails if less is free", effect="speed", depends="vLLM's own, about 90",
             loading=True,
         ),
-        _REMOTE_CODE,
     ),
     architectures=ARCHITECTURES,
     programs=(Program("vllm", "vLLM"), *PROGRAMS[1:]),

@@ -51,10 +51,11 @@ class Vllm(LanguageModel):
         folder: the folder of the checkpoint.
         label: name of the model.
         options: options of the family.
+        code: whether the model's own code is allowed.
     """
 
-    def __init__(self, program: Any, folder: Path, label: str, options: Mapping[str, str]) -> None:
-        chosen, code = FAMILY.choose(options), options.get("remote_code") == "yes"
+    def __init__(self, program: Any, folder: Path, label: str, options: Mapping[str, str], code: bool = False) -> None:
+        chosen = FAMILY.choose(options)
         self.name = FAMILY.canonical(label, options)
         try:
             config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=code)
@@ -169,14 +170,15 @@ class Vllm(LanguageModel):
         return None if number is None else str(self._tokenizer.convert_ids_to_tokens(number))
 
 
-def load(path: str, **options: str) -> Vllm:
+def load(path: str, trust_remote_code: bool = False, **options: str) -> Vllm:
     """Load a model into vLLM: the folder `path`, or the model of that name on the hub.
 
     Raises:
         UsageError: an option is invalid, or no path was given.
         ModelError: vLLM is not installed, or the model can't be loaded.
     """
-    chosen, place = FAMILY.choose(options), f"vllm:{path}"
+    FAMILY.choose(options)
+    place = f"vllm:{path}"
     if not path:
         raise UsageError(f"model '{place}'", "no path", "a folder, or the name of a model on the Hugging Face Hub")
     # By default, vLLM prints much, and to the standard output, where commands print their results.
@@ -193,8 +195,8 @@ def load(path: str, **options: str) -> Vllm:
         label = f"{folder.resolve().name}@{hash_folder(folder)[:8]}"
     else:
         folder = _fetched(path)
-    refuse_unsafe(folder, False, chosen["remote_code"] == "yes", "vllm")
-    return Vllm(program, folder, label, options)
+    refuse_unsafe(folder, False, trust_remote_code, "vllm")
+    return Vllm(program, folder, label, options, trust_remote_code)
 
 
 def _shown(error: Exception) -> str:

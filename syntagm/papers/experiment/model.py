@@ -8,6 +8,7 @@ from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.measured import PERPLEXITY, scored
+from syntagm.permissions import NONE
 from syntagm.progress import Progress
 from syntagm.training import families
 from syntagm.training import record as training
@@ -88,4 +89,4 @@ def _load(design: Design, cell: Cell, **options: str) -> LanguageModel:
 
     options |= hyperparameters.evaluation(cell.family, design.options[cell.family])
     where = {"device": design.device} if families.find(cell.family).on_device else {}
-    return names.load(str(design.model(cell)), **where, **options)
+    return names.load_permitted(str(design.model(cell)), NONE, where | options)

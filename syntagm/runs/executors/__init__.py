@@ -3,13 +3,14 @@
 import pickle
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl
 
 from syntagm import registry
 from syntagm.errors import RunError, UsageError, did_you_mean
+from syntagm.permissions import NONE, Permissions, of_flags
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -26,6 +27,7 @@ class Executor(ABC):
         count: the number of workers; known after `connect`.
         patience: the seconds without a sign of life after which a worker counts as dead.
         beat: the seconds between two signs of life.
+        permissions: what the user permits. Workers get it as an argument, because files may come from others.
     """
 
     form: ClassVar[str]
@@ -33,7 +35,7 @@ class Executor(ABC):
     one_machine: ClassVar[bool] = False
 
     def __init__(self, address: str, options: Mapping[str, str]) -> None:
-        self.text, self.count = "", 1
+        self.text, self.count, self.permissions = "", 1, NONE
         self.be_patient(120.0)
 
     def be_patient(self, seconds: float) -> None:
@@ -49,7 +51,7 @@ class Executor(ABC):
 
     @abstractmethod
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Start workers with these names, each of which calls `worker.serve(session, name)`.
+        """Start workers with these names, each of which calls `worker.serve(session, name, self.permissions)`.
 
         This must not wait for anything, since no unit is committed meanwhile. `ended` reports workers that can't be
         started.
@@ -100,8 +102,11 @@ def find(text: str) -> Executor:
     return executor
 
 
-def program(module: str, session: "Session") -> list[str]:
-    """Return the beginning of the command of a process that calls `main(session, *words)` of a module; words follow.
+def program(module: str, session: "Session", permissions: Permissions) -> list[str]:
+    """Return the beginning of the command of a process that calls `main(session, permissions, *words)`; words follow.
+
+    Arguments:
+        module: the module with this function.
 
     Like the command of the user, the process imports nothing from the current folder.
     """
@@ -111,10 +116,16 @@ def program(module: str, session: "Session") -> list[str]:
         file.write_bytes(pickle.dumps(session))
     place = str(Path(__file__).parents[3])
     code = (
-        f"import pathlib, pickle, sys; {place!r} in sys.path or sys.path.insert(0, {place!r}); from {module} import main; "
-        "main(pickle.loads(pathlib.Path(sys.argv[1]).read_bytes()), *sys.argv[2:])"
+        f"import sys; {place!r} in sys.path or sys.path.insert(0, {place!r}); from {module} import main; "
+        "from syntagm.runs.executors import started; started(main, *sys.argv[1:])"
     )
-    return [sys.executable, "-P", "-c", code, str(file)]
+    return [sys.executable, "-P", "-c", code, str(file), *permissions.flags]
+
+
+def started(main: Callable[..., None], file: str, *words: str) -> None:
+    """Call `main` in a process that was started with the command of `program`."""
+    granted = of_flags(words)
+    main(pickle.loads(Path(file).read_bytes()), granted, *words[len(granted.flags) :])
 
 
 def numbers(options: Mapping[str, str], names: Collection[str], executor: str) -> dict[str, int]:

@@ -35,7 +35,7 @@ class Local(Executor):
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
         """Start a process per worker."""
-        exchange, words = Exchange(session.exchange), program("syntagm.runs.worker", session)
+        exchange, words = Exchange(session.exchange), program("syntagm.runs.worker", session, self.permissions)
         for worker in workers:
             with exchange.log(worker).open("wb") as log:
                 # In a session of its own, Ctrl-C in the terminal reaches the driver only.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError, UsageError
 from syntagm.io.number import counted
+from syntagm.permissions import Permissions
 from syntagm.runs.executors import Executor, first_line, numbers
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Ray(Executor):
         kind = self._ray.remote(_Actor).options(**self._resources, max_restarts=0)
         for worker in workers:
             actor = kind.remote()
-            self._actors[worker] = (actor, actor.serve.remote(session, worker))
+            self._actors[worker] = (actor, actor.serve.remote(session, worker, self.permissions))
 
     def ended(self) -> Mapping[str, str]:
         """Return the actors that have ended, with Ray's reason."""
@@ -135,11 +136,11 @@ def _refuse_unreachable(address: str) -> None:
 class _Actor:
     """A process of Ray."""
 
-    def serve(self, session: "Session", worker: str) -> None:
+    def serve(self, session: "Session", worker: str, permissions: Permissions) -> None:
         """Compute until the exchange ends."""
         from syntagm.runs.worker import serve
 
-        serve(session, worker)
+        serve(session, worker, permissions)
 
 
 EXECUTOR = Ray

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from syntagm.errors import RunError
+from syntagm.permissions import Permissions
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.executors import Executor, numbers, program, workers
 
@@ -91,7 +92,7 @@ class Slurm(Executor):
 
         While Slurm has as many jobs as it accepts, `sbatch` tries for two minutes.
         """
-        self._exchange, self._program = Exchange(session.exchange), program(__name__, session)
+        self._exchange, self._program = Exchange(session.exchange), program(__name__, session, self.permissions)
         self._due += workers
         self._submit()
 
@@ -177,11 +178,11 @@ class Slurm(Executor):
         self._jobs.clear()
 
 
-def main(session: "Session", *workers: str) -> None:
+def main(session: "Session", permissions: Permissions, *workers: str) -> None:
     """Serve as a job: in its array, the number of a job is that of its worker."""
     from syntagm.runs.worker import serve
 
-    serve(session, workers[int(os.environ["SLURM_ARRAY_TASK_ID"])])
+    serve(session, workers[int(os.environ["SLURM_ARRAY_TASK_ID"])], permissions)
 
 
 def _array(output: str) -> str:
