@@ -75,7 +75,10 @@ if __name__ == "__main__":
         print(json.dumps({"id": request["id"], **answer}), flush=True)
 '''
 
-_TEXTS, _TREES = "--corpus texts/train.txt --valid texts/valid.txt", "--corpus texts/train.trees --valid texts/valid.trees"
+_TEXTS, _TREES = (
+    "--corpus texts/train.txt --valid texts/valid.txt",
+    "--corpus texts/train.trees --valid texts/valid.trees",
+)
 _TINY = "--layers 1 --epochs 4 --batch 8"
 _RECURRENT, _TRANSFORMER = f"{_TINY} --embedding 8 --hidden 8", f"{_TINY} --width 8 --heads 2 --window 32 --warmup 2"
 _SUITES = "--suite texts/pairs.tsv suites/syntaxgym/number_src.json --no-report"
@@ -150,11 +153,15 @@ def main(out: str) -> None:
     _interrupted()
     _trajectory()
     shutil.rmtree("checkpoints")
-    derived = [path for path in Path("study").iterdir() if path.is_file() and path.stem not in ("experiment", "results")]
+    derived = [
+        path for path in Path("study").iterdir() if path.is_file() and path.stem not in ("experiment", "results")
+    ]
     for path in (*derived, *Path().rglob("lock")):
         path.unlink(missing_ok=True)
     shown = "\n".join(f"    syntagm {line}" for line in (*SUITES.splitlines(), *LINES.splitlines()))
-    Path("README.md").write_text(_README.format(version=version("syntagm"), commit=commit, lines=shown), encoding="utf-8")
+    Path("README.md").write_text(
+        _README.format(version=version("syntagm"), commit=commit, lines=shown), encoding="utf-8"
+    )
 
 
 def _write_texts() -> None:

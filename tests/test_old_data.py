@@ -260,7 +260,9 @@ def test_a_finished_study_has_nothing_to_do(
 ) -> None:
     copy(version)
     assert main([*study_of(version), "--plan"]) == 0
-    states = [line.split()[1] for line in capsys.readouterr().out.splitlines() if {*line.split()[:1]} & {*MODELS_OF_STUDY}]
+    states = [
+        line.split()[1] for line in capsys.readouterr().out.splitlines() if {*line.split()[:1]} & {*MODELS_OF_STUDY}
+    ]
     assert states == ["done"] * len(MODELS_OF_STUDY)
 
 

@@ -1,6 +1,7 @@
 """The methods section about runs, written from their records, with citations in Pandoc's form: `[@key]`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -60,7 +61,7 @@ def keys(runs: Sequence[Run]) -> list[str]:
     cited = [key for suite in _suites(runs) for key in references.of_suite(suite)[0]]
     for run in runs:
         cited += [*references.of_model(run), *references.of_scoring(run)]
-    return list(dict.fromkeys([*cited, *_INTERVALS, *(_COMPARISON if _compared(runs) else ())]))
+    return list(dict.fromkeys([*cited, *_INTERVALS, *_COMPARISON[: _tests(runs)]]))
 
 
 def unknown(runs: Sequence[Run]) -> list[str]:
@@ -112,10 +113,18 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     ours = sum(suite.tags.get("author") == "Syntagm" for suite in suites)
     who = " (items written for Syntagm after the designs of these works)" if cited and ours == len(suites) else ""
     unit = "questions" if any(map(references.fills_gaps, runs)) else "sentences"
-    size = f"{counted(len(suites), 'suite')} with {counted(items, 'item')} and {sentences:,} {unit}"
+    size = f"{counted(len({suite.name for suite in suites}), 'suite')}{_versions(suites)} with {counted(items, 'item')} and "
+    size += f"{sentences:,} {unit}"
     sample = sampled(suites)
     drawn = f" Only a sample of the items was evaluated: {sample}." if sample else ""
-    return f"We evaluated {counted(len(runs), 'language model')} on {size}{_cite(cited)}{who}.{drawn}"
+    models = {(run.model, run.record["model"]["fingerprint"]) for run in runs}
+    return f"We evaluated {counted(len(models), 'language model')} on {size}{_cite(cited)}{who}.{drawn}"
+
+
+def _versions(suites: Sequence[SuiteRecord]) -> str:
+    """Return how many suites were evaluated with different items, such as several samples; "" if none."""
+    repeated = sum(count > 1 for count in Counter(suite.name for suite in suites).values())
+    return f" ({repeated:,} of them with different items in different runs)" if repeated else ""
 
 
 def _models(runs: Sequence[Run]) -> Iterator[str]:
@@ -240,12 +249,16 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
     begun = [code(run.model) for run in runs if not run.done]
     if begun:
         yield f"Not finished: {'the run' if len(begun) == 1 else 'the runs'} of {joined(begun)}."
-    if _compared(runs):
+    if tests := _tests(runs):
         yield (
             f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, asymptotic and without "
-            f"continuity correction, with Tango's interval of the difference{_cite(_COMPARISON[1:2])}, adjusted over the "
-            f"suites by Holm's method{_cite(_COMPARISON[2:3])} and "
-            f"by that of Benjamini and Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
+            f"continuity correction, with Tango's interval of the difference{_cite(_COMPARISON[1:2])}"
+            + (
+                f", adjusted over the suites by Holm's method{_cite(_COMPARISON[2:3])} and by that of Benjamini and "
+                f"Hochberg{_cite(_COMPARISON[3:])}; over suites by a t-test on the suites' differences."
+                if tests > 2
+                else "."
+            )
         )
 
 
@@ -259,10 +272,17 @@ def _ties(run: Run) -> str:
     )
 
 
-def _compared(runs: Sequence[Run]) -> bool:
-    """Return whether two runs of `syntagm run` share a suite. Runs of `syntagm fill` have no verdicts to compare."""
-    seen = [(suite.name, suite.hash) for run in runs if not references.fills_gaps(run) for suite in run.suites]
-    return len(seen) > len(set(seen))
+def _tests(runs: Sequence[Run]) -> int:
+    """Return how many of the methods of `_COMPARISON` compare the models; adjustment is for several suites.
+
+    Models are compared on the suites that they share. Runs of `syntagm fill` have no verdicts to compare.
+    """
+    models: dict[tuple[str, str], set[str]] = {}
+    for run in runs:
+        for suite in () if references.fills_gaps(run) else run.suites:
+            models.setdefault((suite.name, suite.hash), set()).add(run.record["model"]["fingerprint"])
+    shared = sum(len(fingerprints) > 1 for fingerprints in models.values())
+    return len(_COMPARISON) if shared > 1 else 2 * shared
 
 
 def _software(runs: Sequence[Run]) -> str:

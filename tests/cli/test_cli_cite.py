@@ -124,6 +124,28 @@ def test_comparisons_are_cited_where_models_share_a_suite(tmp_path: Path) -> Non
     assert "mcnemar-1947-note" not in methods.keys([one, other])
 
 
+def test_tests_are_named_only_if_the_runs_admit_them(tmp_path: Path) -> None:
+    one, two = toy_run(tmp_path / "a", agreement()), toy_run(tmp_path / "b", agreement(), model="random")
+    assert "holm-1979-simple" not in methods.keys([one, two])
+    assert not re.search("Holm|t-test", " ".join(methods.paragraphs([one, two])))
+    both = [toy_run(tmp_path / m, agreement(), agreement("more"), model=m) for m in ("toy", "random")]
+    assert "holm-1979-simple" in methods.keys(both)
+    assert "over suites by a t-test" in " ".join(methods.paragraphs(both))
+    # A model is not compared with itself.
+    again = toy_run(tmp_path / "again", agreement())
+    assert "mcnemar-1947-note" not in methods.keys([one, again])
+
+
+def test_suites_and_models_are_counted_once(tmp_path: Path) -> None:
+    one = toy_run(tmp_path / "one", agreement(), agreement("other"))
+    two = toy_run(tmp_path / "two", sampled(agreement(), 2, 5))
+    found = methods.paragraphs([one, two])[0]
+    assert found.startswith(
+        "We evaluated 1 language model on 2 suites (1 of them with different items in different runs) with 8 items"
+    )
+    assert methods.paragraphs([one])[0].startswith("We evaluated 1 language model on 2 suites with 6 items")
+
+
 def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -> None:
     opened = toy_run(tmp_path, PLAIN)
     model = opened.record["model"]
