@@ -1,8 +1,8 @@
 """The Markdown page of `syntagm describe`: contrast, an example per condition, predictions in words, chance and source."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from syntagm.drawing.text import shown_lines
 from syntagm.formula import Binary, Formula, Node
@@ -96,11 +96,16 @@ def _described(suite: Suite, frequencies: Frequencies | None) -> Described:
 
 
 def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:
-    """Group suites by an attribute, in the order of the first suite of each group; suites without it come last."""
-    order = {value: number for number, value in enumerate(dict.fromkeys(getattr(entry, key) for entry in described))}
-    ranked = sorted(described, key=lambda entry: (not getattr(entry, key), order[getattr(entry, key)]))
-    for value, members in groupby(ranked, key=lambda entry: getattr(entry, key)):
-        yield value, list(members)
+    """Group suites by an attribute, in the order of the first suite of each group; suites without it come last.
+
+    Values that differ only in case, blanks, slashes and underscores are one group, named as in its first suite: the
+    published BLiMP has the field `syntax/semantics` as well as `syntax_semantics`.
+    """
+    groups: dict[str, list[Described]] = {}
+    for entry in described:
+        groups.setdefault(re.sub(r"[\s/_]+", "_", getattr(entry, key).casefold()), []).append(entry)
+    for members in sorted(groups.values(), key=lambda members: not getattr(members[0], key)):
+        yield getattr(members[0], key), members
 
 
 def _shared(described: Sequence[Described]) -> dict[str, str]:

@@ -131,3 +131,14 @@ def test_the_collections_have_what_a_page_needs() -> None:
     for collection in ("hu2020", "marvin2018?n=1"):
         for suite in sg.read_suites(collection):
             assert suite.tags["contrast"], suite.name
+
+
+def test_spellings_of_a_field_are_one_group() -> None:
+    sentences = {"good": Sentence("a b"), "bad": Sentence("a c")}
+    suites = [
+        Suite(name, (Item("1", sentences),), (Prediction("p", parse("(*;%good%) < (*;%bad%)")),), {"field": field})
+        for name, field in (("one", "syntax/semantics"), ("two", "morphology"), ("three", "syntax_semantics"))
+    ]
+    text = page("three", suites)
+    assert [line for line in text.splitlines() if line.startswith("## ")] == ["## syntax/semantics", "## morphology"]
+    assert text.index("`three`") < text.index("`two`")
