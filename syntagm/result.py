@@ -167,6 +167,7 @@ class Estimate:
         method: how the interval was computed, with seed, e.g. "bootstrap(items, 10000, seed 1)".
         ties: number of items that were ties; a tie counts as a failure.
         undefined: number of further items without a value; they are excluded from n.
+        remarks: what limits the interval, such as "only 3 suites"; they are part of the method, too.
     """
 
     group: Group
@@ -177,6 +178,15 @@ class Estimate:
     method: str
     ties: int = 0
     undefined: int = 0
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> str:
+        """The method without the remarks."""
+        method = self.method
+        for remark in self.remarks:
+            method = method.replace(f"; {remark}", "", 1)
+        return method
 
     @property
     def numbers(self) -> tuple[float, float, float, int, int, int]:

@@ -10,10 +10,12 @@ both, in the order of their names.
 
 Differences are of accuracy, second model (B) minus first (A), with a paired 95% interval.
 Judge by this interval, not by whether the intervals of A and B overlap. On a suite, the
-interval is Tango's and p is McNemar's test (asymptotic, without continuity correction),
-which agree: p is at most 0.05 exactly where the interval doesn't contain 0. Over suites,
-both are Student's, from the differences of the suites; they are about other suites, too, or
-with --suites fixed about these alone. The
+interval is Tango's and p is McNemar's test (asymptotic, without continuity correction);
+over suites, both are Student's, from the differences of the suites, and Hall's where these
+are skewed. p is at most 0.05 exactly where the interval doesn't contain 0. Numbers over
+suites are about other suites, too, or with --suites fixed about these alone (score test of
+the items). What limits a number is printed below the table and is in `remarks` of --json:
+few items or suites, or one suite without which the number or the verdict would change. The
 p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
 probability of any false positive among the suites is below 0.05. A discordant item is one
 that only one model gets right: arrows count the items that B gains and loses; in the list
@@ -158,7 +160,7 @@ def _print(
     for letter, signature in zip("AB", _signatures(pairing, runs, rule), strict=True):
         console.print(plain(f"{letter}  {signature}"))
     console.print(_suites(pairing, narrow=console.width < WIDE))
-    for line in _summary(pairing.overall):
+    for line in (*_summary(pairing.overall), *_limits(pairing)):
         console.print(plain(line))
     if effects is not None:
         console.print(_effects_table(effects))
@@ -227,6 +229,13 @@ def _summary(overall: "Comparison") -> list[str]:
     ]
 
 
+def _limits(pairing: "Pairing") -> tuple[str, ...]:
+    """Return the remarks on the differences of suites; those over suites are in the method."""
+    from syntagm.drawing.text import remarks
+
+    return remarks((comparison.group.suite, comparison.difference.remarks) for comparison in pairing.suites)
+
+
 def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
     from rich import box
     from rich.table import Table
@@ -281,6 +290,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects:
     import json
 
     from syntagm.io.json import finite
+    from syntagm.stats import interval
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -294,6 +304,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects:
         **({} if effects is None else {"effects": effects}),
         "flips": pairing.discordant.to_dicts(),
         "warnings": pairing.warnings,
+        "notes": list(interval.notes()),
         "left_out": pairing.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))

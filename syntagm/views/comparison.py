@@ -15,7 +15,7 @@ from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
 from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none, spoken
+from syntagm.drawing.text import lines, or_none, remarks, spoken
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import different_content, listed, named
@@ -248,7 +248,8 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         RunError: two runs have no suite in common.
     """
     found, skipped = pairs_of_runs(runs, measure, "comparison")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair)]
+    compared = [(pair, name, comparison) for pair in found for name, comparison in all_comparisons(pair)]
+    rows = [(pair.a, pair.b, *_row(name, comparison)) for pair, name, comparison in compared]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
         for pair in found
@@ -257,7 +258,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     unjudged = {pair.kind for pair in found} - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.described for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *skipped)
+    notes = (*letters(runs), *NOTES, *interval.notes(), *limits(compared), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
@@ -304,6 +305,9 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
         plots.append(dots.panel(values, axis, heading, 0.0, BETTER, WIDTH, key=not plots, colours=(*COLOURS[:2], GREY)))
     subtitle = ["right of 0, B is better; 95% interval; colour: significance after Holm's adjustment over the suites"]
     subtitle += [f"A: {a}, B: {b}" for a, b, _ in pairings] if len(pairings) == 1 else []
+    subtitle += lines(
+        remarks((suite, found.difference.remarks) for _, _, comparisons in pairings for suite, found in comparisons)
+    )
     return Figure(finish(panels.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
 
 
@@ -331,17 +335,23 @@ def letters(runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-def _rows(pair: PairOfRuns) -> Iterator[tuple[Cell, ...]]:
+def all_comparisons(pair: PairOfRuns) -> Iterator[tuple[str, Comparison]]:
+    """Yield the comparison on each suite with its name, and the one over all suites."""
     comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
-    yield from (
-        _row(comparison.group.suite, comparison, (comparison.p, comparison.holm, comparison.benjamini_hochberg))
-        for comparison in comparisons
+    yield from ((comparison.group.suite, comparison) for comparison in comparisons)
+    yield f"mean of {len(comparisons)}", paired.over_suites(pair.pairs, pair.kind, pair.tolerances)
+
+
+def limits(compared: Sequence[tuple[PairOfRuns, str, Comparison]]) -> tuple[str, ...]:
+    """Return the remarks on differences as sentences. Arguments: what is compared, and on which suites."""
+    several = len({(pair.a, pair.b) for pair, *_ in compared}) > 1
+    return remarks(
+        (f"{name} ({pair.a}, {pair.b})" if several else name, comparison.difference.remarks)
+        for pair, name, comparison in compared
     )
-    overall = paired.over_suites(pair.pairs, pair.kind, pair.tolerances)
-    yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
 
 
-def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, ...]:
+def _row(name: str, comparison: Comparison) -> tuple[Cell, ...]:
     counts = (comparison.verdicts.only_a, comparison.verdicts.only_b) if comparison.verdicts else (None, None)
     return (
         name,
@@ -349,7 +359,7 @@ def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, .
         *_numbers(comparison.a, comparison.b, comparison.difference),
         *counts,
         comparison.difference.undefined,
-        *map(or_none, p),
+        *map(or_none, (comparison.p, comparison.holm, comparison.benjamini_hochberg)),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import tags
@@ -65,6 +66,7 @@ class Curve:
         each: position and score of each run, for slopes. Shapes (runs,).
         chance: the score by chance; nan if unknown.
         kind: the kind of the values whose means the scores are.
+        remarks: the remarks on the score at each position. Shape (places,).
     """
 
     series: str
@@ -83,6 +85,7 @@ class Curve:
     each: tuple[NDArray[np.float64], NDArray[np.float64]]
     chance: float
     kind: Kind
+    remarks: tuple[tuple[str, ...], ...] = ()
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
@@ -154,8 +157,18 @@ def intervals(curves: Sequence[Curve]) -> Iterator[str]:
     yield interval.notes()[1] + (
         " Where several runs have one position, they are for other runs, too; elsewhere not for other training runs."
     )
+    yield from limits(curves)
     methods = dict.fromkeys(curve.method for curve in curves)
     yield f"Intervals of positions, areas and mean heights: {'; '.join(methods)}."
+
+
+def limits(curves: Sequence[Curve]) -> tuple[str, ...]:
+    """Return the remarks on the scores of curves as sentences."""
+    return remarks(
+        (f"{curve.group}, {curve.series} at {at:,.10g}", found)
+        for curve in curves
+        for at, found in zip(curve.at, curve.remarks, strict=False)
+    )
 
 
 def band(curves: Sequence[Curve]) -> str:
@@ -224,6 +237,7 @@ def _curve(
         np.array([values[ks].std(ddof=1) if len(ks) > 1 else np.nan for ks in at_place]),
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
         draws, units, method, (np.asarray(at, np.float64), values), float(np.mean(chance)), kind,
+        tuple(found.remarks for found in intervals),
     )  # fmt: skip
 
 
