@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from syntagm.answers import InContext
 from syntagm.errors import InputError, UsageError
 from syntagm.io import lines, utf8
+from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
 from syntagm.tasks.spans import Ints, Punctuation, Spans, tokens, words
@@ -268,18 +269,19 @@ def tables(
 
     Raises:
         UsageError: options don't go together.
-        ModelError: the model can't score a text.
+        ModelError: the model can't score a text, or has changed.
     """
     refuse_options(model, by, punctuation)
-    number = 0
+    number, asking = 0, Asking(model)
     for portion in portions(texts):
-        answers = model.read([part.text for part in portion], stride, done)
+        answers = asking.read([part.text for part in portion], stride, done)
         parts, total = [], Count()
         for part, answer in zip(portion, answers, strict=True):
             spans = tokens(answer) if by == "token" else words(model, answer, punctuation)
             parts.append(_table(number, part, spans, by))
             total += counted(model, answer, spans)
             number += 1
+        asking.confirm()
         joined = {name: list(chain.from_iterable(part[name] for part in parts)) for name in columns(by)}
         yield pl.DataFrame(joined, schema=columns(by)), total
 

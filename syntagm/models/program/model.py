@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ class ProgramModel(LanguageModel):
         sources: hash of what the numbers depend on, as far as it is known here, such as the program's files.
     """
 
+    steady: ClassVar[bool] = False
+
     def __init__(self, family: Family, place: str, start: Start, sources: str) -> None:
         self._process = Process(start.command, start.folder, place, start.seconds)
         self._batch, self._place = start.batch, place
@@ -61,10 +63,14 @@ class ProgramModel(LanguageModel):
         about = self._introduced()
         self._about, self._words = about, frozenset(about.words)
         self.sees, self.exact, self.bos, self.eos = about.sees, about.exact, about.bos, about.eos
-        self.can, self.words = about.can, about.words or None
+        self.can, self.words, self.numerical_error = about.can, about.words or None, about.numerical_error
         symbols = {name: "yes" if symbol else "no" for name, symbol in (("bos", self.bos), ("eos", self.eos))}
         self.settings = symbols | dict(about.settings)
-        described = json.dumps(asdict(about) | {"can": sorted(about.can)}, sort_keys=True)
+        stated = asdict(about) | {"can": sorted(about.can)}
+        if not about.numerical_error:
+            # Programs had their fingerprints before they could state it.
+            del stated["numerical_error"]
+        described = json.dumps(stated, sort_keys=True)
         self.fingerprint = hashlib.sha256(f"program {PROTOCOL}|{sources}|{described}".encode()).hexdigest()
         self.name = family.canonical(f"{about.name}@{self.fingerprint[:8]}", {})
         self.record = {"hash": sources, "stated": about.fingerprint}
@@ -85,7 +91,7 @@ class ProgramModel(LanguageModel):
 
         def ask(batch: Sequence[Gap]) -> list[Fill]:
             answer = self._asked("fill", {"gaps": [*map(asdict, batch)]}, _batch(len(batch), "gap", batch[0].left))
-            return answers.fills(answer, batch)
+            return answers.fills(answer, batch, self._about)
 
         return self._in_batches(gaps, ask, done)
 
