@@ -4,27 +4,36 @@ import contextlib
 import importlib
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import huggingface_hub
 import torch
 import transformers
 from huggingface_hub import constants
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
-from syntagm.models.hugging_face import location
-from syntagm.models.hugging_face.damage import refuse_damaged_settings
+from syntagm.models.hugging_face import location, trial
+from syntagm.models.hugging_face.damage import refuse_damaged_settings, stored_numbers
+from syntagm.models.hugging_face.foreign import described, is_panic
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
     refuse_missing_packages,
+    refuse_other_types,
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless_vocabulary, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import (
+    HIGHEST,
+    refuse_endless,
+    refuse_endless_vocabulary,
+    refuse_large,
+    refuse_unsafe,
+)
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -42,6 +51,10 @@ _UNUSED = re.compile(
     r"|\.embed_positions\.(weights|_float_tensor)$"
 )
 _LAYER = re.compile(r"\.(\d+)\.")
+# The files of tokenizers on the hub.
+_TOKENIZERS = ["tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model", "*.jinja"]
+# Numbers that a model may have beside those that are stored: masks, and weights that are stored once and used twice.
+_FREE = 250_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,25 +115,32 @@ def read_checkpoint(
                     weights["quantization_config"] = transformers.GgufConfig(gguf_file=gguf, dequantize=True)
             else:
                 weights["use_safetensors"] = None if pickle else True
-                quantisation = settings_of(transformers.AutoConfig.from_pretrained(name, **arguments))
+                config = transformers.AutoConfig.from_pretrained(name, **arguments)
+                refuse_endless(config.to_dict(), place)
+                quantisation = settings_of(config)
             if quantisation is not None:
                 method = str(quantisation.get("quant_method"))
                 refuse_missing_packages(place, PACKAGES.get(method, {}), f"weights quantised as {method}")
                 refuse_unsupported(place, method)
+            if not gguf and (files := location.stored(name, revision) if remote else Path(name)):
+                refuse_other_types(place, files, quantisation)
+                if quantisation is None:
+                    _refuse_too_large(config, files, _LOADERS[kind], code)
             if device is None or quantisation is not None:
                 # The weights of some packages can't be moved after loading.
                 weights["device_map"] = "auto" if device is None else {"": device}
+            # Before the weights are in memory, of which the trial copies the tables of pages.
+            load_tokenizer = _tried_tokenizer(name, arguments, tokenizer_folder)
             default = torch.float32 if quantisation is None else "auto"
             model, loading = _LOADERS[kind].from_pretrained(
                 name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
             )
-            if tokenizer_folder:
-                refuse_endless_vocabulary(tokenizer_folder)
-            own_tokenizer = (tokenizer_folder, {"trust_remote_code": code}) if tokenizer_folder else (name, arguments)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
+            tokenizer = load_tokenizer()
         except ModelError:
             raise
-        except Exception as error:  # transformers raises exceptions of many types
+        except BaseException as error:  # transformers raises exceptions of many types, and panics of tokenizers
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
             stored = location.stored(name, revision) if remote else Path(name)
             if stored and not gguf:
                 if remote:
@@ -133,6 +153,9 @@ def read_checkpoint(
                 raise location.unreachable(kind, name, revision, gguf, stored is not None) from error
             raise _not_found(place, kind, error, stored) from error
     refuse_incomplete(place, loading)
+    if remote and not gguf and (files := location.stored(name, revision)):
+        # Unless they were in the cache already, the weights have only just been downloaded.
+        refuse_other_types(place, files, quantisation)
     if quantisation is not None:
         refuse_dequantised(place, quantisation, model)
         if dtype not in (None, model.dtype):
@@ -148,6 +171,45 @@ def read_checkpoint(
     again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
     _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
+
+
+def _tried_tokenizer(name: str, arguments: Mapping[str, Any], own: Path | None) -> Callable[[], Any]:
+    """Return a function that loads the tokenizer of a checkpoint, or that in a folder of its own, after a trial."""
+    folder = own or Path(name)
+    if own:
+        name, arguments = str(own), {"trust_remote_code": arguments["trust_remote_code"]}
+    elif not folder.is_dir():
+        # The files are tried before they are used, so they are downloaded here.
+        chosen = {key: arguments[key] for key in ("revision", "local_files_only") if key in arguments}
+        folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=_TOKENIZERS, **chosen))
+    if own or not Path(name).is_dir():
+        refuse_large(folder)
+        refuse_endless_vocabulary(folder)
+
+    def load() -> Any:
+        return transformers.AutoTokenizer.from_pretrained(name, use_fast=True, **arguments)
+
+    trial.refuse_tokenizer(folder, load, arguments.get("gguf_file"))
+    return load
+
+
+def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> None:
+    """Refuse a configuration of a model with far more weights than are stored, for which transformers would take the memory.
+
+    Raises:
+        ModelError: it has more than twice as many, beside some masks.
+    """
+    if not (stored := stored_numbers(folder)):
+        return
+    count = 0
+    with contextlib.suppress(Exception), torch.device("meta"):  # whatever is wrong, loading it says so
+        model = loader.from_config(config, trust_remote_code=code)
+        count = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
+    if count > 2 * stored + _FREE:
+        raise ModelError(
+            str(folder / "config.json"), f"a model of {count:,} weights", f"one of the {stored:,} that are stored",
+            "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
+        )  # fmt: skip
 
 
 def _leave_file(model: Any) -> None:
@@ -177,7 +239,7 @@ def _refuse_offloaded(place: str, model: Any) -> None:
         )  # fmt: skip
 
 
-def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) -> ModelError:
+def _not_found(place: str, kind: Kind, error: BaseException, stored: Path | None) -> ModelError:
     # transformers stops here, and version 5 lists the weights in its log only.
     if any(words in str(error) for words in ("ignore_mismatched_sizes", "size mismatch for")):
         return ModelError(
@@ -194,7 +256,7 @@ def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) ->
         return ModelError(place, found, "a fast tokenizer", hub.again(stored / "tokenizer.json"))
     absent = "" if stored else "no such folder, and for this name on the hub: "
     return ModelError(
-        place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
+        place, absent + described(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
     )  # fmt: skip
 
@@ -253,7 +315,7 @@ def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
 
 def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any, again: str) -> None:
     """Refuse a model with another head, and a tokenizer that is slow or empty; `again` is the cure for the last."""
-    if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
+    if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(str(name))]:
         raise ModelError(
             place, f"weights of {other_heads[0]}", f"the weights of a {kind} language model",
             "The model was trained with another head, so its language-model head would be untrained.",
@@ -266,11 +328,6 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any, aga
     if set(vocabulary.values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
         raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights", again)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
 
 
 @contextlib.contextmanager

@@ -10,6 +10,14 @@ from syntagm.io import hub
 from syntagm.io.json import record
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 
+# The largest files that the libraries read as a whole, in megabytes. No published file has a quarter of its limit.
+_MEGABYTES = {
+    "tokenizer.json": 128, "generation_config.json": 16, "tokenizer_config.json": 64, "special_tokens_map.json": 16,
+    "added_tokens.json": 64, "vocab.json": 64, "vocab.txt": 64, "merges.txt": 64, "*.model": 64, "*.jinja": 1,
+    "processor_config.json": 16, "preprocessor_config.json": 16,
+}  # fmt: skip
+# Commas in a file of a tokenizer; the largest published ones have two million.
+_MOST_VALUES = 20_000_000
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
 _MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
@@ -28,13 +36,14 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
 
     Raises:
         ModelError: there are no safetensors, they are damaged or incomplete, the model has its own code, or the file of
-            its tokenizer gives a token a number beyond any vocabulary.
+            its tokenizer gives a token a number beyond any vocabulary; or a file is larger than any published one.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
     for path in folder.iterdir():
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
+    refuse_large(folder)
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
     weights = sorted(folder.glob("*.safetensors"))
@@ -50,7 +59,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     if not weights and not pickles:
         raise ModelError(place, "no weights", "model.safetensors", hub.again(folder))
     settings = record(config, ModelError, "the configuration of a model", hub.again(config))
-    _refuse_endless(settings, str(config))
+    refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
             place, "custom code (auto_map)", "an architecture that transformers supports",
@@ -59,7 +68,19 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     refuse_endless_vocabulary(folder)
 
 
-def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
+def refuse_large(folder: Path) -> None:
+    """Refuse a folder with a file that the libraries would read as a whole, and that is larger than any published one.
+
+    Raises:
+        ModelError: there is such a file.
+    """
+    for pattern, most in _MEGABYTES.items():
+        for path in folder.glob(pattern):
+            if (size := path.stat().st_size) > most << 20:
+                raise ModelError(str(path), f"{size >> 20:,} MB", f"at most {most} MB", hub.again(path))
+
+
+def refuse_endless(settings: Mapping[str, Any], place: str) -> None:
     """Refuse a configuration with so many layers or labels that loading it would take minutes.
 
     Raises:
@@ -70,7 +91,7 @@ def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
             raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Check config.json.")
     for part in settings.values():
         if isinstance(part, dict):
-            _refuse_endless(part, place)
+            refuse_endless(part, place)
 
 
 def refuse_endless_vocabulary(folder: Path) -> None:
@@ -88,7 +109,10 @@ def refuse_endless_vocabulary(folder: Path) -> None:
     """
     for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
         try:
-            content = json.loads(path.read_bytes())
+            written = path.read_bytes()
+            if (count := written.count(b",")) > _MOST_VALUES:
+                raise ModelError(str(path), f"{count:,} values", f"at most {_MOST_VALUES:,}", hub.again(path))
+            content = json.loads(written)
         except (OSError, ValueError, RecursionError):
             continue
         if (highest := max(_token_numbers(content), default=0)) > HIGHEST:
