@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from math import inf, isnan, nan
 
 import numpy as np
@@ -32,10 +32,18 @@ from syntagm.stats.bootstrap import Suites
 from syntagm.views.classes import INSTANCE
 
 HOLDS, FALSE, OPEN = "holds", "does not hold", "inconclusive"
+# How a claim stands over all analyses, in the order of the table.
+STANDINGS = (
+    "holds under every analysis",
+    "depends on the analysis",
+    "holds under no analysis",
+    "inconclusive under every analysis",
+)
 # Models that an analysis excludes, by its name.
 MODELS = ("all", "without withdrawn", "without GPT-2")
 WEIGHTS = ("pooled", "alike")
 SUITES: tuple[Suites, ...] = ("random", "fixed")
+Withdrawn = set[tuple[str, int]] | None
 _Array = NDArray[np.float64]
 
 
@@ -164,22 +172,22 @@ class Row:
         return min(self.value - self.claimed.low, self.claimed.high - self.value)
 
 
-def counting(models: str, withdrawn: set[tuple[str, int]]) -> pl.Expr:
+def counting(models: str, withdrawn: Withdrawn) -> pl.Expr:
     """Return the condition that a row is of a model that counts.
 
     Arguments:
         models: one of `MODELS`.
-        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew.
+        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew; None for an experiment of one's own.
     """
     gpt2 = pl.col("model").is_in(ALL_GPT2) & (pl.col("corpus") != "")
-    dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
+    dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn or ()])
     return ~{MODELS[0]: pl.lit(False), MODELS[1]: gpt2 & dropped, MODELS[2]: gpt2}[models]
 
 
 class View:
     """The data of a study as one analysis sees them."""
 
-    def __init__(self, study: Study, analysis: Analysis, withdrawn: set[tuple[str, int]]) -> None:
+    def __init__(self, study: Study, analysis: Analysis, withdrawn: Withdrawn) -> None:
         self.study, self.analysis = study, analysis
         self.items = study.items.filter(counting(analysis.models, withdrawn))
 
@@ -303,15 +311,17 @@ class Claim:
     contrasts: Callable[[View], list[Contrast]]
 
 
-def rows(claim: Claim, study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
+def rows(claim: Claim, study: Study, withdrawn: Withdrawn) -> list[Row]:
     """Judge a claim under all analyses that have its models.
+
+    `withdrawn` is None for an experiment of one's own, which has no analysis without withdrawn models.
 
     Raises:
         Missing: no analysis has them; the message says what is missing.
     """
     judged: list[Row] = []
     missing = Missing("nothing to compare")
-    for analysis in ANALYSES:
+    for analysis in (each for each in ANALYSES if each.models != MODELS[1] or withdrawn is not None):
         view = View(study, analysis, withdrawn)
         try:
             judged += [view.judge(claim.text, contrast) for contrast in claim.contrasts(view)]
@@ -378,6 +388,43 @@ def summary(judged: Sequence[Row]) -> str:
     return f"{listed} of {counts.total()} analyses{withdrawn}"
 
 
+def standing(judged: Sequence[Row]) -> str:
+    """Return how a claim stands over all analyses, which is one of `STANDINGS`.
+
+    >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), FALSE)
+    >>> standing([row]), standing([row, replace(row, models="without GPT-2", verdict=OPEN)])
+    ('holds under no analysis', 'holds under no analysis')
+    """
+    found = set(verdicts(judged).values())
+    if HOLDS in found:
+        return STANDINGS[len(found) > 1]
+    return STANDINGS[2] if FALSE in found else STANDINGS[3]
+
+
+def deciding(judged: Sequence[Row]) -> str:
+    """Say under which choices a claim has which verdict, in terms of as few choices as decide it; empty if none does.
+
+    >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
+    >>> deciding([row, replace(row, suites="fixed", verdict=OPEN), replace(row, weights="alike")])
+    'holds: random; inconclusive: fixed'
+    """
+    found = verdicts(judged)
+    if len(set(found.values())) == 1:
+        return ""
+    for count in range(1, 4):
+        for places in combinations(range(3), count):
+            by_choice: dict[tuple[str, ...], set[str]] = {}
+            for analysis, verdict in found.items():
+                by_choice.setdefault(tuple(analysis[place] for place in places), set()).add(verdict)
+            if all(len(of_choice) == 1 for of_choice in by_choice.values()):
+                texts = {
+                    verdict: " or ".join(", ".join(choice) for choice, (only,) in by_choice.items() if only == verdict)
+                    for verdict in (HOLDS, FALSE, OPEN)
+                }
+                return "; ".join(f"{verdict}: {text}" for verdict, text in texts.items() if text)
+    raise AssertionError("an analysis has one verdict")
+
+
 def against(judged: Sequence[Row]) -> Row | None:
     """Return the number that speaks most clearly against a claim under any analysis; None if nothing refutes it."""
     refuting = [row for row in judged if row.verdict == FALSE]
@@ -417,38 +464,60 @@ def table(judged: Sequence[Row]) -> Table:
         )
         for row in judged
     )
-    notes = (
+    explained = (
         "p (Holm): of the hypothesis that the number is in the claimed range, adjusted for the numbers of the claim under "
         "the analysis.",
-        *NOTES,
+        *notes(judged),
     )
-    return Table("The claims under all analyses", columns, tuple(lines), (), notes)
+    return Table("The claims under all analyses", columns, tuple(lines), (), explained)
 
 
-def verdict_table(judged: Sequence[Row]) -> Table:
-    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict."""
+def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
+    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict.
+
+    Arguments:
+        judged: the numbers of the claims.
+        criteria: notes that say what the claims' words mean.
+    """
     lines: list[tuple[Cell, ...]] = []
-    for claim in dict.fromkeys(row.claim for row in judged):
-        of_claim = [row for row in judged if row.claim == claim]
+    by_claim: dict[str, list[Row]] = {}
+    for row in judged:
+        by_claim.setdefault(row.claim, []).append(row)
+    for claim, of_claim in sorted(by_claim.items(), key=lambda pair: STANDINGS.index(standing(pair[1]))):
         counts = Counter(verdicts(of_claim).values())
         worst = decisive(of_claim)
         refuting = against(of_claim)
         numbers = (worst.part, worst.value, *_interval(worst), str(worst.claimed))
         counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
-        lines.append((claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim)))
-    columns = ("claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict")
-    notes = (
+        lines.append((
+            claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim), standing(of_claim),
+            deciding(of_claim),
+        ))  # fmt: skip
+    columns = (
+        "claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict", "over all",
+        "deciding choices",
+    )  # fmt: skip
+    explained = (
+        "over all: a claim depends on the analysis if it holds under some and not under others. deciding choices: the choices "
+        "on which its verdict depends; empty if there are none.",
         "holds, does not hold, inconclusive: the number of analyses. An analysis without the models of a claim doesn't count.",
         "decisive: the number with the worst verdict under the first analysis: all models, pooled, other suites of the kind.",
         "against: of the numbers that refute the claim under any analysis, the clearest, and the analysis.",
-        *NOTES,
+        *notes(judged),
+        *criteria,
     )
-    return Table("The claims: do they depend on the analysis?", columns, tuple(lines), (), notes)
+    return Table("The claims: do they depend on the analysis?", columns, tuple(lines), (), explained)
 
 
-NOTES = (
-    "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
-    "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",
-    "models: the authors withdrew GPT-2 on MD and LG. weights: pooled, every trained model alike; alike, every corpus of a "
-    "class alike, and every class. suites: random, a sample of such suites; fixed, these suites only.",
-)
+def notes(judged: Sequence[Row]) -> list[str]:
+    """Return the notes that say how claims are judged, and under which analyses."""
+    models = ["models: the authors withdrew GPT-2 on MD and LG."] if any(row.models == MODELS[1] for row in judged) else []
+    return [
+        "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
+        "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",
+        " ".join([
+            *models,
+            "weights: pooled, every trained model alike; alike, every corpus of a class alike, and every class. suites: random, "
+            "a sample of such suites; fixed, these suites only.",
+        ]),
+    ]  # fmt: skip
