@@ -6,7 +6,7 @@
 
     <!-- end of NAME -->
 
-After the name of the tool, `; HOW` may say which part of a result is shown.
+After the name of the tool, `; HOW` may say which part of a result is shown, on several lines if it is long.
 """
 
 import re
@@ -14,12 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from textwrap import wrap
 
+_BEGIN = r"<!-- (?P<name>[^:\n]+): written by python -m tools\.(?P<tool>\w+)(?:;\s(?P<how>[^>]+?))? -->"
 _BLOCK = re.compile(
-    r"^<!-- (?P<name>[^:\n]+): written by python -m tools\.(?P<tool>\w+)(?:; (?P<how>[^\n]+))? -->\n"
-    r"(?P<content>.*?)^<!-- end of (?P=name) -->$",
-    re.DOTALL | re.MULTILINE,
+    rf"^(?P<begin>{_BEGIN})\n(?P<content>.*?)^(?P<end><!-- end of (?P=name) -->)$", re.DOTALL | re.MULTILINE
 )
-_MARK = re.compile(r"^<!-- (?:end of .*|.*: written by .*) -->$", re.MULTILINE)
+_MARK = re.compile(r"^<!-- (?:end of [^>]*|[^>:]*: written by [^>]*) -->$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +27,16 @@ class Block:
 
     Arguments:
         name, tool, how: as in the comment above it; `how` is empty if there is none.
-        content: what stands there, without the empty lines around it.
+        begin, finish: the comments.
+        content: what stands between them, without the empty lines around it.
         start, end: the place of the block with its comments in the text.
     """
 
     name: str
     tool: str
     how: str
+    begin: str
+    finish: str
     content: str
     start: int
     end: int
@@ -50,9 +52,12 @@ def find(text: str) -> list[Block]:
     ['1']
     """
     found = [
-        Block(place["name"], place["tool"], place["how"] or "", place["content"].strip("\n"), place.start(), place.end())
+        Block(
+            place["name"], place["tool"], " ".join((place["how"] or "").split()), place["begin"], place["end"],
+            place["content"].strip("\n"), place.start(), place.end(),
+        )
         for place in _BLOCK.finditer(text)
-    ]
+    ]  # fmt: skip
     inside = [(block.start, block.end) for block in found]
     for mark in _MARK.finditer(text):
         if not any(start == mark.start() or end == mark.end() for start, end in inside):
@@ -64,9 +69,8 @@ def renewed(text: str, tool: str, write: Callable[[Block], str]) -> str:
     """Return the text of a page with the content of each block of a tool renewed by `write`."""
     for block in reversed(find(text)):
         if block.tool == tool:
-            how = f"; {block.how}" if block.how else ""
-            begin, end = f"<!-- {block.name}: written by python -m tools.{tool}{how} -->", f"<!-- end of {block.name} -->"
-            part = f"{begin}\n\n{write(block).strip(chr(10))}\n\n{end}"
+            content = write(block).strip("\n")
+            part = f"{block.begin}\n\n{content}\n\n{block.finish}"
             text = text[: block.start] + part + text[block.end :]
     return text
 

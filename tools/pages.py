@@ -17,9 +17,9 @@ name is that of the file, and what follows says which part of it:
     <!-- raw/table3: written by python -m tools.pages; columns model; score [low, high]; rows model = GPT-2; no notes -->
     <!-- end of raw/table3 -->
 
-`score [low, high]` makes one column of three. Other names are those of `PARTS`. `record of RUN` says when, with what and where
-the tables were computed. Sentences that cite what a publication prints stand between `<!-- cited: SOURCE -->` and
-`<!-- end of cited -->`.
+`score [low, high]` makes one column of three. Notes about columns that are not shown are omitted. Other names are those
+of `PARTS`. `record of RUN` says when, with what and where the tables were computed. Sentences that cite what a publication
+prints stand between `<!-- cited: SOURCE -->` and `<!-- /cited -->`.
 """
 
 import argparse
@@ -75,9 +75,9 @@ class Run:
         link = folder / "data"
         if not link.is_symlink():
             link.symlink_to(DATA)
-        script = f'syntagm() {{ "{sys.executable}" -m syntagm "$@"; }}\nset -euo pipefail\n{self.code}'
+        script = f'python() {{ "{sys.executable}" "$@"; }}\nsyntagm() {{ python -m syntagm "$@"; }}\nset -euo pipefail\n'
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYNTAGM_CACHE": str(folder.resolve() / "cache.sqlite")}
-        subprocess.run(["bash", "-c", script], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["bash", "-c", script + self.code], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def runs(text: str) -> list[Run]:
@@ -152,7 +152,7 @@ def shown(markdown: str, how: str) -> str:
         elif part.startswith("rows "):
             name, _, wanted = part.removeprefix("rows ").partition(" = ")
             place = _place(name, head)
-            rows = [row for row in rows if row[place] in wanted.split(" or ")]
+            rows = [row for row in rows if row[place] == wanted]
             if not rows:
                 raise ValueError(f"no row with {name} = {wanted}")
         else:
@@ -160,6 +160,8 @@ def shown(markdown: str, how: str) -> str:
     chosen = [[_cell(column, head, row) for column in columns or head] for row in rows]
     table = [columns or head, ["---"] * len(columns or head), *chosen]
     text = ["|" + "|".join(row) + "|" if row[0] == "---" else f"| {' | '.join(row)} |" for row in table]
+    hidden = [name for name in head if columns and not any(name in _names(column) for column in columns)]
+    notes = [note for note in notes if not any(note.startswith(f"- {name}:") for name in hidden)]
     below = [part for note in notes for part in blocks.wrapped(note, "  ")]
     return "\n".join([*text, *([""] if below else []), *below])
 
@@ -170,11 +172,14 @@ def _place(name: str, head: Sequence[str]) -> int:
     return head.index(name)
 
 
+def _names(column: str) -> Sequence[str]:
+    """Return the columns of a table that a column of the page shows."""
+    return match.groups() if (match := _RANGE.fullmatch(column)) else (column,)
+
+
 def _cell(column: str, head: Sequence[str], row: Sequence[str]) -> str:
-    if match := _RANGE.fullmatch(column):
-        value, low, high = (row[_place(name, head)] for name in match.groups())
-        return f"{value} [{low}, {high}]" if low and high else value
-    return row[_place(column, head)]
+    value, *limits = (row[_place(name, head)] for name in _names(column))
+    return f"{value} [{', '.join(limits)}]" if all(limits) and limits else value
 
 
 def content(block: Block, folder: Path) -> str:

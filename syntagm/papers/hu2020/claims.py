@@ -6,8 +6,8 @@ them in published data. In an experiment of one's own, they are about those of t
 
 from collections.abc import Sequence
 
-from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WORD_BY_WORD, label
-from syntagm.papers.hu2020.multiverse import Claim, Contrast, Range, View
+from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WITHDRAWN, WORD_BY_WORD, label
+from syntagm.papers.hu2020.multiverse import MODELS, Claim, Contrast, Range, View
 from syntagm.papers.hu2020.study import Missing
 from syntagm.views.modifiers import PAIRS
 
@@ -79,7 +79,8 @@ def _comparable(view: View) -> list[Contrast]:
 def _above_random(view: View) -> list[Contrast]:
     # GPT-2 is no model of an analysis without it.
     present = {model for model, _, _ in view.models}
-    models = [model for model in _classes(view, NEURAL) if model in present or model != "gpt-2"]
+    left_out = set() if view.analysis.models == MODELS[0] else {WITHDRAWN} - present
+    models = [model for model in _classes(view, NEURAL) if model not in left_out]
     return [_above_chance(view, model, POSITIVE) for model in models]
 
 
@@ -120,7 +121,12 @@ def _agreement(view: View) -> list[Contrast]:
 
 def _growth(view: View, circuit: str, claimed: Range) -> Contrast:
     least, *_, most = view.study.words
-    weights = view.mean_of_corpus(most) - view.mean_of_corpus(least)
+    on_least, on_most = view.classes_on(least), view.classes_on(most)
+    # Other classes would be compared instead of other sizes.
+    both = on_least & on_most
+    if on_least and on_most and not both:
+        raise Missing(f"no class on both {least} and {most}")
+    weights = view.mean_of_corpus(most, both or on_most) - view.mean_of_corpus(least, both or on_least)
     return Contrast(f"{most} - {least}, {circuit}", weights, claimed, _suites(view, circuit))
 
 

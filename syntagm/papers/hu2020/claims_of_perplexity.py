@@ -94,10 +94,13 @@ def class_over_size(withdrawn: Withdrawn, found: Regressions) -> list[Row]:
             found.fits if models == "all" else regressions.fitted(table, ("no_size", "no_architecture"))
         )
         lacking = [name for name in ("no_architecture", "no_size") if name not in fits.fits]
-        if lacking and models != "all":
+        crossed = table.group_by("architecture").agg(pl.col("numwords").n_unique())["numwords"].max()
+        if (lacking or crossed == 1) and models != "all":
             continue
         if lacking:
             raise Missing(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
+        if crossed == 1:
+            raise Missing("each class has one size, so class and size can't be told apart")
         gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
         verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
         numbers = gap, gap, gap, Range(low=NEAR)

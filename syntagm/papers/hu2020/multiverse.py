@@ -12,10 +12,10 @@ Models that a class consists of are random: the interval covers other training r
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from math import inf, isnan, nan
 
 import numpy as np
@@ -164,6 +164,8 @@ class Row:
     def text(self) -> str:
         """The number with its interval, if it has one, and the analysis."""
         number = f"{self.value:.1f}" if self.low == self.high else f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        if isnan(self.low):
+            number = "undefined" if isnan(self.value) else f"{self.value:.3f} without an interval"
         return f"{self.part} {number} ({', '.join(self.analysis)})"
 
     @property
@@ -218,9 +220,13 @@ class View:
         chosen = [(name == model and corpus in (None, on), on) for name, on, _ in self.models]
         return self._weights([on if fits else None for fits, on in chosen], model, corpus)
 
-    def mean_of_corpus(self, corpus: str) -> _Array:
-        """Return the weights of models in the mean over all classes on a corpus. Shape (models,)."""
-        return self._weights([name if on == corpus else None for name, on, _ in self.models], corpus)
+    def mean_of_corpus(self, corpus: str, classes: Set[str]) -> _Array:
+        """Return the weights of models in the mean over some classes on a corpus. Shape (models,)."""
+        return self._weights([name if on == corpus and name in classes else None for name, on, _ in self.models], corpus)
+
+    def classes_on(self, corpus: str) -> set[str]:
+        """Return the classes that were trained on a corpus."""
+        return {name for name, on, _ in self.models if on == corpus}
 
     def _weights(self, cells: Sequence[str | None], *names: str | None) -> _Array:
         """Weigh models that are in a cell (not None): all alike, or all cells alike."""
@@ -402,7 +408,7 @@ def standing(judged: Sequence[Row]) -> str:
 
 
 def deciding(judged: Sequence[Row]) -> str:
-    """Say under which choices a claim has which verdict, in terms of as few choices as decide it; empty if none does.
+    """Say under which choices a claim has which verdict, in as few words as possible; empty if it always has the same.
 
     >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
     >>> deciding([row, replace(row, suites="fixed", verdict=OPEN), replace(row, weights="alike")])
@@ -411,18 +417,20 @@ def deciding(judged: Sequence[Row]) -> str:
     found = verdicts(judged)
     if len(set(found.values())) == 1:
         return ""
-    for count in range(1, 4):
-        for places in combinations(range(3), count):
-            by_choice: dict[tuple[str, ...], set[str]] = {}
-            for analysis, verdict in found.items():
-                by_choice.setdefault(tuple(analysis[place] for place in places), set()).add(verdict)
-            if all(len(of_choice) == 1 for of_choice in by_choice.values()):
-                texts = {
-                    verdict: " or ".join(", ".join(choice) for choice, (only,) in by_choice.items() if only == verdict)
-                    for verdict in (HOLDS, FALSE, OPEN)
-                }
-                return "; ".join(f"{verdict}: {text}" for verdict, text in texts.items() if text)
-    raise AssertionError("an analysis has one verdict")
+    values = [["", *dict.fromkeys(analysis[place] for analysis in found)] for place in range(3)]
+    # A combination of choices, where empty means any; those that leave most open come first.
+    combinations = sorted(product(*values), key=lambda choices: sum(map(bool, choices)))
+    texts = []
+    for verdict in (HOLDS, FALSE, OPEN):
+        left = {analysis for analysis, of_analysis in found.items() if of_analysis == verdict}
+        parts = []
+        for choices in combinations:
+            chosen = {analysis for analysis in found if all(a in ("", b) for a, b in zip(choices, analysis, strict=True))}
+            if chosen & left and all(found[analysis] == verdict for analysis in chosen):
+                left -= chosen
+                parts.append(", ".join(filter(None, choices)))
+        texts += [f"{verdict}: {' or '.join(parts)}"] if parts else []
+    return "; ".join(texts)
 
 
 def against(judged: Sequence[Row]) -> Row | None:
@@ -442,8 +450,8 @@ def decisive(judged: Sequence[Row]) -> Row:
 
 
 def _interval(row: Row) -> tuple[Cell, Cell]:
-    """Return the limits of an interval; None for a difference of AICs, which has none."""
-    return (None, None) if row.low == row.high else (row.low, row.high)
+    """Return the limits of an interval; None if there is none, as of a difference of AICs."""
+    return (None, None) if row.low == row.high else (or_none(row.low), or_none(row.high))
 
 
 def table(judged: Sequence[Row]) -> Table:
@@ -456,7 +464,7 @@ def table(judged: Sequence[Row]) -> Table:
             row.models,
             row.weights,
             row.suites,
-            row.value,
+            or_none(row.value),
             *_interval(row),
             str(row.claimed),
             or_none(row.p),
@@ -487,7 +495,7 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
         counts = Counter(verdicts(of_claim).values())
         worst = decisive(of_claim)
         refuting = against(of_claim)
-        numbers = (worst.part, worst.value, *_interval(worst), str(worst.claimed))
+        numbers = (worst.part, or_none(worst.value), *_interval(worst), str(worst.claimed))
         counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
         lines.append((
             claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim), standing(of_claim),
@@ -501,7 +509,8 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
         "over all: a claim depends on the analysis if it holds under some and not under others. deciding choices: the choices "
         "on which its verdict depends; empty if there are none.",
         "holds, does not hold, inconclusive: the number of analyses. An analysis without the models of a claim doesn't count.",
-        "decisive: the number with the worst verdict under the first analysis: all models, pooled, other suites of the kind.",
+        "decisive: the number with the worst verdict under the first analysis that has the models of the claim: if possible, "
+        "all models, pooled, other suites of the kind.",
         "against: of the numbers that refute the claim under any analysis, the clearest, and the analysis.",
         *notes(judged),
         *criteria,
