@@ -126,7 +126,7 @@ def _growth(view: View, circuit: str, claimed: Range) -> Contrast:
     both = on_least & on_most
     if on_least and on_most and not both:
         raise Missing(f"no class on both {least} and {most}")
-    weights = view.mean_of_corpus(most, both or on_most) - view.mean_of_corpus(least, both or on_least)
+    weights = view.mean_of_corpus(most, both or None) - view.mean_of_corpus(least, both or None)
     return Contrast(f"{most} - {least}, {circuit}", weights, claimed, _suites(view, circuit))
 
 

@@ -41,7 +41,7 @@ def copies(raw: Raw) -> list[str]:
 
     Copies look like training runs that agree, and make intervals too narrow.
     """
-    items = with_one_ngram(of_the_study(raw.items)).sort("suite", "item")
+    items = with_one_ngram(of_the_study(raw.items)).sort(*INSTANCE, "suite", "item")
     right = items.group_by("suite", "item").agg(pl.col("value").mean())["value"]
     # Two models that answer independently, each item as often correctly as all models do.
     agreement = float((right**2 + (1 - right) ** 2).log().sum())

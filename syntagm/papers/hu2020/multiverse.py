@@ -220,9 +220,10 @@ class View:
         chosen = [(name == model and corpus in (None, on), on) for name, on, _ in self.models]
         return self._weights([on if fits else None for fits, on in chosen], model, corpus)
 
-    def mean_of_corpus(self, corpus: str, classes: Set[str]) -> _Array:
-        """Return the weights of models in the mean over some classes on a corpus. Shape (models,)."""
-        return self._weights([name if on == corpus and name in classes else None for name, on, _ in self.models], corpus)
+    def mean_of_corpus(self, corpus: str, classes: Set[str] | None = None) -> _Array:
+        """Return the weights of models in the mean over all classes on a corpus, or over some. Shape (models,)."""
+        chosen = self.classes_on(corpus) if classes is None else classes
+        return self._weights([name if on == corpus and name in chosen else None for name, on, _ in self.models], corpus)
 
     def classes_on(self, corpus: str) -> set[str]:
         """Return the classes that were trained on a corpus."""
@@ -323,18 +324,18 @@ def rows(claim: Claim, study: Study, withdrawn: Withdrawn) -> list[Row]:
     `withdrawn` is None for an experiment of one's own, which has no analysis without withdrawn models.
 
     Raises:
-        Missing: no analysis has them; the message says what is missing.
+        Missing: no analysis has them; the message says what the first one lacks.
     """
     judged: list[Row] = []
-    missing = Missing("nothing to compare")
+    missing: Missing | None = None
     for analysis in (each for each in ANALYSES if each.models != MODELS[1] or withdrawn is not None):
         view = View(study, analysis, withdrawn)
         try:
             judged += [view.judge(claim.text, contrast) for contrast in claim.contrasts(view)]
         except Missing as error:
-            missing = error
+            missing = missing or error
     if not judged:
-        raise missing
+        raise missing or Missing("nothing to compare")
     return together(judged)
 
 
