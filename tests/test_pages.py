@@ -1,6 +1,5 @@
 """The pages of papers: what a command computed stands in a generated block, and every other number is a citation."""
 
-import math
 import re
 from pathlib import Path
 
@@ -67,14 +66,6 @@ def test_parts_that_need_no_command_are_current(page: Path) -> None:
             assert block.content == pages.PARTS[block.name](), f"run `python -m tools.pages {page.stem}`"
 
 
-def same(found: str, expected: str) -> bool:
-    """Are two texts the same, decimal fractions up to their last digit? Sums differ a little between processors."""
-    number = re.compile(r"-?\d+\.\d+")
-    pairs = zip(number.findall(found), number.findall(expected), strict=False)
-    near = (math.isclose(float(a), float(b), abs_tol=1.1 * 10 ** -len(a.split(".")[1])) for a, b in pairs)
-    return number.sub("#", found) == number.sub("#", expected) and all(near)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_runs_of_seconds_give_what_the_page_shows(page: Path, tmp_path: Path, shared: Path) -> None:
@@ -86,7 +77,7 @@ def test_runs_of_seconds_give_what_the_page_shows(page: Path, tmp_path: Path, sh
         run.carry_out(tmp_path)
     for block in blocks.find(text):
         if pages.run_of(block, text) in short:
-            assert same(pages.content(block, tmp_path), block.content), block.name
+            assert pages.same(pages.content(block, tmp_path), block.content), block.name
 
 
 def test_a_page_is_renewed_by_its_commands(tmp_path: Path) -> None:

@@ -227,6 +227,8 @@ def test_the_claims_are_judged_for_an_experiment_of_ones_own() -> None:
     assert {row.value for row in better} == {0.5}
     # There are no withdrawn models, so there is no analysis without them.
     assert {row.models for row in better} == {"all", "without GPT-2"}
+    best = found["GPT-2 is the best of the classes trained for the study (Figure 1)"].rows
+    assert [row[10] for row in multiverse.verdict_table([*better, *best]).rows] == ["inconclusive"] * 2
     sizes = found["Corpus size matters little, except for Agreement"].rows
     assert {row.part for row in sizes} == {"large - small, One", "large - small, Two"}
     # Only classes that there are count, and of classes that there never are nothing is said.

@@ -374,8 +374,12 @@ def verdicts(judged: Sequence[Row]) -> dict[tuple[str, str, str], str]:
     }
 
 
-def summary(judged: Sequence[Row]) -> str:
+def summary(judged: Sequence[Row], published: bool = True) -> str:
     """Summarise the verdicts on a claim over all analyses.
+
+    Arguments:
+        judged: its numbers.
+        published: whether the data are those of the publication, some of whose models were withdrawn.
 
     >>> from dataclasses import replace
     >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
@@ -386,9 +390,8 @@ def summary(judged: Sequence[Row]) -> str:
     """
     counts = Counter(verdicts(judged).values())
     # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
-    withdrawn = (
-        "; only with the withdrawn models" if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1 else ""
-    )
+    only = published and {row.models for row in judged} == {MODELS[0]} and counts.total() > 1
+    withdrawn = "; only with the withdrawn models" if only else ""
     if len(counts) == 1:
         return next(iter(counts)) + withdrawn
     listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in (HOLDS, FALSE, OPEN) if counts[verdict])
@@ -403,9 +406,10 @@ def standing(judged: Sequence[Row]) -> str:
     ('holds under no analysis', 'holds under no analysis')
     """
     found = set(verdicts(judged).values())
+    always, depends, never, inconclusive = STANDINGS
     if HOLDS in found:
-        return STANDINGS[len(found) > 1]
-    return STANDINGS[2] if FALSE in found else STANDINGS[3]
+        return depends if len(found) > 1 else always
+    return never if FALSE in found else inconclusive
 
 
 def deciding(judged: Sequence[Row]) -> str:
@@ -489,6 +493,7 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
         criteria: notes that say what the claims' words mean.
     """
     lines: list[tuple[Cell, ...]] = []
+    published = any(row.models == MODELS[1] for row in judged)
     by_claim: dict[str, list[Row]] = {}
     for row in judged:
         by_claim.setdefault(row.claim, []).append(row)
@@ -499,8 +504,8 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
         numbers = (worst.part, or_none(worst.value), *_interval(worst), str(worst.claimed))
         counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
         lines.append((
-            claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim), standing(of_claim),
-            deciding(of_claim),
+            claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim, published),
+            standing(of_claim), deciding(of_claim),
         ))  # fmt: skip
     columns = (
         "claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict", "over all",
