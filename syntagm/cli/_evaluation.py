@@ -93,7 +93,15 @@ def screen(options: argparse.Namespace, noun: str = "sentence", following: tuple
 
 
 def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
-    """Find suites by name, passing on -n, --seed and --style as their options.
+    """Find suites by name, passing on -n, --seed and --style as their options; see `with_template_options`."""
+    from syntagm.materials.finding import expand
+    from syntagm.materials.suite_files import SuiteFiles
+
+    return SuiteFiles(expand(with_template_options(options, names)), options.allow_pickle)
+
+
+def with_template_options(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Return names of suites with -n, --seed and --style as their options.
 
     Arguments:
         names: files, folders, patterns, bundled collections.
@@ -104,14 +112,12 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     """
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import option_names, recognised, with_options
-    from syntagm.materials.suite_files import SuiteFiles
 
     chosen = {key: value for key in _TEMPLATE_OPTIONS if (value := getattr(options, key, None)) is not None}
     if (options.limit is not None or stop_at(options) is not None) and options.n is None:
         # Then the seed is that of the sample. Files that are not templates have no seed.
         chosen.pop("seed", None)
-    files = expand(names)
-    for file in files:
+    for file in expand(names):
         path, module, _ = recognised(file)
         if other := next((key for key in chosen if key not in option_names(module)), None):
             cure = "--limit N draws N items of any suite." if other != "style" else ""
@@ -119,7 +125,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
             raise UsageError(
                 _TEMPLATE_OPTIONS[other], f"given for {path}, whose items are not generated", expected, cure
             )
-    return SuiteFiles([with_options(file, chosen) for file in files], options.allow_pickle)
+    return [with_options(name, chosen) for name in names]
 
 
 def evaluate(

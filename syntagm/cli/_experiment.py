@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from syntagm.cli import _evaluation
 from syntagm.cli._lines import Lines
 from syntagm.cli._saving import write
 from syntagm.drawing.text import shown_duration
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of an experiment."""
-    group = parser.add_argument_group("train models on a corpus and compare them (hu2020, marvin2018)")
+    group = parser.add_argument_group("train models on a corpus and compare them (hu2020, marvin2018, warstadt2020)")
     add = group.add_argument
     add("--corpus", metavar="FILE", nargs="+", help="training text; models are trained on parts of it")
     add("--valid", metavar="FILE", nargs="+", help="validation text, for learning-rate schedules and early stopping")
@@ -31,7 +32,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="small",
         help="size of the models: small trains in an hour or two; paper is the published size (small)",
     )
-    add("--draw", metavar="SEED", type=int, default=1, help="random seed for drawing the parts (1)")
+    add("--draw", metavar="SEED", type=int, default=1, help="random seed for drawing the parts of the first sample (1)")
+    add(
+        "--samples",
+        metavar="N",
+        type=int,
+        help="random samples of the corpus, with models of each family, size and seed (1; warstadt2020: 3)",
+    )
     add("--device", default="cpu", help="device for training and scoring: cpu, cuda, ... (cpu)")
     add("--threads", type=int, default=1, help="processor threads (1)")
     add("--plan", action="store_true", help="print what would be done and how long it would take, then stop")
@@ -102,9 +109,10 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
         sizes,
         [_number("--seeds", seed) for seed in _list(options.seeds, map(str, experiment.seeds), "--seeds")],
         hyperparameters.options(options.scale, families, changes),
-        options.suite or suites,
+        _evaluation.with_template_options(options, options.suite or suites),
         options.draw,
         str(device(options.device)),
+        experiment.samples if options.samples is None else options.samples,
     )
 
 
@@ -162,14 +170,18 @@ def _show_plan(paper: str, design: "Design") -> None:
     for name, files in (("corpus", design.corpus), ("valid", design.valid), ("test", design.test)):
         print(f"  {name:10}{words[name]:>12,} words  {', '.join(map(str, files))}")
     sizes = ", ".join(f"{name} {size:,} words" for name, size in design.sizes.items())
-    print(f"  {'parts':10}{sizes}; drawn with seed {design.draw}")
+    seeds = (
+        f"seed {design.draw}" if design.samples == 1 else f"seeds {design.draw} to {design.draw + design.samples - 1}"
+    )
+    print(f"  {'parts':10}{sizes}; drawn with {seeds}")
     for family, options in design.options.items():
-        print(f"  {family:10}" + " ".join(f"{name}={value}" for name, value in options.items()))
+        print(f"  {family:<9} " + " ".join(f"{name}={value}" for name, value in options.items()))
     total = 0.0
     for cell in cells:
         total += (seconds := duration.remaining(design, cell, words, speed))
         print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(seconds):>8}")
-    print(f"about {_shown(total)} at most, one process; {duration.basis(speed)}", flush=True)
+    left = f"about {shown_duration(total)} at most, one process" if total else "nothing is left to do"
+    print(f"{left}; {duration.basis(speed)}" if total else left, flush=True)
 
 
 def _shown(seconds: float) -> str:

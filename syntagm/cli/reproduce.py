@@ -60,7 +60,7 @@ WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
     "--from-raw": (lambda paper: paper.from_raw, "has no published raw data that Syntagm can read"),
     "--corpus": (lambda paper: paper.experiment, "trains no models"),
 }
-# Options that need --model.
+# Options that need --model or --corpus.
 _OF_MODEL = ("suite", "n", "style")
 
 
@@ -112,7 +112,6 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--strict", f"given with {way}", "--from-raw", "It concerns only published raw data.")
     with _bootstrap(options, paper, way):
         if way == "--corpus" and paper.experiment:
-            _refuse(options, _OF_MODEL[1:], way)
             return _experiment.run(options, paper.experiment, paper.suites)
         _experiment.refuse(options, way)
         if way != "--model":

@@ -41,6 +41,7 @@ class Experiment:
         carry_out: a function that trains and evaluates the missing models and writes `results.csv` and `results.md`.
         outputs: a function that makes the tables and figures of an experiment's folder.
         families: the default families; empty for those of `hyperparameters.default`.
+        samples: the default number of random samples of the corpus.
     """
 
     sizes: Mapping[str, int]
@@ -48,6 +49,7 @@ class Experiment:
     carry_out: "Callable[[Design, Progress], Table]"
     outputs: "Callable[[Path], Outputs]"
     families: Sequence[str] = ()
+    samples: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,7 +256,11 @@ def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measu
 
 
 def draw(
-    table: pl.DataFrame, humans: Mapping[str, float] | None = None, title: str = "", means: pl.DataFrame | None = None
+    table: pl.DataFrame,
+    humans: Mapping[str, float] | None = None,
+    title: str = "",
+    means: pl.DataFrame | None = None,
+    units: str = "",
 ) -> Figure:
     """Draw the learning curves, with the slope of each family below the title of each panel.
 
@@ -264,6 +268,7 @@ def draw(
         table: a table with one row for each phenomenon and model and the columns of `SCHEMA`.
         humans: phenomenon -> human accuracy.
         means: a table with the same columns, with means over models of one family and size, from `over_seeds`.
+        units: what the intervals of means are for; by default those of `over_seeds`.
     """
     means = pl.DataFrame(schema=SCHEMA) if means is None else means
     families = list(dict.fromkeys(table["family"]))
@@ -274,9 +279,10 @@ def draw(
         _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at, means)
         for at, name in enumerate(phenomena)
     ]
-    marks = "bar: 95% interval of a model; line: least squares, with its gain for each doubling of the text"
+    bars = "" if table["low"].is_nan().all() else "bar: 95% interval of a model; "
+    marks = f"{bars}line: least squares, with its gain for each doubling of the text"
     subtitle = [marks + ("; dashed: human accuracy" if humans else "")]
-    units = "other suites and models" if bootstrap.current().suites == "random" else "other items and models"
+    units = units or ("other suites and models" if bootstrap.current().suites == "random" else "other items and models")
     subtitle += [f"ring, band: mean over models of one size and its 95% interval, for {units}"] if len(means) else []
     # The titles of panels come directly below that of the figure.
     spec = finish(panels.grid(plots, COLUMNS, 20), title, subtitle, offset=14)

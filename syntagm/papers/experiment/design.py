@@ -1,12 +1,14 @@
 """The design of a controlled experiment: the models that it compares, and the layout of its folder.
 
     experiment.json       the design; a different experiment is refused
-    corpora/SIZE.txt      the nested subsets of the corpus; SIZE.trees if it consists of trees
-    models/NAME/          the model folders, where NAME is FAMILY-SIZE-SEED
+    corpora/PART.txt      the nested subsets of the corpus; PART.trees if it consists of trees
+    models/NAME/          the model folders, where NAME is FAMILY-PART-SEED
     runs/NAME/            the run directory of each model
     perplexity/NAME.json  the perplexity of each model on the test text
 
-Existing results are not computed again, so a killed experiment can be resumed, and families, sizes and seeds can be added.
+PART is SIZE in the first random sample of the corpus, and SIZE.2, SIZE.3 ... in further samples. The subsets of one sample
+are nested. Existing results are not computed again, so a killed experiment can be resumed, and families, sizes, samples and
+seeds can be added.
 Several processes may work in one folder on different models.
 """
 
@@ -27,15 +29,30 @@ class Cell:
     family: str
     size: str
     seed: int
+    sample: int = 1
+
+    @property
+    def part(self) -> str:
+        """The name of the subset of the corpus."""
+        return part_name(self.size, self.sample)
 
     @property
     def name(self) -> str:
         """The name of the model's folders.
 
-        >>> Cell("lstm", "xs", 1).name, Cell("ngram", "xs", 0).name
-        ('lstm-xs-1', 'ngram-xs')
+        >>> Cell("lstm", "xs", 1).name, Cell("ngram", "xs", 0).name, Cell("lstm", "xs", 1, sample=2).name
+        ('lstm-xs-1', 'ngram-xs', 'lstm-xs.2-1')
         """
-        return f"{self.family}-{self.size}" + (f"-{self.seed}" if families.find(self.family).seeded else "")
+        return f"{self.family}-{self.part}" + (f"-{self.seed}" if families.find(self.family).seeded else "")
+
+
+def part_name(size: str, sample: int) -> str:
+    """Return the name of a subset of the corpus.
+
+    >>> part_name("xs", 1), part_name("xs", 2)
+    ('xs', 'xs.2')
+    """
+    return size if sample == 1 else f"{size}.{sample}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +69,9 @@ class Design:
         seeds: the seeds of weights, order and dropout; one model is trained per seed.
         options: family -> its hyperparameters by name; see `hyperparameters`.
         suites: the suites to score, by their names on the command line.
-        draw: the seed for drawing the subsets.
+        draw: the seed for drawing the subsets of the first sample; the next sample has the next seed, and so on.
         device: the device for training and scoring.
+        samples: the number of random samples of the corpus, from each of which subsets of all sizes are drawn.
     """
 
     folder: Path
@@ -66,28 +84,34 @@ class Design:
     suites: Sequence[str] = field(default=())
     draw: int = 1
     device: str = "cpu"
+    samples: int = 1
 
     def cells(self) -> list[Cell]:
-        """List all models, small subsets first. A family without seeds has one model per size, with seed 0.
+        """List all models, small subsets first. A family without seeds has one model per subset, with seed 0.
 
         >>> design = Design(Path(), [], [], [], {"sm": 20, "xs": 10}, [1, 2], {"ngram": {}, "lstm": {}})
         >>> [cell.name for cell in design.cells()]
         ['ngram-xs', 'lstm-xs-1', 'lstm-xs-2', 'ngram-sm', 'lstm-sm-1', 'lstm-sm-2']
         """
         return [
-            Cell(family, size, seed)
+            Cell(family, size, seed, sample)
             for size in sorted(self.sizes, key=self.sizes.__getitem__)
+            for sample in range(1, self.samples + 1)
             for family in self.options
             for seed in (self.seeds if families.find(family).seeded else [0])
         ]
+
+    def parts(self, sample: int) -> dict[str, int]:
+        """Return the subsets of a sample: name -> words."""
+        return {part_name(size, sample): words for size, words in self.sizes.items()}
 
     def record(self) -> Path:
         """Return the path of the file with the design."""
         return record(self.folder)
 
-    def part(self, size: str) -> Path:
+    def part(self, name: str) -> Path:
         """Return the file of a subset of the corpus."""
-        return part(self.folder, size, self.corpus)
+        return part(self.folder, name, self.corpus)
 
     def model(self, cell: Cell) -> Path:
         """Return the folder of a model."""
@@ -107,11 +131,11 @@ def record(folder: Path) -> Path:
     return folder / "experiment.json"
 
 
-def part(folder: Path, size: str, corpus: Sequence[str]) -> Path:
+def part(folder: Path, name: str, corpus: Sequence[str]) -> Path:
     """Return the file of a subset of a corpus in the folder of an experiment."""
     from syntagm.training.corpora import nested
 
-    return folder / "corpora" / f"{size}{nested.suffix(corpus)}"
+    return folder / "corpora" / f"{name}{nested.suffix(corpus)}"
 
 
 def model(folder: Path, cell: Cell) -> Path:

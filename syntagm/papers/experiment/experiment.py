@@ -33,9 +33,9 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
         if is_damaged(design.run(cell)):
             model.score(design, cell, progress)
     for number, cell in enumerate(cells := design.cells(), 1):
-        progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.size]:,} words")
+        progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.part]:,} words")
         with locked(design, cell, progress):
-            model.make(design, cell, words[cell.size], progress)
+            model.make(design, cell, words[cell.part], progress)
         # Without the lock, another process could overwrite the table with one that lacks this model.
         with waiting(design.folder, progress):
             write(design.folder)

@@ -1,6 +1,6 @@
 """The contents of an experiment's folder: the progress of each model and the results of finished ones."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ DESIGN = Form(
         "valid": _TEXT,
         "test": _TEXT,
         "draw": int,
+        "samples?": int,
         "suites": [str],
         "suite_hashes": {str: str},
         "sizes": {str: int},
@@ -43,6 +44,7 @@ PERPLEXITY = Form(
         "family": str,
         "size": str,
         "seed": int,
+        "sample?": int,
         "requested_words": int,
         "training_words": int,
         "model": str,
@@ -85,14 +87,17 @@ def is_damaged(folder: Path) -> bool:
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
     """Yield the perplexity record and the run of each finished model of a folder, beginning with small subsets.
 
+    The perplexity record has the key `sample`, which is 1 where the file doesn't say it.
+
     Raises:
         RunError: there is no experiment, or a file is damaged.
     """
     record = DESIGN.read(places.record(folder))
     families, sizes = list(record["families"]), record["sizes"]
-    models = [read(path, families, sizes) for path in sorted((folder / "perplexity").glob("*.json"))]
-    for model in sorted(models, key=lambda each: (sizes[each["size"]], families.index(each["family"]), each["seed"])):
-        place = places.run(folder, _cell(model))
+    models = [{"sample": 1} | read(path, families, sizes) for path in sorted((folder / "perplexity").glob("*.json"))]
+    order = {cell(model): (sizes[model["size"]], families.index(model["family"])) for model in models}
+    for model in sorted(models, key=lambda each: (*order[cell(each)], each["sample"], each["seed"])):
+        place = places.run(folder, cell(model))
         if read_record(place) is None or not (run := open_run(place)).done:
             continue
         if (found := run.model.partition("?")[0]) != (expected := model["model"].partition("?")[0]):
@@ -116,13 +121,19 @@ def read(path: Path, families: Container[str], sizes: Mapping[str, int]) -> dict
     if model["family"] not in families or sizes.get(model["size"]) != model["requested_words"]:
         found = "a model that is not in the experiment"
         raise RunError(str(path), found, "a family and a size of the experiment", "Remove it.")
-    if (name := _cell(model).name) != path.stem:
+    if (name := cell(model).name) != path.stem:
         raise RunError(str(path), f"the perplexity of {name}", f"that of {path.stem}", "Put the files in their places.")
     return model
 
 
-def _cell(model: Mapping[str, Any]) -> Cell:
-    return Cell(model["family"], model["size"], model["seed"])
+def cell(model: Mapping[str, Any]) -> Cell:
+    """Return the model of an experiment that a perplexity record is about."""
+    return Cell(model["family"], model["size"], model["seed"], model.get("sample", 1))
+
+
+def keys(finished: Sequence[tuple[Mapping[str, Any], Run]]) -> tuple[str, ...]:
+    """Return the keys of a perplexity record that tell models apart; `sample` only if there are several samples."""
+    return ("family", "size", *(["sample"] if any(model["sample"] > 1 for model, _ in finished) else []), "seed")
 
 
 def sizes(folder: Path) -> dict[str, int]:

@@ -37,7 +37,7 @@ def train(design: Design, cell: Cell, progress: Progress) -> None:
         return
     words, run_settings = design.sizes[cell.size], {"seed": cell.seed, "device": design.device}
     settings = hyperparameters.settings(cell.family, design.options[cell.family], words, **run_settings)
-    family.train([str(design.part(cell.size))], design.valid, folder, settings, progress)
+    family.train([str(design.part(cell.part))], design.valid, folder, settings, progress)
 
 
 def score(design: Design, cell: Cell, progress: Progress) -> None:
@@ -72,6 +72,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     result = perplexity(model, corpus.texts(design.test), done=lambda more: progress.answered("test text", more))
     numbers = ("words", "unknown", "undefined", "bits", "bits_per_word", "perplexity", "perplexity_known")
     measured: dict[str, Any] = {"family": cell.family, "size": cell.size, "seed": cell.seed}
+    measured |= {"sample": cell.sample} if cell.sample > 1 else {}
     measured |= {"requested_words": design.sizes[cell.size], "training_words": words}
     measured |= {
         "model": model.name,

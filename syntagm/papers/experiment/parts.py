@@ -12,7 +12,7 @@ from syntagm.progress import Progress
 
 
 def draw(design: Design, progress: Progress) -> dict[str, int]:
-    """Write the subsets that do not exist yet, and record their hashes; each is a proper subset of the next.
+    """Write the subsets that do not exist yet, and record their hashes; in a sample, each is a proper subset of the next.
 
     Returns:
         The number of words of each subset.
@@ -25,18 +25,21 @@ def draw(design: Design, progress: Progress) -> dict[str, int]:
     with waiting(design.folder, progress):
         recorded = DESIGN.read(design.record())
         hashes: dict[str, str] = recorded.get("parts", {})
-        for name in design.sizes:
+        samples = [design.parts(sample) for sample in range(1, design.samples + 1)]
+        names = [name for parts in samples for name in parts]
+        for name in names:
             if error := fault(design.part(name), hashes.get(name, "")):
                 raise error
-        # A subset without a hash was left by a kill.
-        missing = {
-            name: size for name, size in design.sizes.items() if name not in hashes or not design.part(name).exists()
-        }
-        if missing:
-            nested.write(design.corpus, missing, design.folder / "corpora", design.draw)
-            hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
-            DESIGN.write(design.record(), recorded | {"parts": hashes})
-    return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in design.sizes}
+        for number, parts in enumerate(samples):
+            # A subset without a hash was left by a kill.
+            missing = {
+                name: size for name, size in parts.items() if name not in hashes or not design.part(name).exists()
+            }
+            if missing:
+                nested.write(design.corpus, missing, design.folder / "corpora", design.draw + number)
+                hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
+                DESIGN.write(design.record(), recorded | {"parts": hashes})
+    return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in names}
 
 
 def fault(path: Path, digest: str) -> RunError | None:

@@ -14,7 +14,7 @@ from typing import Any
 from syntagm.errors import RunError, UsageError
 from syntagm.io import record as records
 from syntagm.papers.experiment import hyperparameters
-from syntagm.papers.experiment.design import Cell, Design
+from syntagm.papers.experiment.design import Cell, Design, part_name
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
 from syntagm.progress import Progress
@@ -63,11 +63,21 @@ def _record(design: Design) -> dict[str, Any]:
 
     if design.draw < 0:
         raise UsageError("draw", str(design.draw), "a whole number from 0")
+    if design.samples < 1:
+        raise UsageError("samples", str(design.samples), "at least 1")
+    if numbered := next((size for size in design.sizes if re.search(r"\.\d+$", size)), None):
+        raise UsageError("sizes", repr(numbered), "a name that doesn't end like xs.2, the name of a second sample")
     for family, options in design.options.items():
         for size, words in design.sizes.items():
             hyperparameters.check(family, options, words, [str(design.part(size))], design.valid)
     texts = {name: corpus.record(getattr(design, name)) for name in ("corpus", "valid", "test")}
-    values = {"format": DESIGN.format, **texts, "draw": design.draw, "suites": list(design.suites)}
+    values = {
+        "format": DESIGN.format,
+        **texts,
+        "draw": design.draw,
+        "samples": design.samples,
+        "suites": list(design.suites),
+    }
     values["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
     values |= {
         "sizes": dict(design.sizes),
@@ -86,8 +96,10 @@ def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
         raise RunError(str(design.folder), found, "an experiment, or a new folder", "Choose another folder.")
     fixed = _fixed(design, recorded)
     fixed_values = {key: {name: recorded[key][name] for name in names} for key, names in fixed.items()}
-    _refuse_another(design, {**recorded, **fixed_values}, requested)
+    _refuse_another(design, {**recorded, **fixed_values, "samples": requested["samples"]}, requested)
     kept: dict[str, Any] = {key: recorded[key] for key in ("parts", "renewed") if key in recorded}
+    # Samples can be added, and a command for fewer of them doesn't forget the others.
+    kept["samples"] = max(recorded.get("samples", 1), requested["samples"])
     return {**requested, **{key: recorded.get(key, {}) | requested[key] for key in fixed}, **kept}
 
 
@@ -96,10 +108,10 @@ def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
     fixed: dict[str, set[str]] = {"sizes": set(), "families": set()}
     models = _models_with_results(design.folder)
     for size in recorded.get("sizes", {}):
-        if design.part(size).exists():
+        if any(design.part(part_name(size, sample)).exists() for sample in range(1, recorded.get("samples", 1) + 1)):
             fixed["sizes"].add(size)
         for family in recorded.get("families", {}):
-            if any(re.fullmatch(rf"{re.escape(f'{family}-{size}')}(-\d+)?", name) for name in models):
+            if any(re.fullmatch(rf"{re.escape(f'{family}-{size}')}(\.\d+)?(-\d+)?", name) for name in models):
                 fixed["sizes"].add(size)
                 fixed["families"].add(family)
     return fixed

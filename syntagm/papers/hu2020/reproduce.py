@@ -119,9 +119,12 @@ def results(folder: Path) -> Table:
     finished = list(measured.finished(folder))
     circuits = _circuits(finished)
     suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))
-    keys = ("family", "size", "seed", "training_words", *SUMS)
-    rows = [(*(model[key] for key in keys), *_scores(run, circuits, suites)) for model, run in finished]
-    columns = ("family", "size", "seed", "words", *SUMS.values(), *SCORE, *circuits, *suites)
+    keys = measured.keys(finished)
+    rows = [
+        (*(model[key] for key in (*keys, "training_words", *SUMS)), *_scores(run, circuits, suites))
+        for model, run in finished
+    ]
+    columns = (*keys, "words", *SUMS.values(), *SCORE, *circuits, *suites)
     return Table("Controlled experiment", columns, tuple(rows), (), _notes([run for _, run in finished]))
 
 

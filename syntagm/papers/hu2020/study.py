@@ -4,6 +4,7 @@ An instance either belongs to a model class that was trained for the study, on c
 seeds, or is an off-the-shelf model, which has no corpus.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -141,21 +142,35 @@ def of_experiment(
 ) -> Study:
     """Build the study of a controlled experiment: families, sizes and seeds.
 
+    With several samples of the corpus, the seed of an instance is its number among those of its family and size.
+
     Arguments:
-        finished: for each finished model, its run and a record with its family, size, seed and perplexity.
+        finished: for each finished model, its run and a record with its family, size, sample, seed and perplexity.
         words: size -> millions of words.
         aside: the excluded suites.
 
     Raises:
         RunError: no included suite has results.
     """
-    pairs = list(finished)
+    pairs = _numbered(list(finished))
     tables = [_items(run, model["family"], model["size"], model["seed"]) for model, run in pairs]
     rows = [(model["family"], model["size"], model["seed"], float(model["perplexity"])) for model, _ in pairs]
     schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
     perplexity = pl.DataFrame(rows, schema=schema, orient="row").filter(pl.col("perplexity").is_finite())
     ordered = dict(sorted(words.items(), key=lambda pair: pair[1]))
     return _study([run for _, run in pairs], tables, aside, perplexity, ordered, {})
+
+
+def _numbered(finished: Sequence[tuple[Mapping[str, Any], Run]]) -> list[tuple[Mapping[str, Any], Run]]:
+    """Number the models of a family and size if there are several samples of the corpus, which may share seeds."""
+    if all(model.get("sample", 1) == 1 for model, _ in finished):
+        return list(finished)
+    counts: Counter[tuple[str, str]] = Counter()
+    numbered: list[tuple[Mapping[str, Any], Run]] = []
+    for model, run in finished:
+        counts[cell := (model["family"], model["size"])] += 1
+        numbered.append(({**model, "seed": counts[cell]}, run))
+    return numbered
 
 
 def _study(

@@ -21,7 +21,6 @@ from syntagm.io import atomic
 from syntagm.papers.cited import cited
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import measured
-from syntagm.papers.experiment.design import Cell as Model
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.marvin2018.constructions import by_construction, constructions, probable
@@ -60,16 +59,16 @@ def results(folder: Path) -> Table:
         RunError: there is no experiment, or a file is damaged.
     """
     finished = list(measured.finished(folder))
+    keys = measured.keys(finished)
     names = [name for name in _constructions() if any(name in constructions(run) for _, run in finished)]
     rows: list[tuple[Cell, ...]] = []
     for model, run in finished:
         accuracies = by_construction(run, constructions(run))
         found = [accuracies.get((name, probable(name))) for name in names]
         values = [or_none(estimate.value) if estimate else None for estimate in found]
-        keys = ("family", "size", "seed", "training_words", "perplexity", "unknown")
         tagging = _tagging(folder, model)
-        rows.append((*(model[key] for key in keys), tagging, *values))
-    columns = ("family", "size", "seed", "words", "perplexity", "unknown_words", "tags_correct", *names)
+        rows.append((*(model[key] for key in (*keys, "training_words", "perplexity", "unknown")), tagging, *values))
+    columns = (*keys, "words", "perplexity", "unknown_words", "tags_correct", *names)
     notes = (
         "words: words of the training text. Perplexity: on the test text, per whitespace-separated word, sentence ends "
         "included. tags_correct: the share of the held-out words whose tag is correct.",
@@ -94,13 +93,15 @@ def outputs(folder: Path) -> Iterator[tuple[str, Table]]:
             yield name, _comparison(size, [one[seed] for seed in seeds], [two[seed] for seed in seeds], seeds)
 
 
-def _of(finished: Sequence[_Finished], family: str, size: str) -> dict[int, _Finished]:
-    return {
-        model["seed"]: (model, run) for model, run in finished if (model["family"], model["size"]) == (family, size)
-    }
+def _of(finished: Sequence[_Finished], family: str, size: str) -> dict[tuple[int, int], _Finished]:
+    """Return the models of a family and a size, by sample and seed."""
+    own = [(model, run) for model, run in finished if (model["family"], model["size"]) == (family, size)]
+    return {(model["sample"], model["seed"]): (model, run) for model, run in own}
 
 
-def _comparison(size: str, one: Sequence[_Finished], two: Sequence[_Finished], seeds: Sequence[int]) -> Table:
+def _comparison(
+    size: str, one: Sequence[_Finished], two: Sequence[_Finished], seeds: Sequence[tuple[int, int]]
+) -> Table:
     """Compare both models by construction and by perplexity."""
     published = {line["construction"]: line for line in cited("marvin2018")["table1"]}
     first, second = ([_values(run) for _, run in models] for models in (one, two))
@@ -129,13 +130,22 @@ def _comparison(size: str, one: Sequence[_Finished], two: Sequence[_Finished], s
         "finding", ONE, TWO, "difference", "low", "high", "by_seed", "n", PAPER_ONE, PAPER_TWO, "paper's finding",
     )  # fmt: skip
     notes = (
-        f"Seeds: {', '.join(map(str, seeds))}. Accuracy of an item: its mean over seeds. Intervals: 95 %, for other items; "
+        f"Seeds: {_shown(seeds)}. Accuracy of an item: its mean over seeds. Intervals: 95 %, for other items; "
         "they don't cover the variation between seeds (by_seed: the difference of each seed).",
         f"{HOLDS}: the difference has the sign of the paper's for each seed, and the interval does not contain 0; {FAILS}: "
         f"both are on the other side; {UNCLEAR}: neither. Of perplexities: all seeds, or none, agree with the paper.",
         f"{PAPER_ONE}, {PAPER_TWO}: transcribed from {cited('marvin2018')['source']}",
     )
     return Table(f"One task against two, {size}", columns, tuple(rows), (PAPER_ONE, PAPER_TWO), notes)
+
+
+def _shown(seeds: Sequence[tuple[int, int]]) -> str:
+    """List the seeds, with the samples of the corpus if there are several.
+
+    >>> _shown([(1, 1), (1, 2)]), _shown([(1, 1), (2, 1)])
+    ('1, 2', '1, 1 (sample 2)')
+    """
+    return ", ".join(f"{seed} (sample {sample})" if sample > 1 else str(seed) for sample, seed in seeds)
 
 
 def _perplexities(one: Sequence[_Finished], two: Sequence[_Finished]) -> tuple[Cell, ...]:
@@ -187,7 +197,7 @@ def _constructions() -> list[str]:
 
 def _tagging(folder: Path, model: Mapping[str, Any]) -> float | None:
     """Return the tagging accuracy of the weights that training kept, on held-out text; None of a family without tags."""
-    place = places.model(folder, Model(model["family"], model["size"], model["seed"]))
+    place = places.model(folder, measured.cell(model))
     if (record := training.finished(place)) is None:
         raise RunError(str(place), "no finished training", "the training of a model with results")
     rows = [row for row in record.get("history", []) if "tag_accuracy" in row]

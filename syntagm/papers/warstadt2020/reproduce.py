@@ -22,8 +22,8 @@ from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
-from syntagm.papers.paper import Paper
-from syntagm.papers.warstadt2020 import tables
+from syntagm.papers.paper import Experiment, Paper
+from syntagm.papers.warstadt2020 import study, tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms, published
 from syntagm.papers.warstadt2020.printed import differing, people_table, printed
 from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, summary
@@ -294,4 +294,9 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-PAPER = Paper(SUITES, of_runs, from_raw)
+PAPER = Paper(
+    SUITES,
+    of_runs,
+    from_raw,
+    experiment=Experiment(study.SIZES, study.SEEDS, study.experiment, study.outputs, samples=study.SAMPLES),
+)
