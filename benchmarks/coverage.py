@@ -22,7 +22,7 @@ from scipy import special, stats
 
 from benchmarks.coverage_clusters import classes, clusters, crossed, pairs_of_classes, people, weighted
 from benchmarks.coverage_rows import ITEMS, POPULATIONS, Numbers, Row, holds, page, rate, row
-from syntagm.result import Group
+from syntagm.result import Group, Kind
 from syntagm.stats import (
     bootstrap,
     interval,
@@ -45,7 +45,7 @@ def accuracies(n: int) -> Row:
     p = np.linspace(0.0005, 0.9995, 1000)
     covered = np.zeros(len(p))
     for right in range(n + 1):
-        found = interval.of_items(np.repeat([1.0, 0.0], [right, n - right]))
+        found = interval.of_items(np.repeat([1.0, 0.0], [right, n - right]), Kind.VERDICT)
         covered += stats.binom.pmf(right, n, p) * ((found.low <= p) & (p <= found.high))
     return row("accuracy of a suite (Wilson)", f"{n} items", covered.tolist(), method=found.method)
 
@@ -68,7 +68,7 @@ def paired_differences(n: int) -> Iterator[Row]:
     exact = np.minimum(1.0, 2 * stats.binom.cdf(np.minimum(b, c), b + c, 0.5))
     mid = exact - stats.binom.pmf(np.minimum(b, c), b + c, 0.5)
     mid[b == c] = 1 - 0.5 * stats.binom.pmf(b, b + c, 0.5)[b == c]
-    method = paired_intervals.of_difference(np.repeat([1.0, 0.0], [1, n - 1]), verdicts=True).method
+    method = paired_intervals.of_difference(np.repeat([1.0, 0.0], [1, n - 1]), Kind.VERDICT).method
     for name, p, covered in (
         ("difference on a suite (Tango; McNemar); power at .2", score, coverages),
         ("... the exact test, for comparison", exact, []),
@@ -119,7 +119,7 @@ def equivalences_over_suites(draw: np.random.Generator, draws: int, count: int, 
             ]
             rates[spread, truth] = rate([p <= interval.LEVEL for p in found])
     method = suite_intervals.over_suites(
-        {"a": [1.0, 0], "b": [0.0, 0]} | {str(k): [0.0] for k in range(count - 2)}
+        {"a": [1.0, 0], "b": [0.0, 0]} | {str(k): [0.0] for k in range(count - 2)}, Kind.VERDICT
     ).method
     sizes = [size for (_, truth), size in rates.items() if truth]
     name = f"equivalence within {bound:g} over suites (t)"
@@ -145,7 +145,7 @@ def suites(draw: np.random.Generator, draws: int, count: int, fixed: bool) -> Ro
         for _ in range(draws):
             p = draw.beta(a, b, count)
             values = {str(k): draw.random(ITEMS) < chance for k, chance in enumerate(p)}
-            found = suite_intervals.over_suites(values)
+            found = suite_intervals.over_suites(values, Kind.VERDICT)
             outcomes.append(holds(found, float(p.mean()) if fixed else a / (a + b)))
         coverages.append(rate(outcomes))
     name = f"score over suites, {'fixed' if fixed else 'random'}"
@@ -167,7 +167,7 @@ def suite_differences(draw: np.random.Generator, draws: int, count: int, fixed: 
                     outcome = draw.random(ITEMS)
                     to_b = (discordant[k] + truth[k]) / 2
                     values[str(k)] = (outcome < to_b).astype(float) - (outcome > 1 - (discordant[k] - to_b))
-                found = suite_intervals.over_suites(values, verdicts=True, difference=True)
+                found = suite_intervals.over_suites(values, Kind.VERDICT, difference=True)
                 target = float(truth.mean()) if fixed else 0.0
                 # Without any spread there is no interval and no claim: nothing is missed, nothing rejected.
                 outcomes.append(isnan(found.low) or holds(found, target))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from benchmarks.coverage_rows import ITEMS, POPULATIONS, Row, holds, rate, row
+from syntagm.result import Kind
 from syntagm.stats import cluster_intervals, gap_shares, interval, judgements, model_classes, suite_intervals
 
 
@@ -18,7 +19,7 @@ def clusters(draw: np.random.Generator, draws: int, count: int) -> Row:
             sizes = draw.integers(5, 40, count)
             labels = np.repeat(np.arange(count), sizes)
             values = draw.random(len(labels)) < draw.beta(a, b, count)[labels]
-            found = cluster_intervals.of_clusters(values, {"words": labels})
+            found = cluster_intervals.of_clusters(values, Kind.VERDICT, {"words": labels})
             outcomes.append(holds(found, a / (a + b)))
         coverages.append(rate(outcomes))
     return row("accuracy, words random", f"{count} words", coverages, method=found.method)
@@ -71,7 +72,7 @@ def classes(draw: np.random.Generator, draws: int, count: int, models: int) -> R
             z = 0.3 + draw.normal(0, 1.0, (count, 1)) + draw.normal(0, of_models, (1, models))
             p = special.ndtr(z + draw.normal(0, 0.3, z.shape))
             values = {str(k): (draw.random((ITEMS, models)) < p[k]).astype(float) for k in range(count)}
-            found = suite_intervals.over_models(values)
+            found = suite_intervals.over_models(values, Kind.VERDICT)
             outcomes.append(holds(found, truth))
         coverages.append(rate(outcomes))
     units = f"{count} suites, {models} models"
@@ -94,7 +95,7 @@ def pairs_of_classes(draw: np.random.Generator, draws: int, count: int, models: 
                 p = level + sign * contrast + draw.normal(0, of_models, models) + draw.normal(0, 0.03, (count, models))
                 values = draw.random((ITEMS, count, models)) < np.clip(p, 0, 1)
                 sides.append({str(k): values[:, k].astype(float) for k in range(count)})
-            _, found = model_classes.difference(*sides)
+            _, found = model_classes.difference(*sides, Kind.VERDICT)
             outcomes.append(holds(found, truth))
             rejected.append(found.p <= interval.LEVEL)
         coverages.append(rate(outcomes))
@@ -133,7 +134,7 @@ def people(draw: np.random.Generator, draws: int, shape: tuple[int, int, int], c
                     odds = odds + draw.normal(0, sd, size)[units]
                     odds = odds + (draw.normal(0, sd / 2, size)[units] * code if conditions else 0.0)
                 values = (draw.random(len(odds)) < special.expit(odds)).astype(float)
-                _, found = judgements.estimate(judgements.Judgements(person, item, values, second), null)
+                _, found = judgements.estimate(judgements.Judgements(person, item, values, Kind.VERDICT, second), null)
                 outcomes.append(holds(found, truth))
                 rejected.append(found.p <= interval.LEVEL)
             coverages.append(rate(outcomes))

@@ -22,6 +22,7 @@ import polars as pl
 from scipy import special
 
 from benchmarks.coverage_rows import ITEMS, Numbers, Row, page, rate, row
+from syntagm.result import Kind
 from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals, variance_shares
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic
@@ -170,7 +171,7 @@ def models(draw: np.random.Generator, pilots: int, suites: int) -> str:
 
     def study() -> float:
         return suite_intervals.over_suites(
-            {str(k): v for k, v in enumerate(world(20))}, verdicts=True, difference=True
+            {str(k): v for k, v in enumerate(world(20))}, Kind.VERDICT, difference=True
         ).p
 
     found = predicted([TwoModels(world(suites)) for _ in range(pilots)], 0.1, suites=20, items=ITEMS)
@@ -189,7 +190,7 @@ def seeds(draw: np.random.Generator, pilots: int, count: int) -> str:
         return sides
 
     def study() -> float:
-        return model_classes.difference(*world(5))[1].p
+        return model_classes.difference(*world(5), Kind.VERDICT)[1].p
 
     found = predicted([TwoClasses(*world(count)) for _ in range(pilots)], 0.08, suites=31, items=ITEMS, models=5)
     return line(f"two classes, {count} models of each", "5 models of each", power_of(study, 1000), found)
@@ -207,7 +208,7 @@ def judged(draw: np.random.Generator, pilots: int, people: int) -> str:
         person, item = np.divmod(np.arange(count * 12), 12)
         item = (item + 12 * person) % 24
         odds = centre + draw.normal(0, 0.7, count)[person] + draw.normal(0, 0.8, 24)[item]
-        return Judgements(person, item, (draw.random(len(odds)) < special.expit(odds)).astype(float))
+        return Judgements(person, item, (draw.random(len(odds)) < special.expit(odds)).astype(float), Kind.VERDICT)
 
     centre = planning.log_odds(0.62, sqrt(0.7**2 + 0.8**2))
     found = predicted([People(world(people)) for _ in range(pilots)], 0.12, items=24, each=10)

@@ -32,11 +32,57 @@ class Result:
 
 
 class Kind(Enum):
-    """The kind of a measure's values."""
+    """The kind of a measure's values. It decides intervals, tests and axes; the values of the enum are those in run.json.
 
-    VERDICT = "verdicts"
-    SHARE = "shares between 0 and 1"
-    BITS = "numbers in bits"
+    >>> Kind.SHARE.described, Kind.SHARE.allows(1.1), Kind.BITS.allows(1.1)
+    ('shares between 0 and 1', False, True)
+    """
+
+    VERDICT = "verdict"
+    SHARE = "share"
+    BITS = "bits"
+    MS = "ms"
+    COUNT = "count"
+    RANK = "rank"
+    NUMBER = "number"
+
+    @property
+    def described(self) -> str:
+        """What the values are, as a plural."""
+        return _DESCRIBED[self]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether values lie between 0 and 1, so that their means do."""
+        return self in (Kind.VERDICT, Kind.SHARE)
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number can be a value of this kind; nan, which is undefined, always can."""
+        if math.isnan(value):
+            return True
+        match self:
+            case Kind.VERDICT:
+                return value in (0, 1)
+            case Kind.SHARE:
+                return 0 <= value <= 1
+            case Kind.COUNT:
+                return value >= 0 and value == math.floor(value) if math.isfinite(value) else False
+            case Kind.MS:
+                return value >= 0
+            case Kind.RANK:
+                return value >= 1
+        return True
+
+
+_DESCRIBED = {
+    Kind.VERDICT: "verdicts",
+    Kind.SHARE: "shares between 0 and 1",
+    Kind.BITS: "numbers in bits",
+    Kind.MS: "times in milliseconds",
+    Kind.COUNT: "counts",
+    Kind.RANK: "ranks from 1",
+    Kind.NUMBER: "numbers",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ With classes=, which names the class of each run, models are random, too: models
 number of models of each class, for example of seeds. A pilot needs two models of each.
 
 --people reads judgements: a CSV file with the columns person, item, value (0, 1 or a
-rating) and, for a difference between two conditions, condition. Without conditions, the
-mean is compared with --against. judgements= is the number of judgements of each item.
+rating) and, for a difference between two conditions, condition. A file in which all values
+are 0 or 1 contains choices, any other ratings. Without conditions, the mean is compared
+with --against. judgements= is the number of judgements of each item.
 
 With -o, the table is written to STEM.csv, STEM.md and STEM.tex, and the curves to
 STEM-curve.csv, STEM-curve.png and so on. `syntagm table power` and `syntagm figure power`
@@ -100,11 +101,13 @@ def _of_people(options: argparse.Namespace) -> "tuple[Table, Figure, int]":
 
 def _against(text: str | None, judged: "Judgements") -> float:
     """Return the number that the mean of the judgements is compared with."""
+    from syntagm.result import Kind
+
     if judged.second is not None:
         if text is not None:
             raise UsageError("--against", "a file with two conditions", "no --against, or a file without conditions")
         return 0.0
-    if text is None and not judged.judged:
+    if text is None and judged.kind is not Kind.VERDICT:
         raise UsageError("--against", "missing for ratings", "the rating that the mean is compared with")
     try:
         return 0.5 if text is None else float(text)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from math import ceil, floor, isnan
+from typing import Any
 
 from syntagm.drawing.chart import Spec
+from syntagm.result import Kind
 
 FIFTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
@@ -33,13 +35,25 @@ def spread(channel: Spec, towards: str = "y") -> Spec:
     return {towards: of(channel, "low"), f"{towards}2": {"field": "high"}}
 
 
-def proportion(title: str, field: str = "value", ticks: Sequence[float] = FIFTHS, **axis: object) -> Spec:
+def proportion(title: str, field: str = "value", ticks: Sequence[float] = FIFTHS, **axis: Any) -> Spec:
     """Make a channel for proportions from 0 to 1.
 
     >>> proportion("accuracy")["axis"]
     {'format': '.1f', 'values': [0, 0.2, 0.4, 0.6, 0.8, 1]}
     """
     return quantity(field, title, {"domain": [0, 1]}, **{"format": ".1f", "values": list(ticks)} | axis)
+
+
+def mean(kind: Kind, title: str, field: str = "value", **axis: Any) -> Spec:
+    """Make a channel for means of values of one kind: from 0 to 1 if the values are, otherwise as far as the data reach.
+
+    >>> mean(Kind.VERDICT, "accuracy")["scale"], mean(Kind.BITS, "surprisal")["title"]
+    ({'domain': [0, 1]}, 'surprisal (bits)')
+    """
+    if kind.bounded:
+        return proportion(title, field, **axis)
+    unit = {Kind.BITS: " (bits)", Kind.MS: " (ms)"}.get(kind, "")
+    return quantity(field, title and title + unit, {"zero": False}, **axis)
 
 
 def difference(title: str, values: Sequence[float], width: int = 420) -> Spec:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class Form:
         shape: the shape of the record (see `io.shape`), or a function from a record to its shape.
         cure: the fix if the file is damaged; `{folder}` stands for its folder.
         other_format: the fix if the file has another format.
+        earlier: earlier formats that are read, too -> a function that gives the content in this format.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Form:
     shape: Shape | Callable[[Mapping[str, Any]], Shape]
     cure: str
     other_format: str = "Another version of Syntagm wrote it: use that version, or recreate it in a new folder."
+    earlier: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
 
     def write(self, path: Path, content: Mapping[str, Any]) -> None:
         """Write a record with its seal atomically.
@@ -93,11 +95,15 @@ class Form:
         try:
             content = own(text, str(path)) if whole else strict_json.record(path, refuse, self.name, cure)
             content.pop("seal", None)
-            if content.get("format") != self.format:
+            written: Any = content.get("format")
+            formats = (*self.earlier, self.format)
+            if type(written) is not int or written not in formats:
                 cure = self.other_format.format(folder=path.parent)
                 found = f"format {shape.shown(content.get('format'))}"
-                raise InputError(str(path), found, f"format {self.format}")
+                raise InputError(str(path), found, "format " + " or ".join(map(str, formats)))
             shape.check(content, self.shape(content) if callable(self.shape) else self.shape, str(path))
+            if upgrade := self.earlier.get(written):
+                content = upgrade(content)
         except InputError as error:
             raise refuse(error.place, error.found, error.expected, cure) from error
         return content, whole

@@ -11,7 +11,7 @@ import polars as pl
 
 from syntagm.errors import RunError
 from syntagm.result import Kind
-from syntagm.runs.files import LEDGER
+from syntagm.runs.files import LEDGER, kinds
 from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
@@ -46,6 +46,9 @@ def refuse_contradictions(run: Run, entries: Mapping[str, Mapping[str, Any]]) ->
         _require(f"{place}, contexts", run.record["contexts"], names, "the suites of the record")
     for suite in run.suites:
         _refuse_other_tables(f"{place}, suite {suite.name}", suite, run, entries)
+    declared = kinds(run.record["task"], run.record["options"], run.record["suites"])
+    named, wanted = ([f"{name}: {kind}" for name, kind in of.items()] for of in (run.record["kinds"], declared))
+    _require(f"{place}, kinds", named, wanted, "those of the task and its options")
 
 
 def _refuse_other_units(
@@ -68,8 +71,13 @@ def _refuse_other_tables(place: str, suite: SuiteRecord, run: Run, entries: Coll
         return
     _require(place, [suite.name], results["suite"].unique(), "the suite in the tables")
     _require(f"{place}, predictions", suite.predictions, results["measure"].unique(), "the measures in the tables")
+    for measure in set(suite.predictions) & set(run.record["kinds"]):
+        kind, values = run.kind(measure), results.filter(pl.col("measure") == measure)["value"]
+        if not_allowed := [value for value in values if not kind.allows(value)]:
+            found, expected = f"the value {not_allowed[0]:g}", f"{kind.described}, as `kinds` says"
+            raise RunError(f"{place}, {measure}", found, expected, _CURE)
     verdicts = results.filter(
-        pl.col("measure").is_in([name for name in suite.predictions if run.kind(name) is Kind.VERDICT])
+        pl.col("measure").is_in([name for name, kind in run.record["kinds"].items() if kind == Kind.VERDICT.value])
         & pl.col("margin").is_not_nan()
     )
     if wrong := verdicts.filter((pl.col("margin") > run.tolerance) != (pl.col("value") == 1)).height:

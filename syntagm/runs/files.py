@@ -1,7 +1,7 @@
 """The files of a run directory: their shapes, and reading that refuses what was damaged or edited.
 
-run.json             the record: the task, its options, the suites, the model and its scoring settings, the hashes of the
-                     files beside it; sealed (`io.record`)
+run.json             the record: the task, its options, the suites, the kinds of measures, the model and its scoring
+                     settings, the hashes of the files beside it; sealed (`io.record`)
 ledger.jsonl         a sealed line for each finished unit, with the hashes of its files
 shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
                      for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;
@@ -11,7 +11,7 @@ results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from syntagm.errors import InputError, RunError
 from syntagm.io import record as records
 from syntagm.io import shape
 from syntagm.io.shape import Shape
+from syntagm.result import Kind
 from syntagm.runs.tasks import TASKS
-from syntagm.tasks.task import SUITE_SHAPE
+from syntagm.tasks.task import SUITE_SHAPE, Options
 
 LEDGER = "ledger.jsonl"
 _RECORD_SHAPE: Shape = {
@@ -57,17 +58,39 @@ _LINE_SHAPE: Shape = {
 }
 
 
+_KINDS_SHAPE: Shape = {str: frozenset(kind.value for kind in Kind)}
+
+
 def _shape(record: Mapping[str, Any]) -> Shape:
-    """Return the shape of a record, which depends on the task of the run."""
+    """Return the shape of a record, which depends on its format and on the task of the run."""
     task = TASKS.get(record["task"]) if isinstance(record.get("task"), str) else None
-    return _RECORD_SHAPE | (task.recorded if task else {})
+    kinds: Shape = {} if record.get("format") == 3 else {"kinds": _KINDS_SHAPE}
+    return _RECORD_SHAPE | kinds | (task.recorded if task else {})
+
+
+def kinds(task: str, options: Options, suites: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the kinds of all measures of a run, as its record has them: measure -> `Kind.value`.
+
+    Arguments:
+        suites: the records of the suites.
+    """
+    measures = dict.fromkeys(name for suite in suites for name in suite["predictions"])
+    return {name: TASKS[task].kind(name, options).value for name in measures}
+
+
+def _with_kinds(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of format 3, which lacks the kinds of measures, in format 4."""
+    return record | {"format": 4, "kinds": kinds(record["task"], record["options"], record["suites"])}
 
 
 RECORD = records.Form(
-    "the record of a run", 3, _shape,
-    "If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
+    name="the record of a run",
+    format=4,
+    shape=_shape,
+    earlier={3: _with_kinds},
+    cure="If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
     "answers in the cache are not computed again.",
-)  # fmt: skip
+)
 _AGAIN = "Repeat the command that made the run: it computes what is missing."
 
 

@@ -22,7 +22,7 @@ from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.consistency import refuse_contradictions
 from syntagm.runs.encoding import encoded, encoded_results
-from syntagm.runs.files import LEDGER, RECORD, damaged, ledger_lines, read_ledger, read_record, read_shard
+from syntagm.runs.files import LEDGER, RECORD, damaged, kinds, ledger_lines, read_ledger, read_record, read_shard
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
@@ -321,6 +321,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         "sees": model.sees,
         "exact": model.exact,
     }
+    suites = [asdict(suite) for suite in plan.suites]
     record: dict[str, Any] = {
         "format": RECORD.format,
         "task": task.name,
@@ -335,7 +336,8 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         },
         "model": model_entry | {"policies": dict(model.settings), "record": dict(model.record)},
         "options": options,
-        "suites": [asdict(suite) for suite in plan.suites],
+        "suites": suites,
+        "kinds": kinds(task.name, options, suites),
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in plan.files.items()},
         **plan.record,
     }

@@ -136,8 +136,22 @@ class Run:
         raise RunError(self.place, f"no suite {name!r}", "one of " + ", ".join(suite.name for suite in self.suites))
 
     def kind(self, measure: str) -> Kind:
-        """Return the kind of a measure's values."""
-        return self.task.kind(measure, self.record["options"])
+        """Return the recorded kind of the values of a measure, or of those that a scoring rule selects (`stats.score`).
+
+        If a rule selects no measure, there are no values, and the kind is `VERDICT`.
+
+        Raises:
+            RunError: the rule selects measures of different kinds.
+        """
+        recorded: Mapping[str, str] = self.record["kinds"]
+        if measure in recorded and measure not in ("first", "all"):
+            return Kind(recorded[measure])
+        measures = {name for suite in self.suites for name in suite.predictions_for(measure)}
+        kinds = {Kind(recorded[name]) for name in measures} or {Kind.VERDICT}
+        if len(kinds) > 1:
+            found = " and ".join(sorted(kind.described for kind in kinds))
+            raise RunError(self.place, f"{measure}: {found}", "measures of one kind", "Name one measure.")
+        return kinds.pop()
 
     @property
     def undefined(self) -> dict[str, int]:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.result import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval
 
 SCHEMA = {
@@ -72,4 +73,6 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
 
 def _interval(values: Numbers, suites: NDArray[np.int64], count: int) -> interval.Interval:
     random = count > 1 and bootstrap.current().suites == "random"
-    return cluster_intervals.of_clusters(values, {"suites": suites}) if random else interval.of_items(values)
+    if random:
+        return cluster_intervals.of_clusters(values, Kind.VERDICT, {"suites": suites})
+    return interval.of_items(values, Kind.VERDICT)

@@ -11,19 +11,21 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.stats.interval import Interval, Numbers, Spread, is_share, score, student
+from syntagm.result import Kind
+from syntagm.stats.interval import Interval, Numbers, Spread, score, student
 
 
-def of_clusters(values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Interval:
+def of_clusters(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Interval:
     """Compute the interval of a mean of rows that are correlated within clusters of one or two kinds.
 
     Arguments:
         values: shape (rows,); at least one.
-        clusters: kind ("lemmas", "people", ...) -> the cluster of each row. Two kinds are crossed. A kind with one
-            cluster counts as fixed.
+        kind: the kind of the values.
+        clusters: their name ("lemmas", "people", ...) -> the cluster of each row. Two kinds of clusters are crossed. A
+            kind with one cluster counts as fixed.
 
     >>> values = [1, 1, 0, 0, 1, 0]
-    >>> of_clusters(values, {"lemmas": ["be", "be", "do", "do", "go", "go"]}).method
+    >>> of_clusters(values, Kind.VERDICT, {"lemmas": ["be", "be", "do", "do", "go", "go"]}).method
     'Wilson with t(2); random: lemmas; only 3 lemmas'
     """
     array = np.asarray(values, np.float64)
@@ -31,7 +33,7 @@ def of_clusters(values: ArrayLike, clusters: Mapping[str, Sequence[str] | NDArra
     spread = spread_of_clusters((array - mean) / len(array), clusters)
     if spread is None:
         return Interval(nan, nan, f"no interval: fewer than two {' or '.join(clusters)}")
-    return score(mean, spread) if is_share(array) else student(mean, spread)
+    return (score if kind.bounded else student)(mean, spread)
 
 
 def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Spread | None:

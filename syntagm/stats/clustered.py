@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from syntagm.result import Kind
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 
@@ -39,40 +40,41 @@ class Clustered:
     count: int
 
 
-def clustered(values: ArrayLike, clusters: Mapping[str, Sequence[str]]) -> Clustered:
+def clustered(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str]]) -> Clustered:
     """Compute the mean of items with both intervals; nan is excluded.
 
     Arguments:
         values: one number for each item. Shape (items,).
+        kind: the kind of the values.
         clusters: the kind of cluster -> the cluster of each item. With two kinds, they are crossed.
 
-    >>> estimate = clustered([0, 1, 0, 0, 1, 1], {"lemmas": ["swim", "swim", "go", "go", "laugh", "laugh"]})
+    >>> lemmas = {"lemmas": ["swim", "swim", "go", "go", "laugh", "laugh"]}
+    >>> estimate = clustered([0, 1, 0, 0, 1, 1], Kind.VERDICT, lemmas)
     >>> estimate.value, round(estimate.effect, 2), estimate.clusters.method
     (0.5, 2.0, 'Wilson with t(2); random: lemmas; only 3 lemmas')
     """
     array = np.asarray(values, np.float64)
     kept = ~np.isnan(array)
     labels = {
-        kind: [label for label, keep in zip(labels, kept, strict=True) if keep] for kind, labels in clusters.items()
+        name: [label for label, keep in zip(labels, kept, strict=True) if keep] for name, labels in clusters.items()
     }
     array = array[kept]
     if not len(array):
-        none = interval.of_items(array)
+        none = interval.of_items(array, kind)
         return Clustered(nan, none, none, nan, 0, 0)
     mean = float(array.mean())
     spread = cluster_intervals.spread_of_clusters((array - mean) / len(array), labels)
-    independent = interval.spread_of_items(array).variance if len(array) > 1 else nan
+    independent = interval.spread_of_items(array, kind).variance if len(array) > 1 else nan
     effect = spread.variance / independent if spread and spread.variance > 0 and independent > 0 else nan
     count = min((len(set(names)) for names in labels.values()), default=0)
-    return Clustered(
-        mean, interval.of_items(array), cluster_intervals.of_clusters(array, labels), effect, len(array), count
-    )
+    of_items, of_clusters = interval.of_items(array, kind), cluster_intervals.of_clusters(array, kind, labels)
+    return Clustered(mean, of_items, of_clusters, effect, len(array), count)
 
 
 Units = Mapping[str, Sequence[str]]
 
 
-def means(table: pl.DataFrame, by: Sequence[str], column: str, units: Units | None = None) -> pl.DataFrame:
+def means(table: pl.DataFrame, by: Sequence[str], column: str, kind: Kind, units: Units | None = None) -> pl.DataFrame:
     """Compute the mean of a column with its interval for each group, in the order of first appearance.
 
     The columns of the result are `by` and `NUMBERS`: n is the number of rows, `units` that of the clusters of which
@@ -81,26 +83,27 @@ def means(table: pl.DataFrame, by: Sequence[str], column: str, units: Units | No
     Arguments:
         by: the columns that name a group.
         column: the column to average.
+        kind: the kind of its values; `NUMBER` for differences.
         units: kind of cluster -> the columns that name its clusters; two kinds are crossed. By default, rows are
             independent.
 
     >>> table = pl.DataFrame({"suite": ["a", "a", "b", "b", "c", "c"], "seed": [1, 2] * 3, "score": [1.0, 1, 0, 0, 1, 0]})
     >>> units = {"suites": ["suite"], "models": ["seed"]}
-    >>> means(table.with_columns(all=1), ["all"], "score", units)["method"].item()
+    >>> means(table.with_columns(all=1), ["all"], "score", Kind.SHARE, units)["method"].item()
     'Wilson with t(2.91); random: models, suites; only 2 models'
     """
     rows = []
     for group, members in table.group_by(by, maintain_order=True):
         labels = {
-            kind: members.select(pl.concat_str(*names, separator="/")).to_series().to_list()
-            for kind, names in (units or {}).items()
+            name: members.select(pl.concat_str(*columns, separator="/")).to_series().to_list()
+            for name, columns in (units or {}).items()
         }
         counts = [len(set(names)) for names in labels.values()]
         values = members[column].to_numpy()
         found = (
-            cluster_intervals.of_clusters(values, labels)
+            cluster_intervals.of_clusters(values, kind, labels)
             if max(counts, default=0) > 1
-            else interval.of_items(values, "rows")
+            else interval.of_items(values, kind, "rows")
         )
         rows.append(
             (*group, float(values.mean()), found.low, found.high, len(values), min(counts, default=0), found.method)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.result import Kind
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 
@@ -28,7 +29,7 @@ def of_shares(shares: Numbers, parts: Numbers, wholes: Numbers) -> Interval:
     'Wilson with t(3.88); random: contexts, lemmas; only 3 contexts'
     """
     of_contexts, of_lemmas = (
-        interval.spread_of_items(shares, "contexts"), cluster_intervals.spread_of_ratio(parts, wholes, "lemmas")
+        interval.spread_of_items(shares, Kind.SHARE, "contexts"), cluster_intervals.spread_of_ratio(parts, wholes, "lemmas")
     )  # fmt: skip
     variances, units = [of_contexts.variance, of_lemmas.variance], [of_contexts.units[0], of_lemmas.units[0]]
     spread = cluster_intervals.combined(variances, units, freedoms=[len(shares) - 1.0, of_lemmas.freedom])

@@ -23,6 +23,7 @@ from math import cbrt, inf, isfinite, isnan, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syntagm.result import Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.bootstrap import FEW
 
@@ -186,24 +187,18 @@ def mean_of(values: Numbers) -> float:
         return float(values.mean())
 
 
-def is_share(values: Numbers) -> bool:
-    """Return whether all numbers are from 0 to 1."""
-    return bool(((values >= 0) & (values <= 1)).all())
-
-
-def _binary(values: Numbers) -> bool:
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def spread_of_items(values: Numbers, units: str = "items") -> Spread:
-    """Return the variance of the mean of independent items; for values of 0 and 1 it is the binomial one.
+def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread:
+    """Return the variance of the mean of independent items; for verdicts it is the binomial one.
 
     Arguments:
         values: shape (items,), at least two.
+        kind: the kind of the values.
         units: what the items are called in the method text, for example "contexts".
     """
+    if kind is not Kind.VERDICT:
+        return _sample_spread(values, units)
     n, mean = len(values), mean_of(values)
-    return Spread(mean * (1 - mean) / n, inf, ((units, n),)) if _binary(values) else _sample_spread(values, units)
+    return Spread(mean * (1 - mean) / n, inf, ((units, n),))
 
 
 def _sample_spread(values: Numbers, units: str = "items") -> Spread:
@@ -213,8 +208,7 @@ def _sample_spread(values: Numbers, units: str = "items") -> Spread:
 
 
 def skewness(values: Numbers) -> float:
-    """Return the skewness of a sample; 0 without spread."""
-    """Return the skewness of a sample; nan if it is too small to tell. Then the interval is Student's, with a remark."""
+    """Return the skewness of a sample; 0 without spread, nan with fewer than ten numbers, which don't show it."""
     if len(values) < FEW:
         return nan
     deviations = values - values.mean()
@@ -222,24 +216,24 @@ def skewness(values: Numbers) -> float:
     return float((deviations**3).mean()) / spread**1.5 if spread > 0 else 0.0
 
 
-def of_items(values: ArrayLike, units: str = "items") -> Interval:
-    """Compute an interval for the mean of independent items: Wilson's if all lie between 0 and 1, otherwise Student's.
+def of_items(values: ArrayLike, kind: Kind, units: str = "items") -> Interval:
+    """Compute an interval for the mean of independent items: Wilson's for verdicts and shares, otherwise `of_numbers`.
 
     Arguments:
         values: defined values. Shape (items,).
+        kind: the kind of the values.
         units: what the items are called in the method text, for example "contexts".
 
-    >>> found = of_items([1, 1, 0, 1, 0, 1, 1, 1, 1, 0])
+    >>> found = of_items([1, 1, 0, 1, 0, 1, 1, 1, 1, 0], Kind.VERDICT)
     >>> round(found.low, 3), round(found.high, 3), found.method
     (0.397, 0.892, 'Wilson; random: items')
-    >>> of_items([1.0]).method
+    >>> of_items([1.0], Kind.VERDICT).method
     'no interval: fewer than two items'
     """
     array = np.asarray(values, np.float64)
-    if len(array) < 2:
-        return Interval(nan, nan, f"no interval: fewer than two {units}")
-    spread = spread_of_items(array, units)
-    return score(mean_of(array), spread) if is_share(array) else student(mean_of(array), spread)
+    if len(array) < 2 or not kind.bounded:
+        return of_numbers(array, units)
+    return score(mean_of(array), spread_of_items(array, kind, units))
 
 
 def of_numbers(values: ArrayLike, units: str = "items") -> Interval:
@@ -255,18 +249,21 @@ def of_numbers(values: ArrayLike, units: str = "items") -> Interval:
     return student(mean_of(array), _sample_spread(array, units))
 
 
-def of_columns(values: NDArray[np.float64], units: str) -> list[tuple[float, Interval, int]]:
+def of_columns(values: NDArray[np.float64], kind: Kind, units: str) -> list[tuple[float, Interval, int]]:
     """Return mean, interval and number of defined rows of each column; nan is undefined.
 
     Arguments:
         values: shape (rows, columns).
+        kind: the kind of the values.
         units: the name of the rows.
 
-    >>> [(mean, n) for mean, _, n in of_columns(np.array([[0.0, np.nan], [1.0, np.nan]]), "contexts")]
+    >>> [(mean, n) for mean, _, n in of_columns(np.array([[0.0, np.nan], [1.0, np.nan]]), Kind.SHARE, "contexts")]
     [(0.5, 2), (nan, 0)]
     """
     columns = [column[~np.isnan(column)] for column in values.T]
-    return [(float(column.mean()) if len(column) else nan, of_items(column, units), len(column)) for column in columns]
+    return [
+        (float(column.mean()) if len(column) else nan, of_items(column, kind, units), len(column)) for column in columns
+    ]
 
 
 def means(values: NDArray[np.float64], axis: int) -> Numbers:

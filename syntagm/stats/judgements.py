@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syntagm.errors import InputError
 from syntagm.io import csv, utf8
+from syntagm.result import Kind
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 
@@ -30,6 +31,7 @@ class Judgements:
     Arguments:
         people, items: the person and the item of each judgement, as numbers from 0. Shapes (judgements,).
         values: shape (judgements,).
+        kind: `VERDICT` for choices, which are 0 or 1, and `NUMBER` for ratings.
         second: whether a judgement is of the second condition; None without conditions. Shape (judgements,).
         names: the names of the two conditions.
     """
@@ -37,17 +39,15 @@ class Judgements:
     people: NDArray[np.int64]
     items: NDArray[np.int64]
     values: NDArray[np.float64]
+    kind: Kind
     second: NDArray[np.bool_] | None = None
     names: tuple[str, str] = ("", "")
-
-    @property
-    def judged(self) -> bool:
-        """Whether all values are 0 or 1."""
-        return bool(np.isin(self.values, (0, 1)).all())
 
 
 def read(path: Path) -> Judgements:
     """Read a CSV file with the columns person, item and value, and optionally condition.
+
+    A file in which all values are 0 or 1 contains choices, any other ratings.
 
     Raises:
         InputError: a column is missing, a value is no number, a person or an item is not named, there are more than two
@@ -67,7 +67,8 @@ def read(path: Path) -> Judgements:
         raise InputError(str(path), f"{len(conditions)} conditions: {', '.join(conditions)[:200]}", "two", cure)
     second = np.array([row["condition"] == conditions[1] for _, row in rows]) if conditions else None
     names = (conditions[0], conditions[1]) if conditions else ("", "")
-    return Judgements(people[1], items[1], np.array(values), second, names)
+    kind = Kind.VERDICT if set(values) <= {0.0, 1.0} else Kind.NUMBER
+    return Judgements(people[1], items[1], np.array(values), kind, second, names)
 
 
 def _number(text: str, place: str) -> float:
@@ -87,7 +88,8 @@ def estimate(judgements: Judgements, against: float = 0.0) -> tuple[float, Inter
         against: the number that the mean is tested against; ignored with two conditions.
 
     >>> people, items = np.divmod(np.arange(12), 3)
-    >>> value, found = estimate(Judgements(people, items, np.array([1.0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1])), 0.5)
+    >>> values = np.array([1.0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1])
+    >>> value, found = estimate(Judgements(people, items, values, Kind.VERDICT), 0.5)
     >>> round(value, 3), found.method
     (0.833, 'Wilson with t(3.31); random: items, people; only 3 items')
     """
@@ -95,10 +97,10 @@ def estimate(judgements: Judgements, against: float = 0.0) -> tuple[float, Inter
     values, second = judgements.values, judgements.second
     if second is None:
         value = float(values.mean())
-        found = cluster_intervals.of_clusters(values, clusters)
+        found = cluster_intervals.of_clusters(values, judgements.kind, clusters)
         spread = cluster_intervals.spread_of_clusters((values - value) / len(values), clusters)
         return value, found if spread is None else _remarked(
-            replace(found, p=_p(value, against, spread, judgements.judged)), spread
+            replace(found, p=_p(value, against, spread, judgements.kind)), spread
         )
     means = float(values[~second].mean()), float(values[second].mean())
     influences = np.where(second, (values - means[1]) / second.sum(), -(values - means[0]) / (~second).sum())
@@ -115,9 +117,9 @@ def _remarked(found: Interval, spread: interval.Spread) -> Interval:
     return found if spread.remark or count >= FEW else replace(found, method=f"{found.method}; only {count} {name}")
 
 
-def _p(value: float, against: float, spread: interval.Spread, share: bool) -> float:
+def _p(value: float, against: float, spread: interval.Spread, kind: Kind) -> float:
     """Return the p-value of the hypothesis that a mean is `against`; the interval is what it doesn't reject."""
-    if not share:
+    if not kind.bounded:
         return interval.p_value(value - against, spread)
     # As in `interval.score`: the variance is that of as many independent verdicts, under the hypothesis.
     room, variance = value * (1 - value), against * (1 - against)

@@ -12,23 +12,25 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.result import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval, suite_intervals
 from syntagm.stats.interval import Interval
 
 Numbers = NDArray[np.float64]
 
 
-def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> tuple[float, Interval]:
+def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind: Kind) -> tuple[float, Interval]:
     """Compute the mean difference of two classes, second minus first, with its interval and test.
 
     A class of one model is about this model alone.
 
     Arguments:
         first, second: suite -> values; nan is undefined. Both have the same suites and items. Shapes (items, models).
+        kind: the kind of the values.
 
     >>> lstm = {"agreement": np.array([[1.0, 0], [1, 1]]), "licensing": np.array([[0.0, 0], [1, 0]])}
     >>> rnng = {"agreement": np.array([[1.0, 1], [1, 1]]), "licensing": np.array([[0.0, 1], [1, 0]])}
-    >>> value, found = difference(lstm, rnng)
+    >>> value, found = difference(lstm, rnng, Kind.VERDICT)
     >>> value, found.method
     (0.25, 't(1); random: models, suites; only 2 models')
     """
@@ -39,7 +41,7 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> t
     if max(len(scores[0]) for scores in sides) == 1:
         columns = {suite: second[suite][:, 0] - first[suite][:, 0] for suite in first}
         found = suite_intervals.over_suites(
-            {suite: items[~np.isnan(items)] for suite, items in columns.items()}, verdicts=True, difference=True
+            {suite: items[~np.isnan(items)] for suite, items in columns.items()}, kind, difference=True
         )
         return value, found
     if len(sides[0]) > 1 and bootstrap.current().suites == "random":
@@ -54,7 +56,9 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> t
                 units.append(("models", count))
         spread = _named(cluster_intervals.combined(variances, units), "suites" if len(first) > 1 else "")
     found = interval.student(value, spread)
-    return value, replace(found, low=max(-1.0, found.low), high=min(1.0, found.high)) if not isnan(found.low) else found
+    if kind.bounded and not isnan(found.low):
+        found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+    return value, found
 
 
 def of_scores(first: Numbers, second: Numbers) -> interval.Spread:

@@ -6,7 +6,7 @@ inversion; over suites, both are Student's, from the differences of the suites (
 significant exactly where the interval doesn't contain 0. The p-values of the suites are adjusted: of 34 suites, one or
 two are expected to have p < 0.05 even if the models don't differ. A suite without items that are defined under both
 models is not tested, and doesn't count in the adjustment. Measures that are not verdicts (`equal_weight`,
-`model_weight`) have a difference only, since their items neither hold nor fail; see `kind_of`.
+`model_weight`) have a difference only, since their items neither hold nor fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
@@ -94,47 +94,19 @@ class Comparison:
         return self.verdicts is not None and self.n > 0
 
 
-def kind_of(values: ArrayLike, margins: ArrayLike) -> Kind:
-    """Return the kind of a measure's values: verdicts (1 holds, 0 fails, with margins), proportions from 0 to 1, or bits.
+def refuse_others_than_verdicts(measure: str, kind: Kind, what: str) -> None:
+    """Refuse a measure whose values are not verdicts.
 
     Arguments:
-        values, margins: the values and margins of one measure. nan is ignored; if all values are nan, the kind is
-            verdicts.
-
-    >>> kind_of([1.0, 0.0, np.nan], [2.5, -1.0, np.nan]).name
-    'VERDICT'
-    >>> kind_of([1.0, 0.6], [np.nan, np.nan]).name, kind_of([1.0, 7.5], [np.nan, np.nan]).name
-    ('SHARE', 'BITS')
-    """
-    numbers, of_margins = np.asarray(values, np.float64), np.asarray(margins, np.float64)
-    defined = ~np.isnan(numbers)
-    defined_values = numbers[defined]
-    if not len(defined_values) or (
-        np.isin(defined_values, (0.0, 1.0)).all() and not np.isnan(of_margins[defined]).all()
-    ):
-        return Kind.VERDICT
-    return Kind.SHARE if ((defined_values >= 0) & (defined_values <= 1)).all() else Kind.BITS
-
-
-def kind_of_pairs(pairs: pl.DataFrame) -> Kind:
-    """Return the kind of the values in pairs of one measure, as returned by `pair`."""
-    values, margins = (pl.concat([pairs[f"{name}_{side}"] for side in "ab"]) for name in ("value", "margin"))
-    return kind_of(values.to_numpy(), margins.to_numpy())
-
-
-def refuse_others_than_verdicts(pairs: pl.DataFrame, what: str) -> None:
-    """Refuse pairs whose values are not verdicts.
-
-    Arguments:
+        kind: the kind of the measure's values.
         what: the thing that needs verdicts, for the message.
 
     Raises:
         UsageError: the values are not verdicts.
     """
-    if (kind := kind_of_pairs(pairs)) is not Kind.VERDICT:
-        named = ", ".join(pairs["measure"].unique(maintain_order=True))
+    if kind is not Kind.VERDICT:
         raise UsageError(
-            what, f"{named}, whose values are {kind.value}", "a measure whose values are verdicts",
+            what, f"{measure}, whose values are {kind.described}", "a measure whose values are verdicts",
             "For differences: `syntagm compare A B --measure M` or `syntagm table comparison A B measure=M`.",
         )  # fmt: skip
 
@@ -157,36 +129,37 @@ def discordant(pairs: pl.DataFrame) -> pl.DataFrame:
     return _defined(pairs).filter(pl.col("value_a") != pl.col("value_b"))
 
 
-def by_suite(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> list[Comparison]:
+def by_suite(
+    pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float], margins: bool = False
+) -> list[Comparison]:
     """Compare two models on each suite, in the order of first appearance.
 
     Arguments:
         pairs: of one measure, from `pair`.
+        kind: the kind of its values.
         tolerances: margins within this many bits are ties, under a and under b.
         margins: whether to compute the difference of margins, too.
 
     >>> rows = [("s", str(k), "first", float(k > 5), 1.0, 0.0, 1.0) for k in range(8)]
-    >>> [suite] = by_suite(pl.DataFrame(rows, schema=PAIR_COLUMNS, orient="row"), (1e-4, 1e-4))
+    >>> [suite] = by_suite(pl.DataFrame(rows, schema=PAIR_COLUMNS, orient="row"), Kind.VERDICT, (1e-4, 1e-4))
     >>> suite.a.value, suite.b.value, suite.verdicts.only_b, round(suite.p, 4)  # 6 discordant items: z = 6 / sqrt(6)
     (0.25, 1.0, 6, 0.0143)
     """
-    judged = kind_of_pairs(pairs) is Kind.VERDICT
     measure = _measure(pairs)
     comparisons = [
-        _comparison(Group(suite=items.suite, measure=measure), [items], tolerances, judged, margins)
+        _comparison(Group(suite=items.suite, measure=measure), [items], kind, tolerances, margins)
         for items in _defined_items(pairs)
     ]
     return _adjusted(comparisons)
 
 
-def over_suites(pairs: pl.DataFrame, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
+def over_suites(pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
     """Compare two models over all suites; the arguments are the same as for `by_suite`.
 
     Accuracies, difference and margin are unweighted means over suites. Counts are of all items together. p is not
     adjusted.
     """
-    judged = kind_of_pairs(pairs) is Kind.VERDICT
-    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), tolerances, judged, margins)
+    return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), kind, tolerances, margins)
 
 
 def differences(pairs: pl.DataFrame) -> list[NDArray[np.float64]]:
@@ -253,20 +226,23 @@ def _defined_items(pairs: pl.DataFrame) -> list[_Items]:
 
 
 def _comparison(
-    group: Group, suites: Sequence[_Items], tolerances: tuple[float, float], judged: bool, margins: bool
+    group: Group, suites: Sequence[_Items], kind: Kind, tolerances: tuple[float, float], margins: bool
 ) -> Comparison:
+    judged = kind is Kind.VERDICT
     with np.errstate(invalid="ignore"):  # the difference of infinite margins of the same sign is nan
         of_margins = {items.suite: items.margin_b - items.margin_a for items in suites} if judged and margins else None
     excluded = sum(items.excluded for items in suites)
+    sides = [{items.suite: getattr(items, side) for items in suites} for side in ("value_a", "value_b")]
     differences = {items.suite: items.value_b - items.value_a for items in suites}
-    found = suite_intervals.over_suites(differences, judged, difference=True)
+    a, b = (_estimate(group, side, excluded, suite_intervals.over_suites(side, kind)) for side in sides)
+    found = suite_intervals.over_suites(differences, kind, difference=True)
     return Comparison(
         group,
         _estimate(group, differences, excluded, found, ", paired"),
-        _estimate(group, {items.suite: items.value_a for items in suites}, excluded),
-        _estimate(group, {items.suite: items.value_b for items in suites}, excluded),
+        a,
+        b,
         (
-            _estimate(group, of_margins, excluded, suite_intervals.over_suites(of_margins, difference=True), ", paired")
+            _estimate(group, of_margins, excluded, suite_intervals.over_suites(of_margins, Kind.BITS, True), ", paired")
             if of_margins is not None
             else None
         ),
@@ -287,11 +263,10 @@ def _estimate(
     group: Group,
     values: Mapping[str, NDArray[np.float64]],
     excluded: int,
-    found: Interval | None = None,
+    found: Interval,
     suffix: str = "",
 ) -> Estimate:
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
-    found = found or suite_intervals.over_suites(values)
     value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
     method = over(len(values), f"{found.method}{suffix}")
     return Estimate(group, value, found.low, found.high, sum(map(len, values.values())), method, 0, excluded)

@@ -10,25 +10,26 @@ from math import inf, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from syntagm.result import Kind
 from syntagm.stats.bootstrap import FEW
 from syntagm.stats.interval import Interval, critical, of_numbers
 
 
-def of_difference(differences: ArrayLike, verdicts: bool, units: str = "items") -> Interval:
+def of_difference(differences: ArrayLike, kind: Kind, units: str = "items") -> Interval:
     """Compute the interval of the mean of paired differences of the items of one suite, with the test of no difference.
 
     Arguments:
         differences: second minus first. Shape (items,).
-        verdicts: whether they are differences of verdicts. Then the interval is Tango's and the test McNemar's;
-            otherwise both are Student's.
+        kind: the kind of the values that differ. For verdicts, the interval is Tango's and the test McNemar's; otherwise
+            both are those of `interval.of_numbers`.
         units: what the items are called in the method text, for example "contexts".
 
-    >>> found = of_difference([1] * 6 + [-1] + [0] * 21, verdicts=True)
+    >>> found = of_difference([1] * 6 + [-1] + [0] * 21, Kind.VERDICT)
     >>> round(found.low, 3), round(found.high, 3), round(found.p, 4)
     (-0.008, 0.371, 0.0588)
     """
     array = np.asarray(differences, np.float64)
-    if not verdicts:
+    if kind is not Kind.VERDICT:
         return of_numbers(array, units)
     if len(array) < 2:
         return Interval(nan, nan, f"no interval: fewer than two {units}")

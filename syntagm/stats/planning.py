@@ -21,6 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
+from syntagm.result import Kind
 from syntagm.stats import bootstrap, interval, judgements, model_classes, suite_intervals
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.judgements import Judgements
@@ -88,7 +89,7 @@ class TwoModels:
         draws = source.random((suites, items))
         values = (draws < to_b[:, None]).astype(float) - (draws > 1 - (discordant - to_b)[:, None])
         study = dict(zip(map(str, range(suites)), values, strict=True))
-        return suite_intervals.over_suites(study, verdicts=True, difference=True).p
+        return suite_intervals.over_suites(study, Kind.VERDICT, difference=True).p
 
 
 class TwoClasses:
@@ -167,9 +168,10 @@ class People:
             InputError: all judgements are the same, or the model can't be fitted.
             UsageError: `against` is not between 0 and 1 though the judgements are 0 and 1.
         """
-        if pilot.second is None and pilot.judged and not 0 < against < 1:
+        if pilot.second is None and pilot.kind is Kind.VERDICT and not 0 < against < 1:
             raise UsageError("--against", f"{against:g}", "a number between 0 and 1 for judgements of 0 and 1")
-        self.against, self.judged, self.paired = against, pilot.judged, pilot.second is not None
+        self.against, self.kind, self.paired = against, pilot.kind, pilot.second is not None
+        self.judged = pilot.kind is Kind.VERDICT
         if pilot.second is not None:
             for name, units in (("person", pilot.people), ("item", pilot.items)):
                 if not set(units[pilot.second]) & set(units[~pilot.second]):
@@ -217,7 +219,7 @@ class People:
             value = (source.random(len(value)) < 1 / (1 + np.exp(-value))).astype(np.float64)
         else:
             value = value + source.normal(0, self.residual, len(value))
-        return judgements.estimate(Judgements(person, item, value, second), self.against)[1].p
+        return judgements.estimate(Judgements(person, item, value, self.kind, second), self.against)[1].p
 
     def _centre(self, codes: Numbers, difference: float) -> Numbers:
         """Return the centre of each judgement: the mean of ratings, or the log odds whose mean proportion is wanted."""
@@ -279,5 +281,5 @@ def power(pilot: Pilot, difference: float, **sizes: int) -> Power:
     """
     source = bootstrap.generator(f"power/{sorted(sizes.items())}/{difference!r}", bootstrap.current().seed)
     found = [pilot.simulate(source, difference, **sizes) <= LEVEL for _ in range(STUDIES)]
-    error = interval.of_items(np.array(found, np.float64))
+    error = interval.of_items(np.array(found, np.float64), Kind.VERDICT)
     return Power(sizes, float(np.mean(found)), error.low, error.high)

@@ -8,18 +8,19 @@ rule: it uses that measure, in the suites that have it.
 Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import suite_intervals
 from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
+KindOf = Callable[[str], Kind]
 _ITEM = ("model", "suite", "item")
 
 
@@ -28,12 +29,14 @@ class Sample:
     """The values of the items of one suite under one model.
 
     Arguments:
+        kind: the kind of the values; for paired differences, that of the values that differ.
         values: the defined values. Shape (items,).
         ties: the number of defined values with a margin within the tolerance.
         undefined: the number of further items without a value.
     """
 
     suite: str
+    kind: Kind
     values: NDArray[np.float64]
     ties: int
     undefined: int
@@ -44,24 +47,26 @@ class Sample:
         return float(self.values.mean()) if len(self.values) else np.nan
 
 
-def accuracy(results: pl.DataFrame, tolerance: float) -> list[Estimate]:
+def accuracy(results: pl.DataFrame, kind_of: KindOf, tolerance: float) -> list[Estimate]:
     """Compute the accuracy of each model, suite and measure, in the order of first appearance.
 
     Arguments:
+        kind_of: measure -> kind of its values.
         tolerance: margins within this many bits are ties.
 
     >>> table = {"model": ["m"] * 3, "suite": ["s"] * 3, "item": ["1", "2", "3"], "measure": ["0"] * 3}
     >>> table |= {"value": [1.0, 0.0, float("nan")], "margin": [2.5, 0.0, float("nan")]}
-    >>> [estimate] = accuracy(pl.DataFrame(table), 1e-4)
+    >>> [estimate] = accuracy(pl.DataFrame(table), lambda measure: Kind.VERDICT, 1e-4)
     >>> estimate.value, estimate.n, estimate.ties, estimate.undefined
     (0.5, 2, 1, 1)
     """
-    return [estimate(group, [sample]) for group, sample in samples(results, tolerance)]
+    return [estimate(group, [sample]) for group, sample in samples(results, kind_of, tolerance)]
 
 
 def score(
     results: pl.DataFrame,
     predictions: Predictions,
+    kind: Kind,
     tolerance: float,
     rule: str = "first",
     tag: str = "",
@@ -73,6 +78,7 @@ def score(
 
     Arguments:
         predictions: suite -> names of its predictions in order, for all suites to include.
+        kind: the kind of the values under the rule.
         tolerance: margins within this many bits are ties.
         rule: "first", "all", or the name of a measure.
         tag: the name of the tag that gives the labels, for example "circuit".
@@ -87,10 +93,12 @@ def score(
     estimates = []
     for model in table["model"].unique(maintain_order=True):
         rows = table.filter(pl.col("model") == model)
-        by_suite = {sample.suite: sample for _, sample in samples(rows, tolerance)}
+        by_suite = {sample.suite: sample for _, sample in samples(rows, lambda measure: kind, tolerance)}
         for label in dict.fromkeys(labels[suite] for suite in suites if suite in labels):
             chosen = [
-                by_suite.get(suite, Sample(suite, np.empty(0), 0, 0)) for suite in suites if labels.get(suite) == label
+                by_suite.get(suite, Sample(suite, kind, np.empty(0), 0, 0))
+                for suite in suites
+                if labels.get(suite) == label
             ]
             group = Group(str(model), rule=rule, labels=((tag, label),) if tag else ())
             estimates.append(estimate(group, chosen))
@@ -130,8 +138,8 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
     return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", "margin")
 
 
-def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sample]]:
-    """Yield the items of each model, suite and measure, in the order of first appearance."""
+def samples(results: pl.DataFrame, kind_of: KindOf, tolerance: float) -> Iterator[tuple[Group, Sample]]:
+    """Yield the items of each model, suite and measure, in the order of first appearance; arguments as for `accuracy`."""
     keys = ("model", "suite", "measure")
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
@@ -141,17 +149,21 @@ def samples(results: pl.DataFrame, tolerance: float) -> Iterator[tuple[Group, Sa
         (~defined).sum().alias("undefined"),
     )
     for model, suite, measure, values, ties, undefined in zip(*table.get_columns(), strict=True):
-        yield Group(model, suite, measure), Sample(suite, values.to_numpy().astype(np.float64), ties, undefined)
+        yield (
+            Group(model, suite, measure),
+            Sample(suite, kind_of(measure), values.to_numpy().astype(np.float64), ties, undefined),
+        )
 
 
 def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) -> Estimate:
     """Estimate the unweighted mean over suites of the means of their items, with its interval.
 
     Arguments:
-        difference: whether the values are paired differences of verdicts.
+        samples: values of one kind; at least one suite.
+        difference: whether the values are paired differences.
     """
     values = {sample.suite: sample.values for sample in samples}
-    found = suite_intervals.over_suites(values, verdicts=difference, difference=difference)
+    found = suite_intervals.over_suites(values, samples[0].kind, difference)
     return Estimate(
         group,
         float(np.mean([sample.value for sample in samples])),

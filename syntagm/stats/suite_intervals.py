@@ -12,13 +12,13 @@ from math import inf, isnan, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syntagm.result import Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.cluster_intervals import combined, spread_of_clusters
 from syntagm.stats.interval import (
     Interval,
     Numbers,
     Spread,
-    is_share,
     mean_of,
     means,
     of_items,
@@ -29,7 +29,7 @@ from syntagm.stats.interval import (
 from syntagm.stats.paired_intervals import equivalence, of_difference
 
 
-def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, difference: bool = False) -> Interval:
+def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = False) -> Interval:
     """Compute the interval of the unweighted mean over suites of the means of their items.
 
     `bootstrap.current()` determines whether suites are random or fixed. The interval of one suite is that of its
@@ -37,14 +37,14 @@ def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, differe
 
     Arguments:
         values: suite -> defined values. If a suite has no defined values, there is no interval.
+        kind: the kind of the values, or of the values that differ.
         difference: whether the values are paired differences, which are also tested.
-        verdicts: whether they are differences of verdicts, see `of_difference`.
 
     >>> values = {"agreement": [1, 1, 1, 0], "licensing": [0, 0, 0, 1], "embedding": [1, 0, 1, 0]}
-    >>> over_suites(values).method
+    >>> over_suites(values, Kind.VERDICT).method
     'Wilson with t(2); random: suites, items; only 3 suites'
     >>> with bootstrap.using(bootstrap.Resampling(suites="fixed")):
-    ...     over_suites(values).method
+    ...     over_suites(values, Kind.VERDICT).method
     'Wilson; random: items; fixed: suites'
     """
     arrays = {suite: np.asarray(items, np.float64) for suite, items in values.items()}
@@ -54,16 +54,15 @@ def over_suites(values: Mapping[str, ArrayLike], verdicts: bool = False, differe
         return Interval(nan, nan, "no interval: no suites")
     if len(arrays) == 1:
         [items] = arrays.values()
-        return of_difference(items, verdicts) if difference else of_items(items)
+        return of_difference(items, kind) if difference else of_items(items, kind)
     means = np.array([mean_of(items) for items in arrays.values()])
     if bootstrap.current().suites == "fixed" and all(len(items) == 1 for items in arrays.values()):
         return Interval(nan, nan, "no interval: one item in each suite; fixed: suites")
     spread = spread_over_suites(list(arrays.values()))
-    share = not difference and all(map(is_share, arrays.values()))
-    if not share and not verdicts and spread.freedom < inf:
+    if (difference or not kind.bounded) and kind is not Kind.VERDICT and spread.freedom < inf:
         spread = replace(spread, skewness=skewness(means))
-    found = (score if share else student)(mean_of(means), spread)
-    if verdicts and not isnan(found.low):
+    found = (score if kind.bounded and not difference else student)(mean_of(means), spread)
+    if kind is Kind.VERDICT and difference and not isnan(found.low):
         found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
     single = [suite for suite, items in arrays.items() if len(items) == 1]
     if single and spread.fixed:
@@ -118,21 +117,22 @@ def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> fl
     return max(float(ndtr(side) if spread.freedom == inf else stdtr(spread.freedom, side)) for side in sides)
 
 
-def over_models(values: Mapping[str, NDArray[np.float64]]) -> Interval:
+def over_models(values: Mapping[str, NDArray[np.float64]], kind: Kind) -> Interval:
     """Compute the interval of a mean over suites and over models of a class, such as training runs with different seeds.
 
     All models have the same items, so models are crossed with suites, or with items if suites are fixed.
 
     Arguments:
         values: suite -> values; nan is undefined. Shapes (items, models).
+        kind: the kind of the values.
 
     >>> runs = {"agreement": np.array([[1.0, 1], [0, 1], [1, 0]]), "licensing": np.array([[0.0, 1], [0, 0], [0, 1]])}
-    >>> over_models(runs).method
+    >>> over_models(runs, Kind.VERDICT).method
     'Wilson with t(2); random: suites, models; only 2 suites'
     """
     models = next(iter(values.values())).shape[1]
     if models == 1:
-        return over_suites({suite: items[~np.isnan(items)] for suite, items in values.items()})
+        return over_suites({suite: items[~np.isnan(items)] for suite, items in values.items()}, kind)
     scores = np.array([means(items, 0) for items in values.values()])
     if np.isnan(scores).any():
         return Interval(nan, nan, "no interval: a suite without defined items")
@@ -148,5 +148,4 @@ def over_models(values: Mapping[str, NDArray[np.float64]]) -> Interval:
         between = float(scores.mean(axis=0).var(ddof=1)) / models
         both = combined([within.variance, between], [within.units[0], ("models", models)])
         spread = replace(both, fixed="suites" if suites > 1 else "")
-    share = all(is_share(items[~np.isnan(items)]) for items in values.values())
-    return (score if share else student)(value, spread)
+    return (score if kind.bounded else student)(value, spread)

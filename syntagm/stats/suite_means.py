@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import interval, score
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import Sample, samples
@@ -22,21 +22,22 @@ Key = tuple[str, str]
 _ITEM = ("model", "suite", "item", OCCURRENCE)
 
 
-def of_results(results: pl.DataFrame, measure: str, tolerance: float) -> dict[Key, Sample]:
+def of_results(results: pl.DataFrame, measure: str, kind: Kind, tolerance: float) -> dict[Key, Sample]:
     """Return the values of one measure: (model, suite) -> items, in the order of first appearance.
 
     Arguments:
         results: a table with the columns model, suite, item, measure, value and margin.
         measure: the name of the measure.
+        kind: the kind of its values.
         tolerance: margins within this many bits are ties.
     """
     chosen = results.filter(pl.col("measure") == measure)
-    return {(group.model, group.suite): sample for group, sample in samples(chosen, tolerance)}
+    return {(group.model, group.suite): sample for group, sample in samples(chosen, lambda _: kind, tolerance)}
 
 
-def of_values(suite: str, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Sample:
-    """Return the items of one suite, given their values."""
-    return Sample(suite, np.asarray(values, np.float64), ties, undefined)
+def of_values(suite: str, kind: Kind, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Sample:
+    """Return the items of one suite, given their values and their kind."""
+    return Sample(suite, kind, np.asarray(values, np.float64), ties, undefined)
 
 
 def of_counts(suite: str, right: int, n: int) -> Sample:
@@ -49,11 +50,11 @@ def of_counts(suite: str, right: int, n: int) -> Sample:
     >>> of_counts("agreement", 3, 4).value
     0.75
     """
-    return of_values(suite, np.repeat([1.0, 0.0], [right, n - right]))
+    return of_values(suite, Kind.VERDICT, np.repeat([1.0, 0.0], [right, n - right]))
 
 
-def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: float) -> dict[Key, Sample]:
-    """Return the differences of two measures, `first` minus `second`, item by item: (model, suite) -> items.
+def of_differences(results: pl.DataFrame, first: str, second: str, kind: Kind, tolerance: float) -> dict[Key, Sample]:
+    """Return the differences of two measures of one kind, `first` minus `second`, item by item: (model, suite) -> items.
 
     Only suites with both measures are included. An item that is undefined under either measure counts as undefined; an
     item that is a tie under either counts as a tie.
@@ -77,7 +78,7 @@ def of_differences(results: pl.DataFrame, first: str, second: str, tolerance: fl
     )
     present = [set(side.select("model", "suite").unique().iter_rows()) for side in sides]
     return {
-        (model, suite): of_values(suite, values.to_numpy(), ties, undefined)
+        (model, suite): of_values(suite, kind, values.to_numpy(), ties, undefined)
         for model, suite, values, ties, undefined in zip(*table.get_columns(), strict=True)
         if (model, suite) in present[0] & present[1]
     }
@@ -116,7 +117,7 @@ def contrast(pairs: Sequence[tuple[Sample, Sample]], group: Group) -> Estimate:
     value = float(sum(weights[suite] * sample.value for suite, sample in members.items()))
     below = above = 0.0
     for suite, sample in members.items():
-        found = interval.of_items(sample.values)
+        found = interval.of_items(sample.values, sample.kind)
         to_low, to_high = weights[suite] * (found.low - sample.value), weights[suite] * (found.high - sample.value)
         below += min(to_low, to_high) ** 2
         above += max(to_low, to_high) ** 2

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Answers, Surprisals
-from syntagm.errors import AlignmentError
+from syntagm.errors import AlignmentError, InputError
 from syntagm.result import Result
 from syntagm.suite import Item, Suite, public_tags
 from syntagm.tasks.measure import Judgement, Measure
@@ -94,6 +94,10 @@ def _result(content: Slice, item: Item, measure: Measure, answers: Answers, unde
         example = f"item {item.id} of {content.suite}: no {error}"
         count_reason(undefined, f"{measure}: an item lacks a region or condition", lambda: example)
         judgement = Judgement(np.nan, 0, np.nan)
+    if not measure.kind.allows(judgement.value):
+        place = f"measure {measure}, item {item.id} of {content.suite}"
+        expected = f"{measure.kind.described}, as the measure declares"
+        raise InputError(place, f"the value {judgement.value:g}", expected, "Correct the measure, or its `kind`.")
     return Result(content.model, content.suite, item.id, str(measure), judgement.value, judgement.n, judgement.margin)
 
 

@@ -27,10 +27,10 @@ class Measure(ABC):
     results use.
 
     Attributes:
-        kind: the kind of the measure's values.
+        kind: the kind of the measure's values, which every subclass declares; it is recorded in every run.
     """
 
-    kind: ClassVar[Kind] = Kind.BITS
+    kind: ClassVar[Kind]
 
     @abstractmethod
     def __str__(self) -> str:

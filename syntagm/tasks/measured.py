@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from syntagm.answers import Fill, Surprisals
-from syntagm.errors import UsageError
+from syntagm.errors import InputError, UsageError
 from syntagm.io.shape import Shape
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
@@ -106,7 +106,13 @@ class Measures(Task[Slice]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return the kind that is recorded for the measure."""
+        """Return the kind that the options name for the measure.
+
+        Raises:
+            InputError: they name none.
+        """
+        if measure not in options["measures"]:
+            raise InputError("options, measures", f"no {measure!r}", "all measures of the suites")
         return Kind[options["measures"][measure]]
 
 

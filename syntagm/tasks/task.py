@@ -272,4 +272,4 @@ class Task(ABC, Generic[Content]):
     @classmethod
     @abstractmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return the kind of a measure's values."""
+        """Return the kind of a measure's values, for the record of a new run; a run knows the recorded kind (`Run.kind`)."""

@@ -7,9 +7,11 @@ import polars as pl
 
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
+from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.views.options import Tag
 from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "circuit": pl.String, "name": pl.String, "series": pl.String, "value": pl.Float64, "low": pl.Float64,
@@ -20,20 +22,22 @@ WIDTH = 190
 
 
 def draw(
-    table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), series: Sequence[str] = ()
-) -> Figure:
+    table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), series: Sequence[str] = (),
+    kind: Kind = Kind.VERDICT,
+) -> Figure:  # fmt: skip
     """Draw circuits in alphabetical order, and the names within each circuit in the order of first appearance.
 
     Arguments:
         table: a table with the columns of `SCHEMA`; `series` distinguishes rows with the same name, or kinds of names.
-        measure: "score" (from 0 to 1) or "score delta" (0 is the mean of all models).
+        measure: "score" or "score delta" (0 is the mean of all models).
         series: the order of the series; by default the order of first appearance.
+        kind: the kind of the values whose means are scores.
     """
     circuits = sorted(set(table["circuit"]))
     series = series or list(dict.fromkeys(table["series"]))
     delta = measure != "score"
     spread = [*table["value"], *table["low"], *table["high"]]
-    axis = axes.difference(measure, spread, WIDTH) if delta else axes.proportion(measure)
+    axis = axes.difference(measure, spread, WIDTH) if delta else axes.mean(kind, measure)
     plots = [
         dots.panel(
             _rows(table, circuit), axis, circuit, 0.0 if delta else nan, series, WIDTH,
@@ -72,5 +76,8 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
         for estimate in scores(run, tag=tag)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    subtitle = ["mean accuracy over suites (first prediction) with its 95% interval"]
-    return draw(table, "score", f"Scores by {tag}", subtitle)
+    kind = shared_kind(runs, "first")
+    mean = (
+        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
+    )
+    return draw(table, "score", f"Scores by {tag}", [f"{mean} with its 95% interval"], kind=kind)

@@ -24,12 +24,13 @@ from syntagm.drawing.chart import Figure, finish
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none, signed
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import interval, model_classes, suite_intervals
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of, scores
-from syntagm.views.scores.shared import shared_suites, values_of
+from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 INSTANCE = ("model", "corpus", "seed")
 # The random units of the mean over suites and instances.
@@ -165,9 +166,10 @@ def make_table(
         raise UsageError("measure=", f"{measure!r}, which no suite in all runs has", "a measure of these suites")
     members = {name: [k for k, own in enumerate(of_runs) if own == name] for name in dict.fromkeys(of_runs)}
     sides = {name: {suite: items[:, ks] for suite, items in values.items()} for name, ks in members.items()}
-    rows = [_row(name, side) for name, side in sides.items()]
+    kind = shared_kind(runs, measure)
+    rows = [_row(name, side, kind) for name, side in sides.items()]
     for (a, first), (b, second) in combinations(sides.items(), 2):
-        value, found = model_classes.difference(first, second)
+        value, found = model_classes.difference(first, second, kind)
         numbers = map(or_none, (value, found.low, found.high))
         n = min(_defined(list(first.values())), _defined(list(second.values())))
         rows.append((f"{b} - {a}", None, len(values), n, *numbers, None, None, None, or_none(found.p), found.method))
@@ -182,8 +184,8 @@ def make_table(
     return Table("Scores of classes of models", COLUMNS, tuple(rows), notes=notes)
 
 
-def _row(name: str, values: Mapping[str, NDArray[np.float64]]) -> tuple[Cell, ...]:
-    found = suite_intervals.over_models(values)
+def _row(name: str, values: Mapping[str, NDArray[np.float64]], kind: Kind) -> tuple[Cell, ...]:
+    found = suite_intervals.over_models(values, kind)
     scores = np.mean([interval.means(items, 0) for items in values.values()], axis=0)
     sd = float(scores.std(ddof=1)) if len(scores) > 1 else nan
     numbers = (float(scores.mean()), found.low, found.high, sd, float(scores.min()), float(scores.max()))
@@ -204,31 +206,35 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     ]
     chances = {chance for _, chance in estimates}
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    subtitle = [
-        "mean accuracy over suites (first prediction)",
-        "95% interval; n: items",
-    ]
-    return draw(table, chances.pop() if len(chances) == 1 else nan, "Scores of models", subtitle)
+    kind = shared_kind(runs, "first")
+    mean = (
+        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
+    )
+    subtitle = [mean, "95% interval; n: items"]
+    return draw(table, chances.pop() if len(chances) == 1 else nan, "Scores of models", subtitle, kind)
 
 
-def draw(table: pl.DataFrame, chance: float = nan, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
+def draw(
+    table: pl.DataFrame, chance: float = nan, title: str = "", subtitle: Sequence[str] = (), kind: Kind = Kind.VERDICT
+) -> Figure:
     """Draw one panel for each kind of model, with the highest score first.
 
     Arguments:
         table: a table with the columns of `SCHEMA`. `kind` is the title of a panel; it is empty if all models are of
             the same kind.
         chance: the chance level of the score; nan if unknown.
+        kind: the kind of the values whose means are scores.
     """
     ordered = table.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True)
-    kinds = list(dict.fromkeys(table["kind"]))
+    panels_of = list(dict.fromkeys(table["kind"]))
     plots = []
-    for kind in kinds:
+    for panel in panels_of:
         rows = [
-            {**row, "name": row["model"], "series": kind, "note": f"{row['value']:.3f} (n = {row['n']})"}
-            for row in ordered.filter(pl.col("kind") == kind).iter_rows(named=True)
+            {**row, "name": row["model"], "series": panel, "note": f"{row['value']:.3f} (n = {row['n']})"}
+            for row in ordered.filter(pl.col("kind") == panel).iter_rows(named=True)
         ]
-        axis = axes.proportion("SG score" if kind == kinds[-1] else "")
-        plots.append(dots.panel([{**row, "said": dots.describe(row)} for row in rows], axis, kind, chance, kinds))
+        axis = axes.mean(kind, "SG score" if panel == panels_of[-1] else "")
+        plots.append(dots.panel([{**row, "said": dots.describe(row)} for row in rows], axis, panel, chance, panels_of))
     spec = panels.pile(plots, 14, resolve={"scale": {"color": "independent"}})
     line = [] if isnan(chance) else [f"dashed line: chance, {chance:.3f}"]
     numbers = ordered.select(list(SCHEMA)).with_columns(chance=pl.lit(chance))

@@ -13,6 +13,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import RunError, UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats.bootstrap import FEW
@@ -131,15 +132,15 @@ def _rows(
             found = labelled(run, record.name, table, tag) if table is not None else None
             table = found.rename({"label": f"{_KIND}{tag}"}) if found is not None else None
         if table is not None and len(table):
-            yield (names[record.name, record.hash], measure, model, *_numbers(table, run.tolerance))
+            yield (names[record.name, record.hash], measure, model, *_numbers(table, run.kind(measure), run.tolerance))
 
 
 _KIND = "kind:"
 
 
-def _numbers(table: pl.DataFrame, tolerance: float) -> tuple[Cell, ...]:
-    kinds = {name.removeprefix(_KIND): table[name].to_list() for name in table.columns if name.startswith(_KIND)}
-    estimate: Clustered = clustered(table["value"].to_numpy(), kinds)
+def _numbers(table: pl.DataFrame, kind: Kind, tolerance: float) -> tuple[Cell, ...]:
+    clusters = {name.removeprefix(_KIND): table[name].to_list() for name in table.columns if name.startswith(_KIND)}
+    estimate: Clustered = clustered(table["value"].to_numpy(), kind, clusters)
     defined = table.filter(pl.col("value").is_not_nan())
     ties = int((defined["margin"].abs() <= tolerance).sum())
     plain = (

@@ -28,6 +28,7 @@ from syntagm.stats.score import verdicts
 from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
+from syntagm.views.scores.shared import shared_kind
 
 COLUMNS = (
     *("A", "B", "suite", "n", "score A", "low A", "high A", "score B", "low B", "high B", "B - A", "low", "high"),
@@ -84,16 +85,17 @@ def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling
     """
     pairs, skipped = pairs_of(first, second, rule)
     tolerances = first.tolerance, second.tolerance
-    kind = paired.kind_of_pairs(pairs)
+    kind = shared_kind([first, second], rule)
     judged = kind is Kind.VERDICT
     with using(resampling):
-        suites, overall = paired.by_suite(pairs, tolerances, True), paired.over_suites(pairs, tolerances, True)
+        suites = paired.by_suite(pairs, kind, tolerances, True)
+        overall = paired.over_suites(pairs, kind, tolerances, True)
     return Pairing(
         suites,
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
-        warnings_of(first, second, pairs),
+        warnings_of(first, second, kind),
     )
 
 
@@ -114,16 +116,18 @@ def discordant(run: Run, pairs: pl.DataFrame, rule: str) -> pl.DataFrame:
 
 def untested(measure: str, kind: Kind) -> str:
     """Say what is not computed for a measure whose values are not verdicts, and why."""
-    return f"{measure}: the values are {kind.value}, not verdicts, so there are no discordant items, margins or tests"
+    return (
+        f"{measure}: the values are {kind.described}, not verdicts, so there are no discordant items, margins or tests"
+    )
 
 
-def warnings_of(first: Run, second: Run, pairs: pl.DataFrame) -> list[str]:
+def warnings_of(first: Run, second: Run, kind: Kind) -> list[str]:
     """Return one sentence for each reason why two fill runs are not comparable.
 
     Arguments:
-        pairs: the compared items, as returned by `pairs_of`.
+        kind: the kind of the values that are compared.
     """
-    return comparability.warnings(first, second, paired.kind_of_pairs(pairs) is not Kind.VERDICT)
+    return comparability.warnings(first, second, kind is not Kind.VERDICT)
 
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
@@ -197,6 +201,7 @@ class PairOfRuns:
         a, b: the names of the runs.
         first, second: the runs.
         pairs: the pairs, see `pairs_of`.
+        kind: the kind of the values.
     """
 
     a: str
@@ -204,6 +209,7 @@ class PairOfRuns:
     first: Run
     second: Run
     pairs: pl.DataFrame
+    kind: Kind
 
     @property
     def tolerances(self) -> tuple[float, float]:
@@ -231,7 +237,7 @@ def pairs_of_runs(runs: Sequence[Run], rule: str, what: str) -> tuple[list[PairO
     skipped: dict[str, None] = {}
     for (a, first), (b, second) in combinations(named(runs), 2):
         pairs, reasons = pairs_of(first, second, rule)
-        found.append(PairOfRuns(a, b, first, second, pairs))
+        found.append(PairOfRuns(a, b, first, second, pairs, shared_kind([first, second], rule)))
         skipped |= dict.fromkeys(f"Skipped: {reason}." for reason in reasons)
     return found, list(skipped)
 
@@ -244,14 +250,14 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         RunError: two runs have no suite in common.
     """
     found, skipped = pairs_of_runs(runs, measure, "comparison")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair.pairs, pair.tolerances)]
+    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair)]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
         for pair in found
-        for reason in warnings_of(pair.first, pair.second, pair.pairs)
+        for reason in warnings_of(pair.first, pair.second, pair.kind)
     ]
-    unjudged = {paired.kind_of_pairs(pair.pairs) for pair in found} - {Kind.VERDICT}
-    kinds = " or ".join(sorted(kind.value for kind in unjudged))
+    unjudged = {pair.kind for pair in found} - {Kind.VERDICT}
+    kinds = " or ".join(sorted(kind.described for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
     notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
@@ -270,8 +276,8 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """
     drawn: list[tuple[str, str, list[tuple[str, Comparison]]]] = []
     for pair in pairs_of_runs(runs, measure, "comparison")[0]:
-        paired.refuse_others_than_verdicts(pair.pairs, "comparison")
-        compared = paired.by_suite(pair.pairs, pair.tolerances)
+        paired.refuse_others_than_verdicts(measure, pair.kind, "comparison")
+        compared = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
         drawn.append((pair.a, pair.b, [(comparison.group.suite, comparison) for comparison in compared]))
     return draw(drawn, "Differences in accuracy")
 
@@ -327,13 +333,13 @@ def letters(runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:
-    comparisons = paired.by_suite(pairs, tolerances)
+def _rows(pair: PairOfRuns) -> Iterator[tuple[Cell, ...]]:
+    comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
     yield from (
         _row(comparison.group.suite, comparison, (comparison.p, comparison.holm, comparison.benjamini_hochberg))
         for comparison in comparisons
     )
-    overall = paired.over_suites(pairs, tolerances)
+    overall = paired.over_suites(pair.pairs, pair.kind, pair.tolerances)
     yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
 
 

@@ -13,6 +13,7 @@ from syntagm.runs.store import Run
 from syntagm.stats import paired
 from syntagm.views.comparison import discordant, pairs_of, warnings_of
 from syntagm.views.options import Measure, Reader
+from syntagm.views.scores.shared import shared_kind
 
 COLUMNS = ("suite", "item", "measure", "holds under", "margin A", "margin B")
 
@@ -35,7 +36,8 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
         raise UsageError("discordant", f"{len(runs)} runs", "two")
     (a, first), (b, second) = named(runs)
     pairs, skipped = pairs_of(first, second, measure)
-    paired.refuse_others_than_verdicts(pairs, "flips")
+    kind = shared_kind([first, second], measure)
+    paired.refuse_others_than_verdicts(measure, kind, "flips")
     items = discordant(first, pairs, measure).with_columns(apart=(pl.col("margin_a") - pl.col("margin_b")).abs())
     items = items.sort("apart", descending=True, maintain_order=True)
     shown = items if limit is None else items.head(limit)
@@ -49,5 +51,5 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
         f"{len(shown)} of {len(items)} discordant items are shown; {len(pairs)} items were compared.",
         *(f"Skipped: {reason}." for reason in skipped),
     )
-    warnings = tuple(f"{a} and {b}: {reason}." for reason in warnings_of(first, second, pairs))
+    warnings = tuple(f"{a} and {b}: {reason}." for reason in warnings_of(first, second, kind))
     return Table("Items that two models judge differently", COLUMNS, rows, notes=notes, warnings=warnings)

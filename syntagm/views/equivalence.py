@@ -7,8 +7,6 @@ than a bound that you state beforehand (Schuirmann 1987; for paired proportions 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-import polars as pl
-
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
@@ -17,7 +15,7 @@ from syntagm.stats import interval, paired
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
-from syntagm.views.comparison import letters, pairs_of_runs
+from syntagm.views.comparison import PairOfRuns, letters, pairs_of_runs
 from syntagm.views.options import Measure, Reader
 
 COLUMNS = ("A", "B", "suite", "n", "B - A", "low", "high", "p different", "p equivalent", "verdict")
@@ -53,7 +51,7 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
     if bound is None:
         raise UsageError("bound=", "nothing", "a difference of accuracies, such as bound=0.05", "State it beforehand.")
     found, skipped = pairs_of_runs(runs, measure, "equivalence")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair.pairs, pair.tolerances, bound)]
+    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair, measure, bound)]
     notes = (
         *letters(runs),
         f"equivalent: B - A lies between -{bound:g} and {bound:g}, by two one-sided tests at the level {LEVEL}. different: B - A "
@@ -66,17 +64,17 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
     return Table(f"Equivalence within {bound:g}", COLUMNS, tuple(rows), notes=notes, narrow=COLUMNS[2:])
 
 
-def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float], bound: float) -> Iterator[tuple[Cell, ...]]:
-    paired.refuse_others_than_verdicts(pairs, "equivalence")
-    of_suites, of_all = paired.equivalence(pairs, bound)
-    comparisons = paired.by_suite(pairs, tolerances)
+def _rows(pair: PairOfRuns, measure: str, bound: float) -> Iterator[tuple[Cell, ...]]:
+    paired.refuse_others_than_verdicts(measure, pair.kind, "equivalence")
+    of_suites, of_all = paired.equivalence(pair.pairs, bound)
+    comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
     tested = [p for p in of_suites if p == p]
     adjusted = iter(holm(tested))
     for comparison, p in zip(comparisons, of_suites, strict=True):
         equivalent = next(adjusted) if p == p else p
         yield _row(comparison.group.suite, comparison, comparison.holm, equivalent)
     if len(comparisons) > 1:
-        overall = paired.over_suites(pairs, tolerances)
+        overall = paired.over_suites(pair.pairs, pair.kind, pair.tolerances)
         yield _row(f"mean of {len(comparisons)}", overall, overall.p, of_all)
 
 

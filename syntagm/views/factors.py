@@ -18,6 +18,7 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import numbers, only, or_none, shown, spoken
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import having, named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval
@@ -25,6 +26,7 @@ from syntagm.stats.bootstrap import FEW
 from syntagm.views.clustered import OneSuite, labelled, unknown
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of_suite, verdicts
+from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "suite": pl.String, "measure": pl.String, "model": pl.String, "level": pl.String, "other": pl.String,
@@ -73,14 +75,15 @@ def draw_figure(
         raise UsageError("show=", f"margin, which {measure} doesn't have", "accuracy")
     first, _, second = by.partition(",")
     kinds = rows.select("suite", "other").unique(maintain_order=True).rows()
-    models = rows["model"].unique(maintain_order=True).to_list()
+    models, kind = rows["model"].unique(maintain_order=True).to_list(), shared_kind(runs, measure)
     series = Series("model", [shown(name) for name in models], WIDTH * 2, len(models) > 1)
     plots = [
-        _panel(rows.filter(suite=name, other=other), first, f"{second}: {other}" if other else "", series, show)
+        _panel(rows.filter(suite=name, other=other), first, f"{second}: {other}" if other else "", series, show, kind)
         for name, other in kinds
     ]
     marks = f"95% intervals, for other items; dashed: {'chance' if show == 'accuracy' else 'no difference'}"
-    title = f"{_CALLED[show]} by {_spoken(by)}"
+    called = "Mean" if show == "accuracy" and kind is not Kind.VERDICT else _CALLED[show]
+    title = f"{called} by {_spoken(by)}"
     return Figure(finish(panels.grid(plots, 2, 24), title, [*only(models), marks], offset=14), rows)
 
 
@@ -122,12 +125,12 @@ def _of_run(
                 items = table.filter(level=level, other=other)
                 if len(items):
                     place_of = names[record.name, record.hash], measure, model, level, other
-                    yield (*place_of, *_numbers(items, run.tolerance), chance)
+                    yield (*place_of, *_numbers(items, run.kind(measure), run.tolerance), chance)
 
 
-def _numbers(items: pl.DataFrame, tolerance: float) -> tuple[object, ...]:
+def _numbers(items: pl.DataFrame, kind: Kind, tolerance: float) -> tuple[object, ...]:
     defined = items.filter(pl.col("value").is_not_nan())
-    accuracy = interval.of_items(defined["value"].to_numpy())
+    accuracy = interval.of_items(defined["value"].to_numpy(), kind)
     margins = defined["margin"].to_numpy()
     margins = margins[np.isfinite(margins)]
     bits = interval.of_numbers(margins)
@@ -147,7 +150,7 @@ def _numeric(labels: Sequence[str]) -> bool:
     return all(_NUMBER.fullmatch(label) for label in labels)
 
 
-def _panel(rows: pl.DataFrame, tag: str, second: str, series: Series, show: str) -> Spec:
+def _panel(rows: pl.DataFrame, tag: str, second: str, series: Series, show: str, kind: Kind) -> Spec:
     levels = _ordered(rows["level"])
     columns = _SHOWN[show]
     points = [_point(row, columns) for row in rows.iter_rows(named=True)]
@@ -161,7 +164,8 @@ def _panel(rows: pl.DataFrame, tag: str, second: str, series: Series, show: str)
     for point in points:
         point["x"] = float(str(point["level"])) if curve else point["level"]
     if show == "accuracy":
-        upright, reference = axes.proportion("accuracy"), rows["chance"][0]
+        upright = axes.mean(kind, "accuracy" if kind is Kind.VERDICT else "mean")
+        reference = rows["chance"][0]
     else:
         upright, reference = axes.quantity("value", "mean margin (bits)"), 0.0
     defined = [point for point in points if point["value"] is not None]

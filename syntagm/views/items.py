@@ -1,6 +1,7 @@
 """Items: the verdict and the margin of each item under each model, beginning with the hardest items."""
 
 from collections.abc import Sequence
+from math import inf
 
 import polars as pl
 
@@ -11,15 +12,15 @@ from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import matching
-from syntagm.stats.paired import kind_of
 from syntagm.views.options import Measure, Suite
 from syntagm.views.scores.numbers import verdicts
+from syntagm.views.scores.shared import shared_kind
 
 
 def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Table:
     """Make one row for each item of a suite: the number of models under which its prediction holds, and its margins.
 
-    For a measure whose values are not verdicts (see `stats.paired.kind_of`), a row has the mean value and the value
+    For a measure whose values are not verdicts, a row has the mean value and the value
     under each model.
 
     Raises:
@@ -34,15 +35,14 @@ def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first
     joined = tables[0]
     for table in tables[1:]:
         joined = joined.join(table, on=["item", "occurrence"], how="full", coalesce=True, maintain_order="left_right")
-    kinds = {kind_of(table[f"value_{k}"], table[f"margin_{k}"]) for k, table in enumerate(tables)}
-    judged = kinds == {Kind.VERDICT}
-    rows = [_row(row, len(models), judged) for row in joined.iter_rows(named=True)]
+    kind = shared_kind([run for _, run in models], measure)
+    rows = [_row(row, len(models), kind is Kind.VERDICT) for row in joined.iter_rows(named=True)]
     rows.sort(key=lambda row: row[1])
     if not rows:
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns, note = _columns([model for model, _ in models], kinds, measure)
+    columns, note = _columns([model for model, _ in models], kind, measure)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
@@ -50,17 +50,16 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     return matching.numbered(verdicts(run, measure, suite)).select("item", "value", "margin", matching.OCCURRENCE)
 
 
-def _columns(models: Sequence[str], kinds: set[Kind], measure: str) -> tuple[tuple[str, ...], str]:
+def _columns(models: Sequence[str], kind: Kind, measure: str) -> tuple[tuple[str, ...], str]:
     """Return the columns, and a note that explains them."""
-    if kinds == {Kind.VERDICT}:
+    if kind is Kind.VERDICT:
         note = (
             "holds, defined: number of models under which the prediction holds, and under which it is defined. The "
             "prediction holds if the margin is above 0; a margin within the tolerance is a tie and counts as a failure."
         )
         return ("item", "holds", "defined", *(f"margin of {model} (bits)" for model in models)), note
-    names = " or ".join(sorted(kind.value for kind in kinds))
     note = (
-        f"The values of {measure} are {names}, not verdicts. The item with the lowest mean over models comes first. "
+        f"The values of {measure} are {kind.described}, not verdicts. The item with the lowest mean over models comes first. "
         "defined: number of models under which the value is defined."
     )
     return ("item", "mean value", "defined", *(f"{measure} of {model}" for model in models)), note
@@ -73,7 +72,7 @@ def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple
     shown = map(_number, margins if judged else values)
     item = str(row["item"])
     mean = sum(defined) / len(defined) if defined else None
-    hardness = 2.0 if mean is None else mean  # items that are undefined under all models come last
+    hardness = inf if mean is None else mean  # items that are undefined under all models come last
     return item, hardness, (item, int(sum(defined)) if judged else mean, len(defined), *shown)
 
 

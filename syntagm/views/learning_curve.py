@@ -25,12 +25,13 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import numbers, shown
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
+from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, interval, score, suite_intervals
 from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
-from syntagm.views.scores.shared import shared_suites, values_of
+from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 SLOPES = {
     "family": pl.String, "phenomenon": pl.String, "slope": pl.Float64, "se": pl.Float64, "low": pl.Float64,
@@ -222,7 +223,9 @@ def draw_figure(
         raise UsageError(
             "tag=", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
         )
-    return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), title="Accuracy and training text", means=means)
+    kind, table = shared_kind(runs, measure), pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    title = "Accuracy and training text" if kind is Kind.VERDICT else f"{measure} and training text"
+    return draw(table, title=title, means=means, kind=kind)
 
 
 def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measure: str) -> pl.DataFrame:
@@ -247,7 +250,7 @@ def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measu
                 groups.setdefault(suite.group(tag), []).append(suite.name)
         for group, suites in groups.items():
             values = values_of(models, suites, measure)
-            found = suite_intervals.over_models(values)
+            found = suite_intervals.over_models(values, shared_kind(models, measure))
             value = float(np.mean([interval.means(items, 0) for items in values.values()]))
             n = int((~np.isnan(np.vstack(list(values.values())))).sum(axis=0).min())
             method = score.over(len(values), found.method)
@@ -260,6 +263,7 @@ def draw(
     humans: Mapping[str, float] | None = None,
     title: str = "",
     means: pl.DataFrame | None = None,
+    kind: Kind = Kind.VERDICT,
     units: str = "",
 ) -> Figure:
     """Draw the learning curves, with the slope of each family below the title of each panel.
@@ -268,6 +272,7 @@ def draw(
         table: a table with one row for each phenomenon and model and the columns of `SCHEMA`.
         humans: phenomenon -> human accuracy.
         means: a table with the same columns, with means over models of one family and size, from `over_seeds`.
+        kind: the kind of the values whose means are drawn.
         units: what the intervals of means are for; by default those of `over_seeds`.
     """
     means = pl.DataFrame(schema=SCHEMA) if means is None else means
@@ -276,7 +281,7 @@ def draw(
     phenomena = list(dict.fromkeys(table["phenomenon"]))
     words = sorted(set(table["words"]))
     plots = [
-        _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at, means)
+        _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at, means, kind)
         for at, name in enumerate(phenomena)
     ]
     bars = "" if table["low"].is_nan().all() else "bar: 95% interval of a model; "
@@ -291,7 +296,7 @@ def draw(
 
 def _panel(
     table: pl.DataFrame, fitted: pl.DataFrame, name: str, families: Sequence[str], words: Sequence[int], human: float, at: int,
-    means: pl.DataFrame,
+    means: pl.DataFrame, kind: Kind,
 ) -> Spec:  # fmt: skip
     rows = table.filter(pl.col("phenomenon") == name)
     lines = fitted.filter(pl.col("phenomenon") == name)
@@ -299,7 +304,7 @@ def _panel(
         "family", [shown(family_name) for family_name in families], WIDTH * COLUMNS, at == 0 and len(families) > 1
     )
     across = _across(words)
-    upright = axes.proportion("accuracy", tickCount=6)
+    upright = axes.mean(kind, "accuracy" if kind is Kind.VERDICT else "mean", tickCount=6)
     own = means.filter(pl.col("phenomenon") == name).sort("words")
     bands = [_value(row) for row in own.iter_rows(named=True)]
     area = {"x": across, **axes.spread(upright), "color": series.colour}

@@ -17,9 +17,9 @@ from syntagm.io.number import counted
 from syntagm.result import Kind
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.stats.paired import kind_of
 from syntagm.views.options import Named, Suite, measures
 from syntagm.views.scores.numbers import predictions
+from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "start": pl.Float64, "end": pl.Float64,
@@ -49,17 +49,16 @@ def draw_figure(
         raise UsageError("measure=", repr(measure) if known else "no predictions", expected)
     chosen = measure or known[0]
     results = {model: run.results(name) for model, run in models}
-    _refuse_shares(pl.concat(results.values()), chosen, known)
+    _refuse_others_than_verdicts(chosen, {name: shared_kind([run for _, run in models], name) for name in known})
     return draw(tables(results, name, chosen), f"{name}: {chosen}")
 
 
-def _refuse_shares(results: pl.DataFrame, measure: str, known: Sequence[str]) -> None:
-    rows = {name: results.filter(pl.col("measure") == name) for name in known}
-    kinds = {name: kind_of(results["value"], results["margin"]) for name, results in rows.items()}
+def _refuse_others_than_verdicts(measure: str, kinds: Mapping[str, Kind]) -> None:
     judged = [name for name, kind in kinds.items() if kind is Kind.VERDICT]
     if measure not in judged:
-        found = f"{measure!r}, whose values are {kinds[measure].value}, without margins"
-        raise UsageError("measure=", found, "one of " + ", ".join(judged), "The figure `scores` shows proportions.")
+        found = f"{measure!r}, whose values are {kinds[measure].described}, without margins"
+        expected = "one of " + ", ".join(judged) if judged else "a run of predictions"
+        raise UsageError("measure=", found, expected, "The figure `scores` shows means.")
 
 
 def tables(results: Mapping[str, pl.DataFrame], suite: str, measure: str) -> list[pl.DataFrame]:

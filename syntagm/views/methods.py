@@ -12,7 +12,7 @@ import polars as pl
 from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
 from syntagm.errors import UsageError
-from syntagm.result import Group
+from syntagm.result import Group, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import suite_means
@@ -36,7 +36,7 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
     """
     comparisons = []
     for measure, description in PREFIX.items():
-        differences = suite_means.of_differences(results, WHOLE, measure, tolerance)
+        differences = suite_means.of_differences(results, WHOLE, measure, Kind.VERDICT, tolerance)
         for model in dict.fromkeys(model for model, _ in differences):
             suites = {suite: means for (name, suite), means in differences.items() if name == model}
             for label, members in _grouped(suites, labels).items():

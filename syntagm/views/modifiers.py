@@ -57,7 +57,8 @@ def _of_run(run: Run) -> list[tuple[object, ...]]:
     names = {suite.name for suite in run.suites}
     pairs = {plain: modified for plain, modified in PAIRS.items() if {plain, modified} <= names}
     labels = dict.fromkeys(pairs, PLAIN) | dict.fromkeys(pairs.values(), MODIFIED)
-    estimates = score.score(run.results(), predictions(run, "first"), run.tolerance, tag="modifier", labels=labels)
+    chosen, kind = predictions(run, "first"), run.kind("first")
+    estimates = score.score(run.results(), chosen, kind, run.tolerance, tag="modifier", labels=labels)
     return [
         (estimate.group["modifier"], estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
         for estimate in estimates

@@ -20,11 +20,12 @@ from syntagm.drawing.text import only, shown
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 from syntagm.io.number import counted
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.options import Measure, Reader, Tag
 from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "phenomenon": pl.String, "model": pl.String, "paradigms": pl.Int64, "value": pl.Float64, "low": pl.Float64,
@@ -59,6 +60,7 @@ def draw(
     chance: float = 0.5,
     remark: str = "",
     ticks: str = "human accuracy on the published pairs",
+    kind: Kind = Kind.VERDICT,
 ) -> Figure:
     """Draw phenomena and models in the order of first appearance.
 
@@ -69,6 +71,7 @@ def draw(
         chance: the position of the dashed line; nan for no line.
         remark: text at the end of the subtitle.
         ticks: what the ticks of `humans` show.
+        kind: the kind of the values whose means are drawn.
     """
     humans = humans or {}
     rows = [_row(estimate, paradigms, humans) for estimate in estimates]
@@ -79,7 +82,8 @@ def draw(
         {**row, "name": labels[row["phenomenon"]], "series": row["model"], "note": "", "said": _describe(row)}
         for row in table.iter_rows(named=True)
     ]
-    axis = axes.proportion("accuracy: proportion of pairs whose good sentence is more probable")
+    judged = kind is Kind.VERDICT
+    axis = axes.mean(kind, "accuracy: proportion of pairs whose good sentence is more probable" if judged else "mean")
     spec = dots.panel(values, axis, "", chance, series, WIDTH, key=len(series) > 1)
     spec["layer"].append(_human_ticks({labels[name]: value for name, value in humans.items() if name in labels}, axis))
     tied = ["ties count as wrong"] if table["ties"].sum() else []
@@ -117,8 +121,11 @@ def draw_figure(
         )
     if humans and not humans.keys() & counts.keys():
         raise UsageError("humans=", ", ".join(humans), "phenomena among " + ", ".join(filter(None, counts)))
-    title = f"Accuracy by {tag.replace('_', ' ')}"
-    return draw(estimates, counts, humans, title, ticks="human accuracy")
+    kind = shared_kind(runs, measure)
+    judged = kind is Kind.VERDICT
+    title = f"{'Accuracy' if judged else measure} by {tag.replace('_', ' ')}"
+    chance = 0.5 if judged else nan
+    return draw(estimates, counts, humans, title, chance, ticks="human accuracy", kind=kind)
 
 
 def _row(estimate: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float]) -> tuple[object, ...]:

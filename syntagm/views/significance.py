@@ -3,15 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 
-import polars as pl
-
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.runs.store import Run
 from syntagm.stats import paired, power
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.views.comparison import pairs_of_runs, warnings_of
+from syntagm.views.comparison import PairOfRuns, pairs_of_runs, warnings_of
 from syntagm.views.options import Measure
 
 COLUMNS = (
@@ -44,8 +42,8 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     counted: list[str] = []
     warnings: list[str] = []
     for pair in found:
-        warnings += [f"{pair.a} and {pair.b}: {reason}." for reason in warnings_of(pair.first, pair.second, pair.pairs)]
-        rows_of_pair = [(pair.a, pair.b, *row) for row in _rows(pair.pairs, pair.tolerances)]
+        warnings += [f"{pair.a} and {pair.b}: {reason}." for reason in warnings_of(pair.first, pair.second, pair.kind)]
+        rows_of_pair = [(pair.a, pair.b, *row) for row in _rows(pair, measure)]
         rows += rows_of_pair
         counted.append(_counted(pair.a, pair.b, rows_of_pair))
     notes = [*NOTES, *skipped, *counted]
@@ -58,9 +56,9 @@ def _counted(a: str, b: str, rows: Sequence[tuple[Cell, ...]]) -> str:
     return f"{a} (A) and {b} (B): significant on {for_a + for_b} of {len(rows)} suites; A is better on {for_a}, B on {for_b}."
 
 
-def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:
-    paired.refuse_others_than_verdicts(pairs, "significance")
-    comparisons = paired.by_suite(pairs, tolerances)
+def _rows(pair: PairOfRuns, measure: str) -> Iterator[tuple[Cell, ...]]:
+    paired.refuse_others_than_verdicts(measure, pair.kind, "significance")
+    comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
     tests = max(1, sum(comparison.tested for comparison in comparisons))
     yield from (_row(comparison, tests) for comparison in sorted(comparisons, key=_order))
 

@@ -15,11 +15,13 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import numbers, only, shown
 from syntagm.errors import InputError, UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import binned, logit, matching
 from syntagm.stats.bootstrap import FEW
 from syntagm.views.options import Named, measures
+from syntagm.views.scores.shared import shared_kind
 
 _KEYS = ("item", "occurrence")
 PROPERTIES = {
@@ -171,8 +173,12 @@ def draw_figure(
     """Draw the curves of runs over all their suites of minimal pairs.
 
     Raises:
-        UsageError: there is no such suite.
+        UsageError: there is no such suite, or the values of the measure are not verdicts.
     """
+    if (kind := shared_kind(runs, measure)) is not Kind.VERDICT:
+        raise UsageError(
+            "surface", f"{measure}, whose values are {kind.described}", "a measure whose values are verdicts"
+        )
     tables = [pairs(name, run, measure) for name, run in named(runs)]
     if all(table.is_empty() for table in tables):
         raise UsageError("measure", f"no suite of minimal pairs with {measure!r}", "at least one")

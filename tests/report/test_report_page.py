@@ -22,6 +22,7 @@ from syntagm.models.names import load
 from syntagm.report.downloads import link
 from syntagm.report.drawings import save
 from syntagm.report.page import CEILING, report
+from syntagm.result import Kind
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.stats import paired
@@ -121,7 +122,7 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     page = written(tmp_path, toy, other)
     [row] = saved(page)["comparison.csv"]
     pairs = paired.pair(*(run.results("agreement").filter(pl.col("measure") == "verb") for run in (toy, other)))
-    [expected] = paired.by_suite(pairs, (toy.tolerance, other.tolerance))
+    [expected] = paired.by_suite(pairs, Kind.VERDICT, (toy.tolerance, other.tolerance))
     assert (float(row["difference"]), float(row["p"])) == (expected.difference.value, expected.p)
     assert (row["only_a"], row["only_b"]) == (str(expected.verdicts.only_a), str(expected.verdicts.only_b))
     assert "0 of 1 suite show a significant difference" in page.text

@@ -263,6 +263,38 @@ def test_an_intended_edit_is_sealed_and_recorded(
     assert 'run.json, status: "perfect"; expected one of done, interrupted, running' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_record_of_format_3_has_the_kinds_of_its_task(made: Path, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(made / name, tmp_path / name))
+    path, recorded = folder / "run.json", RECORD.read(folder / "run.json")
+    assert recorded["format"] == 4
+    path.write_text(record.sealed({key: recorded[key] for key in recorded if key != "kinds"} | {"format": 3}))
+    before = path.read_bytes()
+    assert open_run(folder).record == recorded
+    # Nothing is left to do, and nothing is written.
+    MAKERS[name](folder)
+    assert path.read_bytes() == before
+    # What is computed again is recorded in the current format.
+    (folder / "results.csv").unlink()
+    MAKERS[name](folder)
+    assert RECORD.read(path)["format"] == 4
+    assert b'"format": 4' in path.read_bytes()
+
+
+def test_a_record_of_format_3_may_have_no_kinds_and_one_of_format_4_must(made: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(made / "predictions", tmp_path / "run"))
+    path, recorded = folder / "run.json", RECORD.read(folder / "run.json")
+    for changed, refusal in (
+        (recorded | {"format": 3}, 'the unknown key "kinds"'),
+        ({key: recorded[key] for key in recorded if key != "kinds"}, "no 'kinds'; expected the key 'kinds'"),
+        (recorded | {"format": 2}, "format 2; expected format 3 or 4"),
+        (recorded | {"format": [3]}, "format a list; expected format 3 or 4"),
+    ):
+        path.write_text(record.sealed(changed))
+        with pytest.raises(RunError, match=refusal):
+            open_run(folder)
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after", "found"),
     [
@@ -284,6 +316,18 @@ def test_an_intended_edit_is_sealed_and_recorded(
         ("gaps", '"tolerance": 0.0001', '"tolerance": 99.0', "options.tolerance: 99, under which"),
         ("predictions", '"shards": [', '"shards": ["more", ', "unit more, which is not in ledger.jsonl"),
         ("gaps", "0.9", "0.8", "tables with other columns"),
+        (
+            "gaps",
+            '"equal_weight": "share"',
+            '"equal_weight": "bits"',
+            "kinds: equal_weight(top=0.9): share, equal_weight: bits",
+        ),
+        (
+            "gaps",
+            '"equal_weight": "share"',
+            '"equal_weight": "rank"',
+            "suite agreement, equal_weight: the value 0.5; expected",
+        ),
     ],
 )
 def test_a_record_that_contradicts_the_tables_is_not_sealed(

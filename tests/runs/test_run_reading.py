@@ -110,7 +110,9 @@ def test_a_folder_without_a_run_and_another_version_are_refused(tmp_path):
         open_run(tmp_path)
     for format in (2, 999):
         (tmp_path / "run.json").write_text(f'{{"format": {format}}}')
-        with pytest.raises(RunError, match=f"format {format}; expected format 3. Another version of Syntagm wrote it"):
+        with pytest.raises(
+            RunError, match=f"format {format}; expected format 3 or 4. Another version of Syntagm wrote it"
+        ):
             open_run(tmp_path)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syntagm.result import Kind
 from syntagm.stats import paired
 from syntagm.stats.adjust import benjamini_hochberg, holm
 from syntagm.stats.bootstrap import Resampling, using
@@ -67,18 +68,18 @@ def test_p_is_adjusted_over_the_tested_suites() -> None:
         alike=[(0.0, 1.0), (1.0, 0.0), (1.0, 1.0)],  # one flip each way: p = 1
         empty=[(nan, 1.0), (0.0, nan)],  # no item has both: no test
     )
-    apart, alike, empty = paired.by_suite(table, (0.0, 0.0))
+    apart, alike, empty = paired.by_suite(table, Kind.VERDICT, (0.0, 0.0))
     assert (apart.p, apart.holm, apart.benjamini_hochberg) == pytest.approx((0.004678, 0.009355, 0.009355), abs=1e-6)
     assert (alike.p, alike.holm, alike.benjamini_hochberg) == (1.0, 1.0, 1.0)
     assert math.isnan(empty.p)
     assert math.isnan(empty.holm)
     assert (empty.difference.n, empty.difference.undefined) == (0, 2)
-    assert math.isnan(paired.over_suites(table, (0.0, 0.0)).holm)
+    assert math.isnan(paired.over_suites(table, Kind.VERDICT, (0.0, 0.0)).holm)
 
 
 def test_each_score_has_its_own_interval() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)] * 10, two=[(1.0, 0.0)] * 4)
-    one, two = paired.by_suite(table, (0.0, 0.0))
+    one, two = paired.by_suite(table, Kind.VERDICT, (0.0, 0.0))
     # Ten of twenty: the standard error is sqrt(.25 / 20) = .112; .5 - 1.96 * .112 = .28, and one item is .05.
     assert (one.a.value, one.a.n) == (0.5, 20)
     assert one.a.low == pytest.approx(0.28, abs=0.05)
@@ -86,19 +87,21 @@ def test_each_score_has_its_own_interval() -> None:
     # Twenty of twenty: 1 / (1 + 3.84 / 20).
     assert (one.b.value, one.b.low, one.b.high) == (1.0, pytest.approx(0.839, abs=0.001), 1.0)
     assert (two.a.value, two.b.value, two.b.n) == (1.0, 0.0, 4)
-    overall = paired.over_suites(table, (0.0, 0.0))
+    overall = paired.over_suites(table, Kind.VERDICT, (0.0, 0.0))
     a, b = overall.a, overall.b
     assert (a.value, b.value, a.n) == ((0.5 + 1) / 2, (1 + 0) / 2, 24)
     # Two suites that differ by .5 say little of other suites: t(1) is 12.7.
     assert a.high - a.low > 0.9
     with using(Resampling(suites="fixed")):
-        assert paired.over_suites(table, (0.0, 0.0)).a.low > 0.6
+        assert paired.over_suites(table, Kind.VERDICT, (0.0, 0.0)).a.low > 0.6
     assert b.value - a.value == overall.difference.value
 
 
 def test_the_mean_over_suites_is_undefined_if_a_suite_has_no_item() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)], two=[(0.0, 0.0), (1.0, 0.0)])
-    assert paired.over_suites(table, (0.0, 0.0)).difference.value == (0.5 - 0.5) / 2
+    assert paired.over_suites(table, Kind.VERDICT, (0.0, 0.0)).difference.value == (0.5 - 0.5) / 2
     assert math.isnan(
-        paired.over_suites(pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)]), (0.0, 0.0)).difference.value
+        paired.over_suites(
+            pairs(one=[(0.0, 1.0)] * 3, two=[(math.nan, 1.0)]), Kind.VERDICT, (0.0, 0.0)
+        ).difference.value
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.result import Group
+from syntagm.result import Group, Kind
 from syntagm.stats import paired
 from syntagm.stats.paired import Comparison, discordant, over_suites, pair
 
@@ -13,7 +13,7 @@ TOLERANCES = (1e-4, 1e-4)
 
 
 def compare(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> list[Comparison]:
-    return paired.by_suite(pairs, tolerances, margins=True)
+    return paired.by_suite(pairs, Kind.VERDICT, tolerances, margins=True)
 
 
 def counts(found: Comparison) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ def test_pairing_items_takes_out_what_they_share():
 def test_over_suites_each_suite_counts_alike():
     a = results(s=[1.0, -1.0, -1.0, -1.0], t=[-1.0, -1.0])
     b = results(s=[1.0, 1.0, 1.0, -1.0], t=[-1.0, 1.0])
-    found = over_suites(pair(a, b), TOLERANCES)
+    found = over_suites(pair(a, b), Kind.VERDICT, TOLERANCES)
     assert found.group == Group(measure="0")
     assert (found.a.value, found.b.value) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
     assert found.difference.value == (2 / 4 + 1 / 2) / 2

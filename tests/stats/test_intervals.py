@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.stats import bootstrap, cluster_intervals
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.cluster_intervals import of_clusters
@@ -23,7 +24,7 @@ FIXED = Resampling(suites="fixed")
 @given(st.integers(2, 400), st.data())
 def test_an_accuracy_has_wilsons_interval(n: int, data: st.DataObject) -> None:
     right = data.draw(st.integers(0, n))
-    found = of_items(np.repeat([1.0, 0.0], [right, n - right]))
+    found = of_items(np.repeat([1.0, 0.0], [right, n - right]), Kind.VERDICT)
     expected = stats.binomtest(right, n).proportion_ci(method="wilson")
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert 0 <= found.low <= right / n <= found.high <= 1
@@ -31,7 +32,7 @@ def test_an_accuracy_has_wilsons_interval(n: int, data: st.DataObject) -> None:
 
 def test_none_of_28_is_not_certain() -> None:
     # z**2 / (n + z**2) = 3.841 / 31.841.
-    found = of_items(np.zeros(28))
+    found = of_items(np.zeros(28), Kind.VERDICT)
     assert (found.low, found.high) == (0.0, pytest.approx(0.1206, abs=1e-4))
 
 
@@ -66,6 +67,19 @@ def test_skewed_numbers_have_halls_interval_too() -> None:
     )
 
 
+def test_the_kind_of_values_decides_their_interval_and_not_what_they_happen_to_be() -> None:
+    assert of_items([0.1, 0.2, 0.9, 0.4], Kind.SHARE).method.startswith("Wilson with t(3)")
+    assert of_items([0.1, 0.2, 0.9, 0.4], Kind.BITS).method.startswith("t(3)")
+    assert of_items([0.0, 1.0, 1.0, 1.0], Kind.VERDICT).method == "Wilson; random: items; only 4 items"
+    assert of_items([0.0, 1.0, 1.0, 1.0], Kind.SHARE).method.startswith("Wilson with t(3)")
+    suites = {"a": [0.1, 0.2], "b": [0.3, 0.9], "c": [0.5, 0.4]}
+    assert over_suites(suites, Kind.SHARE).method.startswith("Wilson with t(2)")
+    assert over_suites(suites, Kind.MS).method.startswith("t(2)")
+    rows = list(suites["a"]) + list(suites["b"])
+    assert of_clusters(rows, Kind.SHARE, {"words": list("aabb")}).method.startswith("Wilson with t(1)")
+    assert of_clusters(rows, Kind.RANK, {"words": list("aabb")}).method.startswith("t(1)")
+
+
 def test_clusters_of_unequal_size_count_as_fewer() -> None:
     # 6**2 / (9 + 4 + 1) = 18 / 7 clusters of equal size.
     found = cluster_intervals.spread_of_clusters(np.array([0.1, 0, -0.1, 0.1, -0.1, 0.0]), {"words": list("aaabbc")})
@@ -75,7 +89,7 @@ def test_clusters_of_unequal_size_count_as_fewer() -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, inf], [-inf, inf, 2.0]])
 def test_fewer_than_two_items_or_infinite_numbers_have_no_interval(values: list[float]) -> None:
-    found = of_items(values)
+    found = of_items(values, Kind.BITS)
     assert isnan(found.low)
     assert isnan(found.high)
     assert found.method.startswith("no interval")
@@ -83,7 +97,7 @@ def test_fewer_than_two_items_or_infinite_numbers_have_no_interval(values: list[
 
 def test_shares_have_a_score_interval_of_their_own_variance() -> None:
     # A mean of 1/2 with the variance (1/8)**2 / 3 is that of 48 independent verdicts.
-    found = of_items([0.375, 0.5, 0.625])
+    found = of_items([0.375, 0.5, 0.625], Kind.SHARE)
     independent = 0.25 / (0.125**2 / 3)
     z = stats.t.ppf(0.975, 2)
     expected = z / (1 + z * z / independent) * sqrt(0.25 / independent + (z / independent) ** 2 / 4)
@@ -108,7 +122,7 @@ def test_on_a_suite_interval_and_test_agree(n: int, data: st.DataObject) -> None
 
 
 def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
-    found = of_difference(np.zeros(28), verdicts=True)
+    found = of_difference(np.zeros(28), Kind.VERDICT)
     # As for a proportion of 0 of 28: 3.841 / 31.841.
     assert (found.low, found.high) == pytest.approx((-0.1206, 0.1206), abs=1e-4)
     assert found.p == 1.0
@@ -119,7 +133,7 @@ def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
 def test_over_suites_interval_and_test_agree(suites: list[list[float]]) -> None:
     for resampling in (Resampling(), FIXED):
         with using(resampling):
-            found = over_suites({str(k): items for k, items in enumerate(suites)}, verdicts=True, difference=True)
+            found = over_suites({str(k): items for k, items in enumerate(suites)}, Kind.VERDICT, difference=True)
         if not isnan(found.low):
             assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
 
@@ -130,7 +144,7 @@ def test_random_suites_have_the_spread_of_their_accuracies() -> None:
     spread = spread_over_suites([np.array(items, float) for items in values.values()])
     assert spread.variance == pytest.approx(np.var(accuracies, ddof=1) / 5)
     differences = {name: np.array(items) - 0.5 for name, items in values.items()}
-    found = over_suites(differences, difference=True)
+    found = over_suites(differences, Kind.NUMBER, difference=True)
     expected = stats.ttest_1samp(np.array(accuracies) - 0.5, 0)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
     assert found.method == "t(4); random: suites, items; only 5 suites"
@@ -139,7 +153,7 @@ def test_random_suites_have_the_spread_of_their_accuracies() -> None:
 def test_fixed_suites_have_the_spread_of_their_items() -> None:
     values = {"a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 5 + [0.0] * 15}
     with using(FIXED):
-        found = over_suites(values)
+        found = over_suites(values, Kind.VERDICT)
         spread = spread_over_suites([np.array(items) for items in values.values()])
     # Unbiased: p (1 - p) / (n - 1) of each, over 2**2.
     assert spread.variance == pytest.approx((0.75 * 0.25 / 39 + 0.25 * 0.75 / 19) / 4)
@@ -149,24 +163,24 @@ def test_fixed_suites_have_the_spread_of_their_items() -> None:
 
 def test_suites_that_agree_by_chance_are_no_more_certain_than_their_items() -> None:
     values = {"a": [1.0, 0.0] * 10, "b": [0.0, 1.0] * 10}
-    random = over_suites(values)
+    random = over_suites(values, Kind.VERDICT)
     with using(FIXED):
-        fixed = over_suites(values)
+        fixed = over_suites(values, Kind.VERDICT)
     assert (random.low, random.high) == (fixed.low, fixed.high)
     assert random.method == "Wilson; random: suites, items; only 2 suites"
 
 
 def test_one_suite_has_the_interval_of_its_items_wherever_it_stands() -> None:
     items = [1.0, 0.0, 1.0, 1.0]
-    assert over_suites({"a": items}) == of_items(items)
-    assert over_models({"a": np.array(items)[:, None]}) == of_items(items)
+    assert over_suites({"a": items}, Kind.VERDICT) == of_items(items, Kind.VERDICT)
+    assert over_models({"a": np.array(items)[:, None]}, Kind.VERDICT) == of_items(items, Kind.VERDICT)
 
 
 def test_a_suite_without_items_leaves_no_interval_and_one_of_a_single_item_is_named() -> None:
-    assert over_suites({"a": [0.0, 1.0], "b": []}).method == "no interval: no defined items in b"
-    assert over_suites({}).method == "no interval: no suites"
+    assert over_suites({"a": [0.0, 1.0], "b": []}, Kind.VERDICT).method == "no interval: no defined items in b"
+    assert over_suites({}, Kind.VERDICT).method == "no interval: no suites"
     with using(FIXED):
-        assert "one item, so no spread: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}).method
+        assert "one item, so no spread: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.VERDICT).method
 
 
 def test_clusters_are_as_in_survey_statistics() -> None:
@@ -176,7 +190,10 @@ def test_clusters_are_as_in_survey_statistics() -> None:
     spread = cluster_intervals.spread_of_clusters((values - values.mean()).ravel() / 12, {"words": names})
     assert spread is not None
     assert spread.variance == pytest.approx(values.mean(1).var(ddof=1) / 4)
-    assert of_clusters(values.ravel(), {"words": names}).method == "Wilson with t(3); random: words; only 4 words"
+    assert (
+        of_clusters(values.ravel(), Kind.VERDICT, {"words": names}).method
+        == "Wilson with t(3); random: words; only 4 words"
+    )
 
 
 def test_crossed_clusters_add_what_both_kinds_vary() -> None:
@@ -193,9 +210,9 @@ def test_crossed_clusters_add_what_both_kinds_vary() -> None:
 
 
 def test_a_kind_with_one_cluster_is_fixed() -> None:
-    found = of_clusters([0, 1, 1, 0], {"suites": list("abcd"), "models": ["m"] * 4})
+    found = of_clusters([0, 1, 1, 0], Kind.VERDICT, {"suites": list("abcd"), "models": ["m"] * 4})
     assert found.method == "Wilson with t(3); random: suites; fixed: models; only 4 suites"
-    assert of_clusters([0, 1], {"models": ["m", "m"]}).method == "no interval: fewer than two models"
+    assert of_clusters([0, 1], Kind.VERDICT, {"models": ["m", "m"]}).method == "no interval: fewer than two models"
 
 
 def test_seeds_widen_an_interval() -> None:
@@ -203,15 +220,19 @@ def test_seeds_widen_an_interval() -> None:
     alike = dict.fromkeys("ab", items)
     apart = {name: np.column_stack([np.ones(8), np.zeros(8), items[:, 0]]) for name in "ab"}
     with using(FIXED):
-        assert over_models(apart).high - over_models(apart).low > over_models(alike).high - over_models(alike).low
-        assert over_models(apart).method.endswith("random: models, items; fixed: suites; only 3 models")
+        width = {}
+        for name, values in (("apart", apart), ("alike", alike)):
+            found = over_models(values, Kind.VERDICT)
+            width[name] = found.high - found.low
+        assert width["apart"] > width["alike"]
+        assert over_models(apart, Kind.VERDICT).method.endswith("random: models, items; fixed: suites; only 3 models")
 
 
 def test_columns_leave_out_what_is_undefined() -> None:
     values = np.array([[1.0, np.nan], [0.0, np.nan], [1.0, 0.5]])
-    [(mean, found, n), (single, none, one)] = of_columns(values, "contexts")
+    [(mean, found, n), (single, none, one)] = of_columns(values, Kind.VERDICT, "contexts")
     assert (mean, n, single, one) == (2 / 3, 3, 0.5, 1)
-    assert found == of_items([1.0, 0.0, 1.0], "contexts")
+    assert found == of_items([1.0, 0.0, 1.0], Kind.VERDICT, "contexts")
     assert none.method == "no interval: fewer than two contexts"
 
 

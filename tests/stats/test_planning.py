@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from syntagm.errors import InputError, UsageError
+from syntagm.result import Kind
 from syntagm.stats import judgements, model_classes, planning, suite_intervals
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.judgements import Judgements
@@ -98,7 +99,7 @@ def test_classes_need_several_models_and_suites() -> None:
 def test_the_difference_of_classes_contains_suites_and_models() -> None:
     draw = np.random.default_rng(4)
     first, second = scores(draw, 0.0, 0.1, 3), scores(draw, 0.1, 0.1, 3)
-    value, found = model_classes.difference(first, second)
+    value, found = model_classes.difference(first, second, Kind.VERDICT)
     sides = [np.array([items.mean(axis=0) for items in values.values()]) for values in (first, second)]
     assert value == pytest.approx(sides[1].mean() - sides[0].mean())
     between = sum(float(table.mean(axis=0).var(ddof=1)) / 3 for table in sides)
@@ -108,10 +109,12 @@ def test_the_difference_of_classes_contains_suites_and_models() -> None:
     # One model each: the same as any comparison of two models.
     ones = [{suite: values[:, :1] for suite, values in side.items()} for side in (first, second)]
     pairs = {suite: (ones[1][suite] - ones[0][suite])[:, 0] for suite in first}
-    assert model_classes.difference(*ones)[1] == suite_intervals.over_suites(pairs, verdicts=True, difference=True)
+    assert model_classes.difference(*ones, Kind.VERDICT)[1] == suite_intervals.over_suites(
+        pairs, Kind.VERDICT, difference=True
+    )
     with using(Resampling(suites="fixed")):
-        assert "fixed: suites" in model_classes.difference(first, second)[1].method
-        assert "models" in model_classes.difference(first, second)[1].method
+        assert "fixed: suites" in model_classes.difference(first, second, Kind.VERDICT)[1].method
+        assert "models" in model_classes.difference(first, second, Kind.VERDICT)[1].method
 
 
 def people(draw: np.random.Generator, difference: float = 0.0) -> Judgements:
@@ -119,13 +122,14 @@ def people(draw: np.random.Generator, difference: float = 0.0) -> Judgements:
     item = (item + 5 * person) % 24
     second = (person + item) % 2 == 1
     log_odds = 1 + draw.normal(0, 0.7, 20)[person] + draw.normal(0, 0.8, 24)[item] + difference * second
-    return Judgements(person, item, (draw.random(240) < 1 / (1 + np.exp(-log_odds))).astype(float), second, ("a", "b"))
+    values = (draw.random(240) < 1 / (1 + np.exp(-log_odds))).astype(float)
+    return Judgements(person, item, values, Kind.VERDICT, second, ("a", "b"))
 
 
 def test_people_and_items_vary_as_in_the_pilot() -> None:
     draw = np.random.default_rng(8)
     judged = people(draw)
-    plain = Judgements(judged.people, judged.items, judged.values)
+    plain = Judgements(judged.people, judged.items, judged.values, Kind.VERDICT)
     pilot = planning.People(plain)
     assert pilot.load == 12
     assert pilot.people(24, 5) == 10
@@ -143,25 +147,27 @@ def test_conditions_differ_and_each_person_sees_both() -> None:
     pilot = planning.People(judged)
     assert pilot.difference == judgements.estimate(judged)[0] > 0.1
     assert planning.power(pilot, 0.2, items=24, each=10).power > 0.4
-    ratings = Judgements(judged.people, judged.items, judged.values + draw.normal(3, 1, 240), judged.second, ("a", "b"))
+    values = judged.values + draw.normal(3, 1, 240)
+    ratings = Judgements(judged.people, judged.items, values, Kind.NUMBER, judged.second, ("a", "b"))
     assert planning.power(planning.People(ratings), 0.5, items=24, each=10).power > 0.3
-    between = Judgements(judged.people, judged.items, judged.values, judged.people > 9, ("a", "b"))
+    between = Judgements(judged.people, judged.items, judged.values, Kind.VERDICT, judged.people > 9, ("a", "b"))
     with pytest.raises(UsageError, match="each person has one condition"):
         planning.People(between)
     with pytest.raises(UsageError, match="between 0 and 1"):
-        planning.People(Judgements(judged.people, judged.items, judged.values), 1.0)
+        planning.People(Judgements(judged.people, judged.items, judged.values, Kind.VERDICT), 1.0)
+    people_pilot = planning.People(Judgements(judged.people, judged.items, judged.values, Kind.VERDICT))
     with pytest.raises(UsageError, match="a mean of 1"):
-        planning.power(planning.People(Judgements(judged.people, judged.items, judged.values)), 0.5, items=9, each=3)
+        planning.power(people_pilot, 0.5, items=9, each=3)
 
 
 def test_the_test_of_judgements_agrees_with_their_interval() -> None:
     judged = people(np.random.default_rng(7))
-    plain = Judgements(judged.people, judged.items, judged.values)
+    plain = Judgements(judged.people, judged.items, judged.values, Kind.VERDICT)
     value, found = judgements.estimate(plain, 0.5)
     assert value == pytest.approx(judged.values.mean())
     assert judgements.estimate(plain, found.low)[1].p == pytest.approx(0.05)
     assert judgements.estimate(plain, found.high)[1].p == pytest.approx(0.05)
-    always = Judgements(judged.people, judged.items, np.ones(240))
+    always = Judgements(judged.people, judged.items, np.ones(240), Kind.VERDICT)
     assert judgements.estimate(always, 0.5)[1].p < 0.001
     assert found.p > judgements.estimate(always, 0.5)[1].p
 
@@ -170,7 +176,7 @@ def test_judgements_are_read_strictly(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("person,item,value,condition\np1,i1,1,a\np1,i2,0,b\np2,i1,1,b\np2,i2,1,a\n")
     found = judgements.read(path)
-    assert (found.names, found.judged, found.values.tolist()) == (("a", "b"), True, [1, 0, 1, 1])
+    assert (found.names, found.kind, found.values.tolist()) == (("a", "b"), Kind.VERDICT, [1, 0, 1, 1])
     for text, message in (
         ("person,value\np,1\n", "item"),
         ("person,item,value\np,i,yes\n", "'yes'"),

@@ -12,7 +12,7 @@ from toy_runs import FULL, agreement, pairs, toy_run
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import parse
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.store import Run
 from syntagm.stats import power
 from syntagm.stats.clustered import clustered
@@ -89,7 +89,7 @@ def test_shares_that_can_not_be_are_refused() -> None:
 def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
     # Eight clusters of five equal items: the variance of a mean is p (1 - p) / 8 instead of / 40.
     values = np.repeat([0, 1, 0, 1, 0, 1, 1, 0], 5)
-    found = clustered(values, {"words": [str(k // 5) for k in range(40)]})
+    found = clustered(values, Kind.VERDICT, {"words": [str(k // 5) for k in range(40)]})
     assert (found.value, found.n, found.count) == (0.5, 40, 8)
     # Of eight clusters, with n - 1 in place of n: 5 * 8 / 7.
     assert found.effect == pytest.approx(5 * 8 / 7)
@@ -99,18 +99,18 @@ def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
 
 def test_the_plain_interval_is_that_of_all_other_tables() -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
-    assert clustered(values, {"words": list("aabbcc")}).items == of_items(values)
+    assert clustered(values, Kind.VERDICT, {"words": list("aabbcc")}).items == of_items(values, Kind.VERDICT)
 
 
 def test_one_cluster_no_items_and_undefined_items() -> None:
-    one = clustered([0.0, 1.0, math.nan], {"words": ["a", "a", "b"]})
+    one = clustered([0.0, 1.0, math.nan], Kind.VERDICT, {"words": ["a", "a", "b"]})
     assert (one.n, one.count, one.value) == (2, 1, 0.5)
     assert math.isnan(one.clusters.low)
     assert one.clusters.method == "no interval: fewer than two words"
-    none = clustered([math.nan], {"words": ["a"]})
+    none = clustered([math.nan], Kind.VERDICT, {"words": ["a"]})
     assert (none.n, none.count) == (0, 0)
     assert math.isnan(none.value)
-    same = clustered([1.0] * 4, {"words": list("aabb")})
+    same = clustered([1.0] * 4, Kind.VERDICT, {"words": list("aabb")})
     # As certain as two words of which both are right.
     assert (same.items.high, same.clusters.high) == (1.0, 1.0)
     assert same.clusters.low < same.items.low < 1

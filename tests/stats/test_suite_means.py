@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.result import Group
+from syntagm.result import Group, Kind
 from syntagm.stats import suite_means
 from syntagm.stats.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
 from syntagm.views.methods import differences
@@ -34,7 +34,9 @@ def test_a_mean_over_suites_is_that_of_their_accuracies() -> None:
 
 
 def test_counts_and_items_have_the_same_interval() -> None:
-    counted, listed = (mean([sample], Group()) for sample in (of_counts("s", 3, 4), of_values("s", [1, 0, 1, 1])))
+    counted, listed = (
+        mean([sample], Group()) for sample in (of_counts("s", 3, 4), of_values("s", Kind.VERDICT, [1, 0, 1, 1]))
+    )
     assert (counted.low, counted.high) == (listed.low, listed.high)
 
 
@@ -71,7 +73,7 @@ def test_a_suite_without_defined_items_makes_the_mean_undefined() -> None:
     results = table(
         ("s", "1", "full_sentence", NAN), ("t", "1", "full_sentence", 1.0), ("t", "2", "full_sentence", 0.0)
     )
-    drawn = of_results(results, "full_sentence", TIE)
+    drawn = of_results(results, "full_sentence", Kind.VERDICT, TIE)
     assert list(drawn) == [("m", "s"), ("m", "t")]
     one = mean(list(drawn.values()), {})
     assert isnan(one.value)
@@ -86,7 +88,7 @@ def test_two_ways_to_ask_are_compared_item_by_item() -> None:
     # Item 1 holds under both, 2 under the first, 3 under the second, 4 is a tie under the second, 5 undefined under it.
     first = [("s", str(k), WHOLE, bits) for k, bits in enumerate((1.0, 1.0, -1.0, 1.0, 1.0), 1)]
     second = [("s", str(k), ONE, bits) for k, bits in enumerate((2.0, -2.0, 2.0, 0.0, NAN), 1)]
-    found = of_differences(table(*first, *second, ("t", "1", WHOLE, 1.0)), WHOLE, ONE, TIE)
+    found = of_differences(table(*first, *second, ("t", "1", WHOLE, 1.0)), WHOLE, ONE, Kind.VERDICT, TIE)
     # The suite t has one way only, and no difference.
     assert list(found) == [("m", "s")]
     sample = found["m", "s"]
@@ -96,7 +98,7 @@ def test_two_ways_to_ask_are_compared_item_by_item() -> None:
 
 def test_items_that_share_an_id_are_told_apart_by_their_order() -> None:
     rows = [("s", "1", WHOLE, 1.0), ("s", "1", WHOLE, -1.0), ("s", "1", ONE, 1.0), ("s", "1", ONE, -1.0)]
-    assert of_differences(table(*rows), WHOLE, ONE, TIE)["m", "s"].values.tolist() == [0, 0]
+    assert of_differences(table(*rows), WHOLE, ONE, Kind.VERDICT, TIE)["m", "s"].values.tolist() == [0, 0]
 
 
 def test_differences_pair_answers_so_that_what_is_the_same_differs_little() -> None:
@@ -110,4 +112,4 @@ def test_differences_pair_answers_so_that_what_is_the_same_differs_little() -> N
 
 def test_without_prefix_methods_there_is_nothing_to_compare() -> None:
     assert differences(table(("s", "1", WHOLE, 1.0)), TIE, {}) == []
-    assert suite_means.of_results(table(), WHOLE, TIE) == {}
+    assert suite_means.of_results(table(), WHOLE, Kind.VERDICT, TIE) == {}

@@ -4,31 +4,42 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from math import log2
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
 from toy_runs import agreement
 
 import syntagm as sg
+from syntagm.answers import Answers
 from syntagm.cli import main
-from syntagm.errors import RunError, UsageError
+from syntagm.errors import InputError, RunError, UsageError
 from syntagm.result import Kind
 from syntagm.runs.evaluate import run_suites as run
+from syntagm.suite import Item
 from syntagm.tasks import measures
+from syntagm.tasks.measure import Judgement, Measure
+from syntagm.tasks.reading import Reading
 
 LONGEST = '''
 """The surprisal of the most surprising token."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from syntagm.result import Kind
 from syntagm.tasks.measure import Judgement, Measure
 
 
 @dataclass(frozen=True, slots=True)
 class Longest(Measure):
     """In one condition, less a number of bits."""
+
+    kind: ClassVar[Kind] = Kind.BITS
 
     condition: str
     less: float = 0.0
@@ -73,6 +84,63 @@ def test_the_same_measures_go_on_and_others_are_refused(tmp_path: Path) -> None:
         run(model, [agreement()], tmp_path, measures=[measures.parse("surprisal(condition=bad)")])
     with pytest.raises(RunError, match="a run of the task measures; expected a run of the task predictions"):
         run(model, [agreement()], tmp_path)
+
+
+@dataclass(frozen=True, slots=True)
+class Given(Measure):
+    """Values that are given, for items in order."""
+
+    kind: ClassVar[Kind] = Kind.SHARE
+
+    values: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return "given"
+
+    def asks(self, item: Item) -> list[str]:
+        return []
+
+    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
+        return Judgement(self.values[int(item.id) - 1], 1, math.nan)
+
+
+def test_what_a_measure_declares_decides_its_interval_and_its_axis(tmp_path: Path) -> None:
+    def intervals(values: tuple[float, ...], kind: Kind) -> tuple[str, dict[str, Any]]:
+        measure = type("Given", (Given,), {"kind": kind})(values)
+        made = run(sg.load_model("toy"), [agreement()], tmp_path / f"{kind.value}{values}", measures=[measure])
+        assert made.record["kinds"] == {"given": kind.value}
+        [row] = sg.figure("scores", made, measure="given").to_frame().rows(named=True)
+        scale = sg.figure("scores", made, measure="given").spec["layer"][0]["encoding"]["x"].get("scale", {})
+        return row["method"], scale
+
+    shares, beyond = (0.1, 0.2, 0.9), (0.1, 0.2, 1.1)
+    assert intervals(shares, Kind.SHARE) == ("Wilson with t(2); random: items; only 3 items", {"domain": [0, 1]})
+    assert intervals(shares, Kind.MS) == ("t(2); random: items; only 3 items", {"zero": False})
+    assert intervals(beyond, Kind.MS) == ("t(2); random: items; only 3 items", {"zero": False})
+    with pytest.raises(
+        InputError, match=r"given, item 3 of agreement: the value 1\.1; expected shares between 0 and 1"
+    ):
+        intervals(beyond, Kind.SHARE)
+
+
+def test_runs_that_record_different_kinds_are_not_compared(tmp_path: Path) -> None:
+    folders = []
+    for kind in (Kind.SHARE, Kind.BITS):
+        measure = type("Given", (Given,), {"kind": kind})((0.1, 0.2, 0.9))
+        folders.append(run(sg.load_model("toy"), [agreement()], tmp_path / kind.value, measures=[measure]))
+    with pytest.raises(
+        RunError, match=r"measure given: shares between 0 and 1 in .*, numbers in bits in .*; expected val"
+    ):
+        sg.table("comparison", folders, measure="given")
+
+
+def test_a_measure_without_a_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = type("Lacking", (Given,), {"kind": None})
+    monkeypatch.setattr(measures, "entry_points", lambda group: [SimpleNamespace(name="lacking", load=lambda: lacking)])
+    with pytest.raises(
+        UsageError, match=r"measure lacking: no kind of its values; expected kind: ClassVar\[Kind\], one"
+    ):
+        measures.parse("lacking")
 
 
 @pytest.mark.parametrize(

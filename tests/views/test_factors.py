@@ -8,6 +8,7 @@ import pytest
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.suite import Item, Suite
@@ -49,7 +50,7 @@ def test_a_tag_of_numbers_is_in_their_order(run: Run) -> None:
     two, ten = rows
     assert (two["score"], ten["score"]) == (pytest.approx(2 / 3), 0.5)
     assert two["margin"] == pytest.approx((2 * MARGIN["dog"] + MARGIN["cat"]) / 3)
-    expected = interval.of_items([1.0, 0.0, 1.0])
+    expected = interval.of_items([1.0, 0.0, 1.0], Kind.VERDICT)
     assert (two["low"], two["high"]) == (expected.low, expected.high)
     bits = interval.of_numbers([MARGIN["dog"], MARGIN["cat"], MARGIN["dog"]])
     assert (two["margin_low"], two["margin_high"]) == pytest.approx((bits.low, bits.high))

@@ -20,7 +20,6 @@ from syntagm.result import Kind
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
-from syntagm.stats.paired import kind_of
 from syntagm.suite import Suite
 from syntagm.views import margins
 from syntagm.views.comparison import compare
@@ -68,25 +67,9 @@ def shares(*values: tuple[float, float]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=list(paired.PAIR_COLUMNS), orient="row")
 
 
-@pytest.mark.parametrize(
-    ("values", "margins", "kind"),
-    [
-        ([1.0, 0.0, NAN], [0.5, -0.5, NAN], Kind.VERDICT),
-        ([1.0, 0.5], [0.5, -0.5], Kind.SHARE),
-        ([1.0, 0.0], [NAN, NAN], Kind.SHARE),  # shares that happen to be whole
-        ([1.0, 0.0], [np.inf, NAN], Kind.VERDICT),
-        ([3.5, 0.0, NAN], [NAN, NAN, NAN], Kind.BITS),
-        ([NAN], [NAN], Kind.VERDICT),
-        ([], [], Kind.VERDICT),
-    ],
-)
-def test_what_the_values_of_a_measure_are(values: list[float], margins: list[float], kind: Kind) -> None:
-    assert kind_of(values, margins) is kind
-
-
 def test_shares_have_a_difference_and_nothing_that_holds() -> None:
     pairs_of_shares = shares((0.25, 0.75), (0.5, 0.5), (NAN, 0.1))
-    [found] = paired.by_suite(pairs_of_shares, (1e-4, 1e-4), margins=True)
+    [found] = paired.by_suite(pairs_of_shares, Kind.SHARE, (1e-4, 1e-4), margins=True)
     # Means .375 and .625 of the two items defined under both; differences .5 and 0.
     assert (found.a.value, found.b.value, found.n) == (0.375, 0.625, 2)
     # Two items: Student's, .25 -+ 12.706 * .25.
@@ -96,9 +79,9 @@ def test_shares_have_a_difference_and_nothing_that_holds() -> None:
     assert found.difference.method == "t(1); random: items; only 2 items, paired"
     assert (found.margin, found.verdicts, found.tested) == (None, None, False)
     assert np.isnan(found.p)
-    assert paired.over_suites(pairs_of_shares, (1e-4, 1e-4)).verdicts is None
+    assert paired.over_suites(pairs_of_shares, Kind.SHARE, (1e-4, 1e-4)).verdicts is None
     with pytest.raises(UsageError, match="w, whose values are shares"):
-        paired.refuse_others_than_verdicts(pairs_of_shares, "discordant")
+        paired.refuse_others_than_verdicts("w", Kind.SHARE, "discordant")
 
 
 def test_compare_of_shares(folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

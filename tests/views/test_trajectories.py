@@ -12,6 +12,7 @@ from toy_runs import agreement, toy_run
 from syntagm.cli import main
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, RunError, UsageError
+from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.stats.bootstrap import Resampling, using
@@ -153,7 +154,7 @@ def curve_of(*suites: list[list[float]]) -> Curve:
     matrices = {f"s{k}": np.array(values).T for k, values in enumerate(suites)}
     places = range(len(suites[0]))
     with using(Resampling(suites="fixed")):
-        return trajectories._curve("series", "all", [1.0 + k for k in places], places, matrices, [0.5])
+        return trajectories._curve("series", "all", [1.0 + k for k in places], places, matrices, [0.5], Kind.VERDICT)
 
 
 def test_draws_without_a_defined_item_are_left_out() -> None:
@@ -165,7 +166,7 @@ def test_draws_without_a_defined_item_are_left_out() -> None:
     # One item, and none, have no interval.
     assert np.isnan([found.low[2:], found.high[2:]]).all()
     # Where all are defined it is the interval of any accuracy.
-    same = of_items(whole)
+    same = of_items(whole, Kind.VERDICT)
     assert (found.low[0], found.high[0]) == (same.low, same.high)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.io.number import counted
 from syntagm.papers.hu2020.study import Study
+from syntagm.result import Kind
 from syntagm.stats import clustered, score, suite_intervals
 from syntagm.views import circuits, classes, modifiers, perplexity
 from syntagm.views.classes import INSTANCE, UNITS
@@ -46,7 +47,7 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
 
 def figure1(study: Study) -> Figure:
     """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled."""
-    table = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score", UNITS)
+    table = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score", Kind.SHARE, UNITS)
     subtitle = [
         f"syntactic generalization: share of correct items, mean of {study.counted}{_pooled(study)}",
         "95% interval, for other suites and models; n: number of suite scores",
@@ -74,10 +75,13 @@ def figure3(study: Study) -> Figure:
     """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus."""
     deltas = labelled(study, study.deltas())
     panels = [
-        clustered.means(deltas, ["model"], "delta", CORPORA).sort("value", descending=True).rename({"model": "name"})
+        clustered.means(deltas, ["model"], "delta", Kind.NUMBER, CORPORA)
+        .sort("value", descending=True)
+        .rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            clustered.means(in_order(study, subset), ["corpus"], "delta", CLASSES).rename({"corpus": "name"})
+            clustered.means(in_order(study, subset), ["corpus"], "delta", Kind.NUMBER, CLASSES)
+            .rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
             for series, subset in _with_and_without(study, deltas)
         ],
@@ -94,8 +98,9 @@ def figure3(study: Study) -> Figure:
 
 def figure4_by_class(study: Study) -> Figure:
     """Draw deltas by circuit and model class."""
-    means = clustered.means(_circuits(study, "delta"), ["circuit", "model"], "delta", CORPORA)
-    order = clustered.means(labelled(study, study.deltas()), ["model"], "delta").sort("value", descending=True)["model"]
+    means = clustered.means(_circuits(study, "delta"), ["circuit", "model"], "delta", Kind.NUMBER, CORPORA)
+    of_models = clustered.means(labelled(study, study.deltas()), ["model"], "delta", Kind.NUMBER)
+    order = of_models.sort("value", descending=True)["model"]
     table = _ranked(means.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     return circuits.draw(
         table, "score delta", "Score deltas by circuit and model class", [*_per_model(table, "corpora"), *study.remarks]
@@ -105,7 +110,7 @@ def figure4_by_class(study: Study) -> Figure:
 def figure4_by_corpus(study: Study) -> Figure:
     """Draw deltas by circuit and corpus, with and without the models that the paper excludes."""
     tables = [
-        clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", CLASSES).with_columns(
+        clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", Kind.NUMBER, CLASSES).with_columns(
             series=pl.lit(series)
         )
         for series, subset in _with_and_without(study, _circuits(study, "delta"))
@@ -123,11 +128,12 @@ def figure5(study: Study) -> Figure:
     """Draw scores by circuit and model; a single instance has the interval of its suites."""
     rows = _circuits(study, "score")
     repeated = rows.filter(pl.struct(*INSTANCE).n_unique().over("model", "circuit") > 1)
-    means = clustered.means(repeated, ["circuit", "model"], "score", CORPORA)
+    means = clustered.means(repeated, ["circuit", "model"], "score", Kind.SHARE, CORPORA)
     single = _single(study, rows.filter(pl.struct(*INSTANCE).n_unique().over("model", "circuit") == 1))
     table = pl.concat([means.select(single.columns), single]).rename({"model": "name"})
     kinds = labelled(study, study.items).select(name="model", series="kind").unique(maintain_order=True)
-    order = clustered.means(labelled(study, study.scores()), ["model"], "score").sort("value", descending=True)["model"]
+    of_models = clustered.means(labelled(study, study.scores()), ["model"], "score", Kind.SHARE)
+    order = of_models.sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
     subtitle = [
         *(_per_model(means, "corpora") if len(means) else []),
@@ -145,7 +151,7 @@ def figure5(study: Study) -> Figure:
 
 def figure6(study: Study) -> Figure:
     """Draw the scores of suites with and without modifiers."""
-    means = clustered.means(modified(study), ["model", "kind", "modifier"], "score", PAIRED)
+    means = clustered.means(modified(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
     pairs = modified(study)["pair"].n_unique()
     subtitle = [
         f"mean of {counted(pairs, 'suite')} each{_pooled(study)}; 95% interval, for other suites and models",
@@ -236,7 +242,7 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int, str]:
         str(suite): suite_items["value"].filter(suite_items["value"].is_not_nan()).to_numpy()
         for (suite,), suite_items in items.group_by(["suite"], maintain_order=True)
     }
-    found = suite_intervals.over_suites(values)
+    found = suite_intervals.over_suites(values, Kind.VERDICT)
     n = sum(len(items_of_suite) for items_of_suite in values.values())
     return found.low, found.high, n, score.over(len(values), found.method)
 

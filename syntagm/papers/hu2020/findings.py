@@ -18,6 +18,7 @@ from syntagm.papers.hu2020.preparation import chances_of, prepared
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
+from syntagm.result import Kind
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
 from syntagm.views.classes import UNITS, by_circuit
@@ -146,7 +147,7 @@ class Findings:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model"], "score", UNITS)
+        return clustered.means(self.study.scores(), ["model"], "score", Kind.SHARE, UNITS)
 
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)

@@ -24,6 +24,7 @@ from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
+from syntagm.result import Kind
 from syntagm.stats import clustered
 from syntagm.views.classes import UNITS
 
@@ -69,7 +70,7 @@ def with_note(table: Table, suites: str) -> Table:
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
     parts = [
-        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", UNITS).with_columns(
+        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS).with_columns(
             suites=pl.lit(int(suites))
         )
         for suites in SUITES

@@ -138,9 +138,10 @@ def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[C
     table, predictions = run.results(), estimates.predictions(run, "first")
     counted = {name: indices for name, indices in predictions.items() if name not in ASIDE}
     labels = {suite.name: suite.tags["circuit"] for suite in run.suites if "circuit" in suite.tags}
-    overall = score.score(table, counted, run.tolerance)
-    everything = score.score(table, predictions, run.tolerance)
-    by_circuit = score.score(table, counted, run.tolerance, tag="circuit", labels=labels)
+    kind = run.kind("first")
+    overall = score.score(table, counted, kind, run.tolerance)
+    everything = score.score(table, predictions, kind, run.tolerance)
+    by_circuit = score.score(table, counted, kind, run.tolerance, tag="circuit", labels=labels)
     by_suite = estimates.accuracies(run, "first")
     values = {estimate.group["circuit"]: estimate.value for estimate in by_circuit}
     values |= {estimate.group.suite: estimate.value for estimate in by_suite}

@@ -11,6 +11,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, modified
 from syntagm.papers.hu2020.study import Study
+from syntagm.result import Kind
 from syntagm.stats import clustered
 from syntagm.stats.association import METHODS, association
 from syntagm.views.classes import INSTANCE, UNITS, suite_means
@@ -46,7 +47,9 @@ def classes(study: Study) -> Table:
     )
     lines = []
     for row in (
-        clustered.means(rows, ["model", "kind"], "score", UNITS).sort("value", descending=True).iter_rows(named=True)
+        clustered.means(rows, ["model", "kind"], "score", Kind.SHARE, UNITS)
+        .sort("value", descending=True)
+        .iter_rows(named=True)
     ):
         of_model = rows.filter(pl.col("model") == row["model"])
         numbers = (row["value"], row["low"], row["high"], row["n"])
@@ -79,8 +82,9 @@ def cells(study: Study) -> Table:
     """Make the table of score, delta and perplexity of each model class on each corpus."""
     instances = labelled(study, study.instances().filter(pl.col("corpus") != ""))
     keys = ["model", "corpus"]
-    scores = clustered.means(labelled(study, study.scores().filter(pl.col("corpus") != "")), keys, "score", UNITS)
-    means = clustered.means(labelled(study, study.deltas()), keys, "delta").select(*keys, delta="value")
+    trained = labelled(study, study.scores().filter(pl.col("corpus") != ""))
+    scores = clustered.means(trained, keys, "score", Kind.SHARE, UNITS)
+    means = clustered.means(labelled(study, study.deltas()), keys, "delta", Kind.NUMBER).select(*keys, delta="value")
     ppl = pl.col("perplexity")
     perplexity = instances.group_by(keys, maintain_order=True).agg(
         pl.len().alias("seeds"),
@@ -110,8 +114,9 @@ def deltas(study: Study) -> Table:
     for by, other, subset in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
         without = [study.label(name) for name in study.absent] if by == "corpus" else []
         units = CORPORA if other == "corpus" else CLASSES
-        means = clustered.means(subset.filter(~pl.col("model").is_in(without)), [by], "delta", units)
-        pooled = {row[by]: row["value"] for row in clustered.means(subset, [by], "delta").iter_rows(named=True)}
+        means = clustered.means(subset.filter(~pl.col("model").is_in(without)), [by], "delta", Kind.NUMBER, units)
+        all_rows = clustered.means(subset, [by], "delta", Kind.NUMBER)
+        pooled = {row[by]: row["value"] for row in all_rows.iter_rows(named=True)}
         for row in means.iter_rows(named=True):
             mean = _mean_of_means(subset.filter(pl.col(by) == row[by]), other, "delta")
             rows.append(
@@ -160,7 +165,8 @@ def suites(study: Study) -> Table:
 def suite_intervals(study: Study) -> Table:
     """Make the table of scores by suite with intervals, a row per suite and class; items are crossed with models."""
     items = labelled(study, study.items).filter(pl.col("value").is_not_nan())
-    estimates = clustered.means(items, ["suite", "model"], "value", {"items": ("item",), "models": INSTANCE}).sort(
+    units = {"items": ("item",), "models": INSTANCE}
+    estimates = clustered.means(items, ["suite", "model"], "value", Kind.VERDICT, units).sort(
         "suite", maintain_order=True
     )
     numbers = items.group_by("suite", "model").agg(pl.col("item").n_unique().cast(pl.Int64).alias("n"))
@@ -185,8 +191,10 @@ def modifiers(study: Study) -> Table:
     rows: list[Row] = []
     for subset in subsets_of_pairs:
         keys = ["model", "pair"]
-        plain, with_them = (clustered.means(subset, keys, name)["value"] for name in (PLAIN, MODIFIED))
-        both = clustered.means(subset, keys, "difference", PAIRED).with_columns(plain=plain, modified=with_them)
+        plain, with_them = (clustered.means(subset, keys, name, Kind.SHARE)["value"] for name in (PLAIN, MODIFIED))
+        both = clustered.means(subset, keys, "difference", Kind.NUMBER, PAIRED).with_columns(
+            plain=plain, modified=with_them
+        )
         both = both.sort(pl.col("pair").replace_strict(order, default=-1, return_dtype=pl.Int64), maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)

@@ -45,5 +45,5 @@ def by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tuple
     names = {suite: construction for construction, members in suites.items() for suite in members}
     rows = run.results().filter(pl.col("suite").is_in(list(names)))
     pooled = rows.with_columns(pl.col("suite").replace_strict(names, return_dtype=pl.String))
-    estimates_of_groups = score.accuracy(pooled, run.tolerance)
+    estimates_of_groups = score.accuracy(pooled, run.kind, run.tolerance)
     return {(estimate.group.suite, estimate.group.measure): estimate for estimate in estimates_of_groups}

@@ -148,7 +148,7 @@ def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
     labels = {item: f"{suite} {main} {embedded}" for item, (main, embedded) in numbers.items()}
     rows = run.results(suite).filter(pl.col("measure") == MEASURE)
     labelled = rows.with_columns(suite=pl.col("item").replace_strict(labels, return_dtype=pl.String))
-    return {keys[estimate.group.suite]: estimate for estimate in score.accuracy(labelled, run.tolerance)}
+    return {keys[estimate.group.suite]: estimate for estimate in score.accuracy(labelled, run.kind, run.tolerance)}
 
 
 def _main_and_embedded(tags: Mapping[str, str], suite: str) -> tuple[str, str]:

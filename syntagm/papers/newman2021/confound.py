@@ -15,7 +15,7 @@ import polars as pl
 from syntagm import word_list
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.newman2021.rows import rows, signatures
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Kind
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.views.gaps import kept, lemma_groups
@@ -148,5 +148,5 @@ def right_contexts(runs: Runs) -> Table | None:
 
 def _means(table: pl.DataFrame) -> Iterator[Cell]:
     values = table.select("equal_weight", "model_weight").to_numpy()
-    for mean, found, _ in interval.of_columns(values, "contexts"):
+    for mean, found, _ in interval.of_columns(values, Kind.SHARE, "contexts"):
         yield from (None if np.isnan(number) else number for number in (mean, found.low, found.high))

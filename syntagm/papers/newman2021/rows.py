@@ -6,7 +6,7 @@ from typing import Any
 
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired_intervals
@@ -68,7 +68,7 @@ def _paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
     """Estimate the mean of MW minus EW, paired by context."""
     table = contexts(run, suites)
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
-    found = paired_intervals.of_difference(differences, verdicts=False, units="contexts")
+    found = paired_intervals.of_difference(differences, Kind.SHARE, "contexts")
     value = float(differences.mean()) if len(differences) else float("nan")
     return Estimate(
         group, value, found.low, found.high, len(differences), found.method, 0, len(table) - len(differences)

@@ -7,6 +7,7 @@ import numpy as np
 from syntagm.errors import InputError
 from syntagm.io import csv, json, utf8
 from syntagm.papers.warstadt2020.paradigms import published
+from syntagm.result import Kind
 from syntagm.stats import suite_means
 from syntagm.stats.score import Sample
 from syntagm.stats.suite_means import Key
@@ -95,7 +96,7 @@ def people(judgements: Judgements) -> dict[Key, Sample]:
     for suite in published():
         if suite in judgements:
             rates = [float(np.mean(chosen)) for chosen in judgements[suite].values()]
-            samples[PEOPLE, suite] = suite_means.of_values(suite, rates)
+            samples[PEOPLE, suite] = suite_means.of_values(suite, Kind.SHARE, rates)
     return samples
 
 

@@ -67,7 +67,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
             raise RunError(run.place, f"no suite with the prediction {MEASURE}", "at least one", cure)
         known |= paradigms(suites)
         results = run.results().with_columns(model=pl.lit(name))
-        by_suite = suite_means.of_results(results, MEASURE, run.tolerance)
+        by_suite = suite_means.of_results(results, MEASURE, run.kind(MEASURE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     if not samples:
         return {}

@@ -121,7 +121,7 @@ def outputs(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     bare = points.with_columns(low=pl.lit(nan), high=pl.lit(nan), n=pl.lit(1, pl.Int64), method=pl.lit(""))
     title = "Accuracy by amount of training text"
     several = means.filter(pl.col("samples") > 1).select(list(learning_curve.SCHEMA))
-    yield "learning_curve", learning_curve.draw(bare, humans, title, several, "other samples of the corpus")
+    yield "learning_curve", learning_curve.draw(bare, humans, title, several, units="other samples of the corpus")
 
 
 def over_samples(points: pl.DataFrame, samples: Mapping[str, int]) -> pl.DataFrame:
@@ -179,7 +179,7 @@ def _accuracies(finished: _Finished) -> Accuracies:
     for model, run in finished:
         known |= paradigms([suite for suite in run.suites if methods.WHOLE in suite.predictions])
         results = run.results().with_columns(model=pl.lit(measured.cell(model).name))
-        by_suite = suite_means.of_results(results, methods.WHOLE, run.tolerance)
+        by_suite = suite_means.of_results(results, methods.WHOLE, run.kind(methods.WHOLE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     return Accuracies(tables.means(samples, known), samples, known)
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.scores import judged
+from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
 from syntagm.stats.interval import LEVEL
@@ -93,9 +94,8 @@ def _comparable(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]
 def _pair(
     number: int, a: Column[Run], b: Column[Run], shared: dict[str, Subject[Run]], pairs: pl.DataFrame
 ) -> ModelPair:
-    paired.refuse_others_than_verdicts(pairs, "separation")
-    tolerances = (a.run.tolerance, b.run.tolerance)
-    suites = [(shared[comparison.group.suite], comparison) for comparison in paired.by_suite(pairs, tolerances)]
+    kind, tolerances = Kind.VERDICT, (a.run.tolerance, b.run.tolerance)  # others are not compared, see `compare`
+    suites = [(shared[comparison.group.suite], comparison) for comparison in paired.by_suite(pairs, kind, tolerances)]
     # Suites that can't be compared come last.
     suites.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
-    return ModelPair(number, a, b, paired.over_suites(pairs, tolerances), tuple(suites))
+    return ModelPair(number, a, b, paired.over_suites(pairs, kind, tolerances), tuple(suites))

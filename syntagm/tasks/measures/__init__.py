@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from syntagm import registry
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.tasks.measure import Measure
 
 GROUP = "syntagm.measures"
@@ -80,6 +81,9 @@ def _checked(kind: Any, name: str) -> Any:
         raise UsageError(
             f"measure {name}", f"{kind!r}", "a frozen dataclass derived from syntagm.tasks.measure.Measure"
         )
+    if not isinstance(getattr(kind, "kind", None), Kind):
+        expected = "kind: ClassVar[Kind], one of " + ", ".join(f"Kind.{member.name}" for member in Kind)
+        raise UsageError(f"measure {name}", "no kind of its values", expected)
     return kind
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from syntagm.answers import Answers
+from syntagm.result import Kind
 from syntagm.suite import Item
 from syntagm.tasks.measure import Judgement, Measure
 from syntagm.tasks.reading import Reading
@@ -17,6 +19,8 @@ class Surprisal(Measure):
         condition: the condition whose sentence is measured.
         region: the name of the region; "*" is the whole sentence.
     """
+
+    kind: ClassVar[Kind] = Kind.BITS
 
     condition: str
     region: str = "*"

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.store import Run
 from syntagm.stats import gap_shares, interval
 from syntagm.stats.interval import Interval
@@ -76,12 +76,13 @@ def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]
     columns |= {f"invalid{cut}": np.isnan(columns[f"equal_weight{cut}"]).astype(np.float64) for cut in cuts}
     if not len(table):
         return
-    values = np.column_stack(list(columns.values()))
-    for name, (mean, found, n) in zip(columns, interval.of_columns(values, "contexts"), strict=True):
+    for name, column in columns.items():
+        kind = Kind.VERDICT if name.startswith("invalid") else Kind.SHARE
+        [(mean, found, n)] = interval.of_columns(column[:, None], kind, "contexts")
         ends = found
         if name in _CROSSED and n > 1:
             ends = _crossed(name, columns[name], pl.concat([kept.lemmas(run, suite) for suite in suites])) or found
-        yield Estimate(replace(group, measure=name), mean, ends.low, ends.high, n, ends.method, 0, len(values) - n)
+        yield Estimate(replace(group, measure=name), mean, ends.low, ends.high, n, ends.method, 0, len(table) - n)
 
 
 _CROSSED = ("equal_weight", "model_weight")
@@ -110,7 +111,7 @@ def _tse(run: Run, group: Group, suites: Sequence[str]) -> Estimate:
     rows = pl.concat([run.results(name).filter(pl.col("measure") == "tse") for name in suites])
     defined = rows.filter(pl.col("value").is_not_nan())
     values = defined["value"].to_numpy()
-    found = interval.of_items(values)
+    found = interval.of_items(values, Kind.VERDICT)
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     mean = float(values.mean()) if len(values) else np.nan
     ends = found.low, found.high

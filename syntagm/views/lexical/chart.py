@@ -13,10 +13,12 @@ from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, or_none, shown
+from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
+from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "word": pl.String, "frequency": pl.Float64, "value": pl.Float64,
@@ -38,7 +40,14 @@ def draw_figure(
     words: WordList = "verbs",
     unigrams: Text = "",
 ) -> Figure:
-    """Draw the words of runs by their frequency."""
+    """Draw the words of runs by their frequency.
+
+    Raises:
+        UsageError: the values of the measure are not from 0 to 1.
+    """
+    if not (kind := shared_kind(runs, measure)).bounded:
+        found = f"{measure}, whose values are {kind.described}"
+        raise UsageError("figure lexical", found, "verdicts or shares", "The table `lexical` shows their means.")
     return draw(of_words(runs, by, suite, measure, words, unigrams), f"Accuracy by {by}")
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.result import Estimate
+from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -81,23 +81,24 @@ def _of_run(
         results = verdicts(run, measure, name)
         rows = labelled(run, name, results, by) if len(results) else None
         if rows is not None:
-            accuracies = by_label(rows, run.tolerance, name)
+            accuracies = by_label(rows, run.kind(measure), run.tolerance, name)
             known = {word: count for word in accuracies if (count := counts.of(word)) is not None}
             association, missing = with_frequency(accuracies, known)
             yield Words(model, names[name, record.hash], accuracies, known, association, missing, counts.about)
 
 
-def by_label(rows: pl.DataFrame, tolerance: float, suite: str) -> dict[str, Estimate]:
+def by_label(rows: pl.DataFrame, kind: Kind, tolerance: float, suite: str) -> dict[str, Estimate]:
     """Compute the accuracy for each label, in alphabetical order.
 
     Arguments:
         rows: the results of one model, suite and measure, with the column `label`.
+        kind: the kind of their values.
         tolerance: margins within this many bits are ties.
         suite: the name of the suite; the random numbers depend on it and on the label.
     """
     ordered = rows.sort("label", maintain_order=True).with_columns(suite=pl.lit(f"{suite}/") + pl.col("label"))
     labels = ordered["label"].unique(maintain_order=True).to_list()
-    return dict(zip(labels, score.accuracy(ordered, tolerance), strict=True))
+    return dict(zip(labels, score.accuracy(ordered, lambda _: kind, tolerance), strict=True))
 
 
 def with_frequency(

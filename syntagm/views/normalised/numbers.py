@@ -50,7 +50,7 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
 
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
-    """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy(rows, 0.0)`.
+    """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy`.
 
     There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has several
     predictions about whole sentences, the name of the prediction is added, as in `slor(grammatical_intrusive)`. The

@@ -7,6 +7,7 @@ import polars as pl
 
 from syntagm.drawing.table import Cell, Table, cells
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -74,7 +75,7 @@ def _rows(
         if not suite or record.name == suite:
             for prediction, name, rows, bits in _measures(run, record, source, tokens):
                 if not by or name in ("bits", by):
-                    [estimate] = score.accuracy(rows, 0.0)
+                    [estimate] = score.accuracy(rows, lambda _: Kind.VERDICT, 0.0)
                     discordant = _discordant(rows, bits)
                     yield (names[record.name, record.hash], prediction, name, model, *cells(estimate), *discordant)
 

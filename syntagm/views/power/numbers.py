@@ -124,7 +124,7 @@ def of_runs(
     found, skipped = pairs_of_runs(runs, measure, "power")
     curves: list[Curve] = []
     for pair in found:
-        paired.refuse_others_than_verdicts(pair.pairs, "power")
+        paired.refuse_others_than_verdicts(measure, pair.kind, "power")
         pilot = TwoModels(paired.differences(pair.pairs))
         curves.append(_curve(pair.a, pair.b, pilot, difference, _grid(_suites(pilot, suites), items)))
     resampling = bootstrap.current()

@@ -15,9 +15,10 @@ from syntagm.drawing.text import distinct, numbers, spoken
 from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats.paired import kind_of
+from syntagm.views.gaps import kept
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import accuracies, by_group, chance_of_suite, panel_tag, verdicts
+from syntagm.views.scores.numbers import accuracies, by_group, chance_of_suite, panel_tag
+from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
@@ -40,21 +41,19 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
             estimates.append(replace(estimate, group=Group(model, title, measure)))
             chance[title] = chance_of_suite(record, measure).value
             groups[title] = (record.group(tag) or f"no {tag}") if tag else ""
-    if all(_judged(run, measure) for run in runs):
-        return draw(estimates, chance, "Accuracy by suite", groups=groups)
-    return draw(estimates, chance, f"{measure} by suite", of_shares=f"mean {measure}", groups=groups)
-
-
-def _judged(run: Run, measure: str) -> bool:
-    results = verdicts(run, measure)
-    return kind_of(results["value"], results["margin"]) is Kind.VERDICT
+    kind = shared_kind(runs, measure)
+    noun = "context" if kept.over_gaps(runs[0]) else "item"
+    title = "Accuracy by suite" if kind is Kind.VERDICT else f"{measure} by suite"
+    return draw(estimates, chance, title, kind, f"mean {measure}", noun, groups)
 
 
 def draw(
     estimates: Sequence[Estimate],
     chance: Mapping[str, float] | None = None,
     title: str = "",
-    of_shares: str = "",
+    kind: Kind = Kind.VERDICT,
+    quantity: str = "",
+    noun: str = "",
     groups: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw the scores of models on suites, with one row for each suite.
@@ -63,7 +62,9 @@ def draw(
         estimates: one estimate for each model and suite, with both in its group, and optionally the measure. No dot is
             drawn for nan.
         chance: suite -> chance level; nan or absent if unknown.
-        of_shares: the name of the values if they are not accuracies.
+        kind: the kind of the values whose means are drawn; those of verdicts are accuracies.
+        quantity: what the means are if they are no accuracies.
+        noun: what they are means over.
         groups: suite -> the group whose panel it is in. Groups and the suites in them are sorted by their mean over
             models, the highest first. If None, suites are in the given order.
     """
@@ -87,12 +88,13 @@ def draw(
             "height": max(16, 9 * len(models) + 6) * max(1, len(members)),
             "data": {"values": [value for value in values if value["suite"] in of_group]},
             "layer": _layers(
-                series, [suites[suite] for suite in members], of_shares or "accuracy", labelled, len(suites) > MANY
+                series, [suites[suite] for suite in members], kind, quantity, labelled, len(suites) > MANY
             ),
         }
         plots.append(plot | ({"title": heading(group, fontWeight="bold")} if len(panels) > 1 else {}))
-    quantity = f"{of_shares} over contexts" if of_shares else "proportion of items whose prediction holds"
-    subtitle = f"{quantity}, 95% interval" + ("; grey tick: chance" if known else "")
+    judged = kind is Kind.VERDICT
+    explained = "proportion of items whose prediction holds" if judged else f"{quantity} over {noun}s"
+    subtitle = f"{explained}, 95% interval" + ("; grey tick: chance" if known else "")
     spec = pile(plots, 10) if len(plots) > 1 else plots[0]
     return Figure(finish(spec, title, subtitle), table)
 
@@ -109,11 +111,14 @@ def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, objec
     return {"model": model, "suite": suite, **numbers(row, "value", "low", "high", "chance"), "said": description}
 
 
-def _layers(models: Series, suites: Sequence[str], measured: str, labelled: bool, on_top: bool) -> list[Spec]:
+def _layers(
+    models: Series, suites: Sequence[str], kind: Kind, quantity: str, labelled: bool, on_top: bool
+) -> list[Spec]:
     place: Spec = {"y": axes.names("suite", suites, offset=6)}
     beside = place | {"yOffset": models.place}
-    accuracy = axes.proportion(
-        measured if labelled else "", orient="top" if on_top else "bottom", labels=labelled, domain=labelled,
+    title = "accuracy" if kind is Kind.VERDICT else quantity
+    accuracy = axes.mean(
+        kind, title if labelled else "", orient="top" if on_top else "bottom", labels=labelled, domain=labelled,
         tickSize=5 if labelled else 0,
     )  # fmt: skip
     chance = place | {"x": axes.of(accuracy, "chance")}

@@ -51,7 +51,7 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
 
 def _accuracies(run: Run, results: pl.DataFrame) -> list[Estimate]:
     """Compute accuracies; in fill runs, with the intervals of `views.gaps.estimates`, which know contexts and lemmas."""
-    computed = score.accuracy(results, run.tolerance)
+    computed = score.accuracy(results, run.kind, run.tolerance)
     if not kept.over_gaps(run):
         return computed
     of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gap_estimates.estimates(run)}
@@ -195,4 +195,4 @@ def by_group(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str]) -
 
 def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:
     labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
-    return score.score(results, predictions(run, rule), run.tolerance, rule, tag, labels)
+    return score.score(results, predictions(run, rule), run.kind(rule), run.tolerance, rule, tag, labels)

@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import RunError
+from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import matching, score
 from syntagm.views.scores.numbers import predictions
@@ -28,6 +29,24 @@ def shared_suites(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
     if not shared:
         raise RunError(runs[0].place, "no suite has the same content in all runs", "at least one")
     return shared, [name for name in names if name not in shared]
+
+
+def shared_kind(runs: Sequence[Run], measure: str) -> Kind:
+    """Return the kind of the values of a measure, which must be the same in all runs that have it.
+
+    Arguments:
+        measure: the name of a measure, or a rule of `stats.score`.
+
+    Raises:
+        RunError: the runs record different kinds.
+    """
+    kinds = {run.kind(measure): run for run in runs if any(suite.predictions_for(measure) for suite in run.suites)} or {
+        runs[0].kind(measure): runs[0]
+    }
+    if len(kinds) > 1:
+        found = ", ".join(f"{kind.described} in {run.place}" for kind, run in kinds.items())
+        raise RunError(f"measure {measure}", found, "values of one kind in all runs")
+    return next(iter(kinds))
 
 
 def values_of(runs: Sequence[Run], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:

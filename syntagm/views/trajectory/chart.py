@@ -124,7 +124,7 @@ def _panel(
     rings = [ring for curve in curves if (ring := _ring(curve, names[curve.series], level, linear))]
     suites = counted(curves[0].suites, "suite")
     title = panels.heading(curves[0].group.replace("_", " "), suites, anchor="start")
-    upright = axes.proportion("score")
+    upright = axes.mean(curves[0].kind, "score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
     area = {"x": across, **axes.spread(upright), "color": series.colour}
     description = {"description": {"field": "said"}}

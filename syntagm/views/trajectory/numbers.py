@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
+from syntagm.result import Kind
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, interval, suite_intervals
 from syntagm.views.options import Named, Reader
 from syntagm.views.scores.numbers import chance_of_suite
-from syntagm.views.scores.shared import shared_suites, values_of
+from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 from syntagm.views.trajectory.places import Places, Point, places
 
 _ITEM = ("item", "occurrence")
@@ -63,6 +64,7 @@ class Curve:
         method: the bootstrap, and the units.
         each: position and score of each run, for slopes. Shapes (runs,).
         chance: the score by chance; nan if unknown.
+        kind: the kind of the values whose means the scores are.
     """
 
     series: str
@@ -80,6 +82,7 @@ class Curve:
     method: str
     each: tuple[NDArray[np.float64], NDArray[np.float64]]
     chance: float
+    kind: Kind
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
@@ -101,6 +104,7 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
     matrices = values_of(
         [point.run for point in points], [suite for suites in groups.values() for suite in suites], measure
     )
+    kind = shared_kind([point.run for point in points], measure)
     computed = []
     for group, suites in groups.items():
         of_group = {suite: matrices[suite] for suite in suites}
@@ -108,7 +112,7 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
         for series in dict.fromkeys(point.series for point in points):
             places = [k for k, point in enumerate(points) if point.series == series]
             at = [points[k].at for k in places]
-            computed.append(_curve(series, group, at, places, of_group, chance))
+            computed.append(_curve(series, group, at, places, of_group, chance, kind))
     return computed
 
 
@@ -192,7 +196,7 @@ def _groups(run: Run, shared: Sequence[str], by: str, measure: str) -> dict[str,
 
 def _curve(
     series: str, group: str, at: Sequence[float], runs: Sequence[int],
-    matrices: Mapping[str, NDArray[np.float64]], chance: Sequence[float],
+    matrices: Mapping[str, NDArray[np.float64]], chance: Sequence[float], kind: Kind,
 ) -> Curve:  # fmt: skip
     """Make the curve of a series.
 
@@ -200,6 +204,7 @@ def _curve(
         at: the position of each run.
         runs: the columns of the runs in the matrices.
         matrices: suite -> values. Shapes (items, runs).
+        kind: the kind of the values.
     """
     places = sorted(set(at))
     at_place = [[k for k, position in enumerate(at) if position == place] for place in places]
@@ -209,7 +214,7 @@ def _curve(
     values = np.mean([interval.means(matrix, 0) for matrix in own.values()], axis=0)
     counts = np.sum([(~np.isnan(matrix)).sum(axis=0) for matrix in own.values()], axis=0)
     intervals = [
-        suite_intervals.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}) for ks in at_place
+        suite_intervals.over_models({suite: matrix[:, ks] for suite, matrix in own.items()}, kind) for ks in at_place
     ]
     draws, units, method = _draws(own, at_place, series, group)
     return Curve(
@@ -218,7 +223,7 @@ def _curve(
         np.array([found.low for found in intervals]), np.array([found.high for found in intervals]),
         np.array([values[ks].std(ddof=1) if len(ks) > 1 else np.nan for ks in at_place]),
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
-        draws, units, method, (np.asarray(at, np.float64), values), float(np.mean(chance)),
+        draws, units, method, (np.asarray(at, np.float64), values), float(np.mean(chance)), kind,
     )  # fmt: skip
 
 
