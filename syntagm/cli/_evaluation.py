@@ -178,6 +178,7 @@ def sizes_here(
     Raises:
         SyntagmError: a pilot failed.
     """
+    from syntagm.models import names
     from syntagm.runs.evaluate import pilot, sizes_after
 
     if (reach := stop_at(options)) is None:
@@ -189,7 +190,7 @@ def sizes_here(
             if not options.quiet:
                 print(f"{label} ({number} of {len(models)}): pilot", file=sys.stderr)
             try:
-                model = _model.load(argparse.Namespace(**vars(options) | {"model": name}))
+                model = names.load_permitted(name, _model.granted(options))
                 yield pilot(task, model, files, sample["seed"], reach, _answers(options, shown), shown)
             except SyntagmError as error:
                 raise _of_pilot(f"{label}, pilot", error) from error
@@ -391,13 +392,15 @@ def stop_at(options: argparse.Namespace) -> float | None:
 
 def _load(options: argparse.Namespace, folder: Path, progress: "Progress") -> "LanguageModel":
     """Load the model, after checking that the run directory can be locked and written."""
+    from syntagm.models import names
     from syntagm.runs.ledger import locked
 
     _refuse_several_names(options)
     with locked(folder):
         pass
     began = time.monotonic()
-    model = _model.load(options)
+    # The engine shows the model's warnings, as it does for workers.
+    model = names.load_permitted(options.model, _model.granted(options))
     progress.noted(f"loaded in {time.monotonic() - began:.2f} s")
     model.label = next(iter(options.name), "")
     return model

@@ -1,8 +1,10 @@
 """The options that name a model: MODEL and the permissions."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
+from syntagm.drawing.text import shown_lines
 from syntagm.permissions import HELP, NAMES, Permissions, flag
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
-    """Load the model that the command line names.
+    """Load the model that the command line names, and print its warnings.
 
     Arguments:
         further: more options of its family, by name.
@@ -53,7 +55,10 @@ def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
     """
     from syntagm.models import names
 
-    return names.load_permitted(arguments.model, granted(arguments), further)
+    model = names.load_permitted(arguments.model, granted(arguments), further)
+    for warning in model.warnings:
+        print(shown_lines(f"warning: {model.name}: {warning}"), file=sys.stderr)
+    return model
 
 
 def granted(arguments: argparse.Namespace) -> Permissions:

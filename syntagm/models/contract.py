@@ -42,6 +42,7 @@ class LanguageModel(ABC):
         worth_caching: whether reading a cached answer is faster than computing it.
         one_by_one: whether each text is computed on its own, so that answers before an interruption can be kept. Otherwise
             the texts of a batch change the last digits of each other's numbers, and a portion is computed again as a whole.
+        warnings: sentences to show to the user before the model is used, about options that can make its numbers bad.
         settings: scoring settings as in signatures: {"bos": "yes", "eos": "no", ...}.
         record: further information for the record of a run: hashes, versions, how the numbers were computed.
     """
@@ -60,6 +61,7 @@ class LanguageModel(ABC):
     labelled: ClassVar[bool] = True
     worth_caching: ClassVar[bool] = True
     one_by_one: ClassVar[bool] = False
+    warnings: tuple[str, ...] = ()
     settings: Mapping[str, str]
     record: Mapping[str, object]
 

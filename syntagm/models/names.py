@@ -1,5 +1,6 @@
 """Parsing of model names, `family:path?option=value&option=value`, and loading of models by name."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +123,10 @@ def load(
         cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
         raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     refuse("load_model", options)
-    return load_permitted(text, Permissions(allow_pickle, allow_exec, trust_remote_code), options)
+    model = load_permitted(text, Permissions(allow_pickle, allow_exec, trust_remote_code), options)
+    for warning in model.warnings:
+        warnings.warn(f"{model.name}: {warning}", stacklevel=2)
+    return model
 
 
 def load_permitted(text: str, permissions: Permissions, options: Mapping[str, str] = NO_OPTIONS) -> LanguageModel:

@@ -8,6 +8,7 @@ A unit is computed by a pure function of its content and the model (`compute`); 
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -112,7 +113,9 @@ def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], reco
     if task.needs not in model.can:
         raise ModelError(model.name, "this model can't fill gaps", "a model that can")
     options = options_of(task, model, recorded)
-    return options, task.plan(well_formed(suites), model, options)
+    plan = task.plan(well_formed(suites), model, options)
+    about_model = (f"{model.name}: {warning}" for warning in model.warnings)
+    return options, replace(plan, warnings=(*about_model, *plan.warnings))
 
 
 @contextlib.contextmanager

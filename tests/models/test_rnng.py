@@ -1,16 +1,24 @@
 """The RNNG: its numbers against a plain decoder, its settings, its folder."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
-from models_for_tests import rnng
+from models_for_tests import TEXT, rnng
+from toy_runs import agreement
+from training_for_tests import learn
 
 from benchmarks.plain_rnng import PlainDecoder
+from syntagm.cli import main
 from syntagm.errors import UsageError
+from syntagm.models.names import load
 from syntagm.models.rnng.grammar import NetworkGrammar
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Sizes, search
+from syntagm.progress import Progress
+from syntagm.runs.evaluate import run_suites
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 
@@ -23,6 +31,37 @@ def test_numbers_are_those_of_the_plain_decoder(parts: str, root: str) -> None:
     for answer in model.score(SENTENCES[1:3]):
         expected = plain.surprisals(model.vocabulary.ids(answer.text.split()), model.sizes)
         np.testing.assert_allclose(answer.bits, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({}, []),
+        ({"beam": "30", "word_beam": "10", "fast_track": "10"}, []),
+        ({"beam": "29", "word_beam": "10", "fast_track": "1"}, ["word_beam=10"]),
+        ({"beam": "20"}, ["word_beam=10"]),
+        ({"beam": "10", "word_beam": "3", "fast_track": "4"}, ["fast_track=4"]),
+        ({"beam": "10"}, ["word_beam=10", "fast_track=5"]),
+    ],
+)
+def test_beams_that_end_the_search_too_early_are_warned_of(options: dict[str, str], named: list[str]) -> None:
+    assert [warning.split(" is ")[0] for warning in rnng(**options).warnings] == named
+
+
+def test_loading_runs_and_commands_show_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    learn("rnng", tmp_path / "model", tmp_path / "text.txt")
+    name = f"{tmp_path / 'model'}?beam=9&word_beam=4&fast_track=1"
+    expected = "word_beam=4 is more than a third of beam=9"
+    with pytest.warns(UserWarning, match=expected):
+        model = load(name)
+    told: list[str] = []
+    progress = Progress()
+    progress.warned = told.append  # type: ignore[method-assign]
+    run_suites(model, [agreement()], None, progress=progress)
+    assert told[0].startswith(f"{model.name}: {expected}")
+    assert main(["score", name, "The boat was new ."]) == 0
+    assert capsys.readouterr().err.count(expected) == 1
 
 
 def test_the_score_of_a_tree_is_the_sum_over_its_actions() -> None:

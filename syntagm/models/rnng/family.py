@@ -16,10 +16,20 @@ FAMILY = Family(
             "whether the surprisal of closing the tree after the last word is listed, as that of an end symbol. It only "
             "counts in whole sentences",
         ),
-        Option("beam", Whole(), "100", "number of extended derivations kept in each step of the search"),
-        Option("word_beam", Whole(), "10", "number of derivations kept after each word; their mass gives the surprisal"),
         Option(
-            "fast_track", Whole(0), "5", "number of further derivations kept in each step if they generate the next word"
+            "beam", Whole(), "100",
+            "number of extended derivations kept in each step of the search. The larger it is, the less mass is lost",
+        ),
+        Option(
+            "word_beam", Whole(), "10",
+            "number of derivations kept after each word; their mass gives the surprisal. Above a third of `beam`, there is a "
+            "warning: the next word can be generated `beam` times before constituents are closed and opened, which ends the "
+            "search, in the published algorithm, too. A word that needs them can then become far too surprising",
+        ),
+        Option(
+            "fast_track", Whole(0), "5",
+            "number of further derivations kept in each step if they generate the next word. Above a third of `beam`, the "
+            "same can happen, with the same warning",
         ),
         Option(
             "root",

@@ -32,6 +32,8 @@ from syntagm.models.words.words import KINDS, leaf, split, words
 
 SCORER = "rnng 1"
 FORMAT = 1
+# The beam that keeps derivations apart from those that already have the next word.
+LARGEST_SHARE = 3
 START, END = "the empty stack", "the closed tree"
 
 
@@ -52,6 +54,7 @@ class Rnng(LanguageModel):
         self._batch = int(chosen["batch"])
         beam, word_beam, fast_track = (int(chosen[name]) for name in ("beam", "word_beam", "fast_track"))
         self.sizes = Sizes(beam, word_beam, fast_track, chosen["root"])
+        self.warnings = tuple(_warnings({"word_beam": word_beam, "fast_track": fast_track}, beam))
         self.eos = END if chosen["eos"] == "yes" else None
         if self.eos and chosen["root"] == "mask":
             # The words alone have all of the probability, so ends in addition would have more than 1.
@@ -156,6 +159,16 @@ def load(path: str, **options: str) -> Rnng:
     network = weights.read(folder / "model.safetensors", sizes["layers"], built)
     network.to(device(chosen["device"]))
     return Rnng(network, vocabulary_words, sizes["labels"], sizes["tokens"], label, options)
+
+
+def _warnings(sizes: Mapping[str, int], beam: int) -> Iterator[str]:
+    for name, size in sizes.items():
+        if size > beam / LARGEST_SHARE:
+            yield (
+                f"{name}={size} is more than a third of beam={beam}: the search for a word can end before it has tried to "
+                f"close and open constituents, and the word then seems far too surprising; use beam={LARGEST_SHARE * size} "
+                f"or more, or a smaller {name}"
+            )
 
 
 def _are_labels(value: object) -> bool:

@@ -6,6 +6,8 @@ open constituents, and closed ones; a is an LSTM over the actions, and y an LSTM
 
 REDUCE replaces the elements of a constituent by one vector: ReLU(W [f; b] + b'), with the last states of a forward and a
 backward LSTM. Each reads the label, and then the children in its own order.
+
+Both nonlinearities are those of the published program; the paper has tanh (docs/reference/differences.md, RNNG 1).
 """
 
 from collections.abc import Sequence
