@@ -106,6 +106,14 @@ def test_lines_are_short(page: Path) -> None:
     assert [line for line in text.splitlines() if len(line) > 120 and not line.startswith("|")] == []
 
 
+def test_no_words_are_written_twice() -> None:
+    """`There is there is no such suite`: the same words again, in the code or on a page."""
+    files = [*PAGES, *OTHERS, *sorted((ROOT / "syntagm").rglob("*.py"))]
+    twice = re.compile(r"\b(?!one by)(?:([A-Za-z]+ [a-z]+) \1|(the|a|an|of|is|to|in) \2)\b")
+    found = [(name(path), match[0]) for path in files for match in twice.finditer(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_says_whom_it_is_for(page: Path) -> None:
     if page.name == "README.md" or page in COLLECTIONS:

@@ -118,7 +118,7 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
     """Draw one suite.
 
     Raises:
-        UsageError: there is there is no such suite, or its sentences have no regions.
+        UsageError: there is no such suite, or its sentences have no regions.
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)

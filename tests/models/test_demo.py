@@ -21,7 +21,8 @@ from syntagm.training import families
 from syntagm.views.scores.numbers import chance_of, scores
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
-RECIPE = Path(__file__).resolve().parents[2] / "recipes" / "demo" / "train.sh"
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "recipes" / "demo" / "train.sh"
 
 
 def said(made: dict[str, Any], arguments: Namespace) -> None:
@@ -57,6 +58,18 @@ def test_its_clauses_are_found_again(shared: Path, capsys: pytest.CaptureFixture
     names = [part["name"] for part in made["init_from"]["training"]["corpus"]]
     clauses.main([str(shared / "data" / "corpora" / name) for name in names])
     assert hashlib.sha256(capsys.readouterr().out.encode()).hexdigest() == read["sha256"]
+
+
+def test_its_readme_names_files_that_exist_and_the_numbers_of_its_training() -> None:
+    text = (DEMO / "README.md").read_text(encoding="utf-8")
+    files = re.findall(r"`([\w/]+\.\w+)`", text)
+    assert len(files) == 3
+    assert [name for name in files if not ((DEMO / name).exists() or (ROOT / name).exists())] == []
+    made = json.loads((DEMO / "training.json").read_text(encoding="utf-8"))
+    for training in (made, made["init_from"]["training"]):
+        last = training["history"][-1]
+        assert f"{last['bits_per_word']:.2f} bits" in " ".join(text.split())
+        assert f"perplexity of {last['perplexity']:.0f}" in text
 
 
 def test_it_takes_at_most_ten_megabytes() -> None:
