@@ -19,7 +19,7 @@ from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Analysis, Claim
 from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.regressions import Fits
-from syntagm.papers.hu2020.study import Study
+from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.views.classes import ITEM
 
 NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
@@ -49,7 +49,7 @@ def test_weights_are_of_models_or_of_corpora() -> None:
     assert alike.mean("gpt-2").tolist() == pytest.approx([1 / 2, 1 / 4, 1 / 4, 0])
     assert alike.mean("gpt-2", "LG").tolist() == pytest.approx([0, 1 / 2, 1 / 2, 0])
     assert pooled.mean_of_corpus("XS").tolist() == alike.mean_of_corpus("XS").tolist() == [1 / 2, 0, 0, 1 / 2]
-    with pytest.raises(LookupError, match="no results of LSTM on MD"):
+    with pytest.raises(Missing, match="no results of LSTM on MD"):
         pooled.mean("vanilla", "MD")
 
 
@@ -132,7 +132,8 @@ def changed(shared: Path, place: Path, change: Callable[[list[str]], list[str] |
             file.unlink()
     raw = read(folder)
     findings = Findings(raw, prepared(raw))
-    findings.__dict__["fits"] = Fits({}, {})
+    # Cached properties.
+    findings.regressions.__dict__.update(fits=Fits({}, {}), without={}, remaining={})
     return findings
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WORD_BY_WORD, label
 from syntagm.papers.hu2020.multiverse import Claim, Contrast, Range, View
+from syntagm.papers.hu2020.study import Missing
 from syntagm.views.modifiers import PAIRS
 
 # Scores whose difference is within this distance are called comparable, and a smaller effect is called little.
@@ -42,8 +43,20 @@ def _suites(view: View, circuit: str = "") -> list[str | tuple[str, str]]:
         suite for suite in view.values if not circuit or view.study.circuits.get(suite) == circuit
     ]
     if not suites:
-        raise LookupError(f"no suites of {circuit}")
+        raise Missing(f"no suites of {circuit}")
     return suites
+
+
+def _circuits(view: View) -> list[str]:
+    """Return the circuits.
+
+    Raises:
+        Missing: there are fewer than two, so nothing can be said about each or all of them.
+    """
+    circuits = list(dict.fromkeys(view.study.circuits.values()))
+    if len(circuits) < 2:
+        raise Missing(f"suites of {circuits[0]} only" if circuits else "no suites of a circuit")
+    return circuits
 
 
 def _pair(view: View, first: str, second: str, claimed: Range, circuit: str = "") -> Contrast:
@@ -70,7 +83,7 @@ def _ngram(view: View, chance: Mapping[str, float]) -> list[Contrast]:
 def _above_chance(view: View, model: str, chance: Mapping[str, float], claimed: Range) -> Contrast:
     suites = _suites(view)
     if unknown := [suite for suite in view.values if suite not in chance]:
-        raise LookupError(f"the chance level of {unknown[0]} is unknown")
+        raise Missing(f"the chance level of {unknown[0]} is unknown")
     return Contrast(f"{label(model)} - chance", view.mean(model), claimed, suites, chance)
 
 
@@ -91,8 +104,7 @@ def _gpt2_of_little(view: View) -> list[Contrast]:
 
 
 def _corpus_size(view: View) -> list[Contrast]:
-    circuits = [circuit for circuit in dict.fromkeys(view.study.circuits.values()) if circuit != _FREED]
-    return [_growth(view, circuit, SIMILAR) for circuit in circuits]
+    return [_growth(view, circuit, SIMILAR) for circuit in _circuits(view) if circuit != _FREED]
 
 
 def _agreement(view: View) -> list[Contrast]:
@@ -106,14 +118,16 @@ def _growth(view: View, circuit: str, claimed: Range) -> Contrast:
 
 def _each_circuit(view: View) -> list[Contrast]:
     others = [model for model in dict.fromkeys(name for name, _, _ in view.models) if model not in PRETRAINED]
-    circuits = dict.fromkeys(view.study.circuits.values())
     return [
-        _pair(view, model, other, POSITIVE, circuit) for circuit in circuits for model in PRETRAINED for other in others
+        _pair(view, model, other, POSITIVE, circuit)
+        for circuit in _circuits(view)
+        for model in PRETRAINED
+        for other in others
     ]
 
 
 def _rnng_and_grnn(view: View) -> list[Contrast]:
-    return [_pair(view, "rnng", "grnn", SIMILAR, circuit) for circuit in dict.fromkeys(view.study.circuits.values())]
+    return [_pair(view, "rnng", "grnn", SIMILAR, circuit) for circuit in _circuits(view)]
 
 
 def _modifiers(view: View) -> list[Contrast]:
@@ -121,5 +135,5 @@ def _modifiers(view: View) -> list[Contrast]:
         (modified, plain) for plain, modified in PAIRS.items() if {plain, modified} <= set(view.values)
     ]
     if not pairs:
-        raise LookupError("no suites with modifiers")
+        raise Missing("no suites with modifiers")
     return [Contrast("with - without modifiers", view.mean("gpt-2-xl-pretrained"), SIMILAR, pairs)]

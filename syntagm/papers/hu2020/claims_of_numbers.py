@@ -10,6 +10,7 @@ from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.multiverse import OPEN
 from syntagm.papers.hu2020.preparation import bundled, formulas
 from syntagm.papers.hu2020.regressions import ALL
+from syntagm.papers.hu2020.study import Missing
 from syntagm.stats.chance import chance as chances
 from syntagm.stats.mixed.linear import LikelihoodRatio
 from syntagm.suite import Item
@@ -49,13 +50,13 @@ def footnote_7(findings: Findings) -> Checked:
     results, same_pattern, weaker = [], True, 0
     for classes, subset in findings.regressions.without.items():
         if len(subset.fits) < 3:
-            raise LookupError(f"{classes}: " + "; ".join(subset.failures.values()))
+            raise Missing(f"{classes}: " + "; ".join(subset.failures.values()))
         size, architecture = (_ratio(findings, classes, name).p for name in PREDICTORS)
         ordered = subset.fits["no_architecture"].aic > subset.fits["no_size"].aic
         same_pattern, weaker = same_pattern and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
         results.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
     if not results:
-        raise LookupError("no results for n-gram or GPT-2")
+        raise Missing("no results for n-gram or GPT-2")
     computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
     computed += "; criterion for the same pattern: the AIC without class is the higher one, and both p are below 0.05"
     return "same pattern", computed, verdict(same_pattern)
@@ -64,7 +65,7 @@ def footnote_7(findings: Findings) -> Checked:
 def _ratio(findings: Findings, classes: str, tested: str) -> LikelihoodRatio:
     found = findings.regressions.ratios.get((classes, tested), "a model could not be fitted")
     if isinstance(found, str):
-        raise LookupError(f"{classes}: {tested} is not tested: {found}")
+        raise Missing(f"{classes}: {tested} is not tested: {found}")
     return found
 
 
@@ -80,7 +81,7 @@ def table4(findings: Findings) -> Checked:
     """Table 4, perplexities"""
     means = perplexities(findings)
     if not means:
-        raise LookupError("no perplexities")
+        raise Missing("no perplexities")
     printed = {(model, size): value for model, row in findings.printed["table4"].items() for size, value in row.items()}
     missing = [key for key in printed if key not in means]
     off = [

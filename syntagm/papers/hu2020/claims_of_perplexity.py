@@ -9,9 +9,9 @@ import polars as pl
 from syntagm.errors import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.models import WORD_BY_WORD
-from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, counting
+from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, counting, together
 from syntagm.papers.hu2020.regressions import Regressions
-from syntagm.papers.hu2020.study import Study
+from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.stats.association import association
 
 # A correlation this small is called none. A difference of AICs this small is inconclusive (Burnham & Anderson 2002,
@@ -19,6 +19,7 @@ from syntagm.stats.association import association
 NONE, NEAR = 0.3, 4.0
 DISSOCIATED, CLASS_OVER_SIZE = "Perplexity and SG score are dissociated", "Model class matters more than corpus size"
 WITHIN = "Perplexity and SG score are dissociated within a class"
+IN_CELLS = "word-level neural models, within class and size"
 _CELL = ["model", "corpus"]
 
 
@@ -26,39 +27,42 @@ def dissociation(study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
     """Judge the correlation of perplexity and score: over models and over classes on a corpus, as linear and in ranks.
 
     Raises:
-        LookupError: there are no perplexities.
+        Missing: there are no perplexities.
     """
     table = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
     subsets = {models: table.filter(counting(models, withdrawn)) for models in MODELS}
     subsets["word-level neural models"] = table.filter(pl.col("model").is_in(WORD_BY_WORD))
     if len(subsets["word-level neural models"]) < 4:
-        raise LookupError("fewer than 4 perplexities of word-level neural models")
-    return [
+        raise Missing("fewer than 4 perplexities of word-level neural models")
+    return together([
         _row(DISSOCIATED, method, models, weights, rows)
         for models, subset in subsets.items()
         for weights, rows in (("pooled", subset), ("cell means", _cells(subset)))
         for method in ("Pearson", "Spearman")
-    ]
+    ])  # fmt: skip
 
 
 def within_a_class(study: Study) -> list[Row]:
     """Judge the correlation of perplexity and score with class and corpus size held constant.
 
     Size is the logarithm of the number of words, or a factor; an observation is a model, or the mean of a class on a corpus.
-    Cell means with size as a factor leave few degrees of freedom.
+    Cell means with size as a factor leave few degrees of freedom. These effects of class and size add up. Models of the
+    same class on the same corpus are compared by the last analysis only, in which each such cell has its own mean.
 
     Raises:
-        LookupError: there are no perplexities.
+        Missing: there are no perplexities.
     """
     table = study.instances().filter(pl.col("perplexity").is_not_null() & pl.col("model").is_in(WORD_BY_WORD))
     if not len(table):
-        raise LookupError("no perplexities of word-level neural models")
+        raise Missing("no perplexities of word-level neural models")
     found = []
     for weights, rows in (("pooled", table), ("cell means", _cells(table))):
         classes = _dummies(rows, "model")
         for size, given in (("log size", [rows["words"].log()]), ("size as a factor", _dummies(rows, "corpus"))):
             models = f"word-level neural models, {size}"
             found.append(_row(WITHIN, "Pearson", models, weights, rows, [*given, *classes]))
+    cells = table.with_columns(cell=pl.format("{} {}", *_CELL))
+    found.append(_row(WITHIN, "Pearson", IN_CELLS, "pooled", table, _dummies(cells, "cell")))
     return found
 
 
@@ -69,7 +73,7 @@ def class_over_size(withdrawn: set[tuple[str, int]], found: Regressions) -> list
     The models are all, those not withdrawn, and those without the classes of footnote 7.
 
     Raises:
-        LookupError: a regression could not be fitted.
+        Missing: a regression could not be fitted.
     """
     kept = ~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn])
     tables = {"all": found.observations, MODELS[1]: found.observations.filter(kept), **found.remaining}
@@ -81,7 +85,7 @@ def class_over_size(withdrawn: set[tuple[str, int]], found: Regressions) -> list
             found.fits if models == "all" else regressions.fitted(table, ("no_size", "no_architecture"))
         )
         if lacking := [name for name in ("no_architecture", "no_size") if name not in fits.fits]:
-            raise LookupError(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
+            raise Missing(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
         gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
         verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
         numbers = gap, gap, gap, Range(low=NEAR)
@@ -109,7 +113,7 @@ def _row(
     claimed = Range(-NONE, NONE, zero=True)
     found = association(table["perplexity"], table["score"], part, given)
     verdict = OPEN if isnan(found.value) else claimed.verdict(found.low, found.high)
-    return Row(claim, part, models, weights, "fixed", found.value, found.low, found.high, claimed, verdict)
+    return Row(claim, part, models, weights, "fixed", found.value, found.low, found.high, claimed, verdict, found.p)
 
 
 def claims(

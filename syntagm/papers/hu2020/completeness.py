@@ -1,7 +1,7 @@
-"""Whether raw data are all that Hu et al. 2020 published: models, suites, items and perplexities."""
+"""Whether raw data are all that Hu et al. 2020 published (models, suites, items, perplexities), and whose answers are copies."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -10,6 +10,7 @@ from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import of_the_study, with_one_ngram
 from syntagm.papers.hu2020.raw import Raw
+from syntagm.views.classes import INSTANCE
 
 _CELL = ["model", "corpus"]
 
@@ -17,8 +18,8 @@ _CELL = ["model", "corpus"]
 def table(raw: Raw) -> Table:
     """Make the table of what the publication has and what these data have, with a row per kind of thing."""
     rows: list[tuple[Cell, ...]] = [
-        (kind, sum(expected.values()), sum(found.values()), "; ".join(_differences(expected, found)))
-        for kind, expected, found in _kinds(raw)
+        (kind, sum(expected.values()), sum(found.values()), "; ".join(remarks))
+        for kind, expected, found, remarks in _compared(raw)
     ]
     columns = ("kind", "published", "here", "differences")
     notes = (
@@ -29,7 +30,26 @@ def table(raw: Raw) -> Table:
 
 def lacking(raw: Raw) -> list[str]:
     """List what the publication has and these data lack, or the reverse; empty if they are complete."""
-    return [f"{kind}: {line}" for kind, expected, found in _kinds(raw) for line in _differences(expected, found)]
+    return [f"{kind}: {remark}" for kind, _, _, remarks in _compared(raw) for remark in remarks]
+
+
+def copies(raw: Raw) -> list[str]:
+    """List the models that answer every item as another one does.
+
+    Copies look like training runs that agree, and make intervals too narrow.
+    """
+    items = with_one_ngram(of_the_study(raw.items)).sort("suite", "item")
+    models: dict[bytes, list[str]] = {}
+    for (model, corpus, seed), rows in items.group_by(INSTANCE, maintain_order=True):
+        name = f"{label(str(model))} on {corpus}, seed {seed}" if corpus else label(str(model))
+        models.setdefault(rows["value"].to_numpy().tobytes(), []).append(name)
+    return [f"the same answers: {' = '.join(names)}" for names in models.values() if len(names) > 1]
+
+
+def _compared(raw: Raw) -> Iterator[tuple[str, Mapping[str, int], Mapping[str, int], list[str]]]:
+    """Yield each kind of thing with the published and the present numbers, and how these differ."""
+    for kind, expected, found in _kinds(raw):
+        yield kind, expected, found, _differences(expected, found) + (copies(raw) if kind == "models" else [])
 
 
 def _kinds(raw: Raw) -> list[tuple[str, Mapping[str, int], Mapping[str, int]]]:

@@ -14,10 +14,10 @@ from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse
 from syntagm.papers.hu2020.claims import claims
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.multiverse import Row
-from syntagm.papers.hu2020.preparation import chances_of, prepared
+from syntagm.papers.hu2020.preparation import chances_of, prepared, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
-from syntagm.papers.hu2020.study import Study
+from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.result import Kind
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
@@ -63,15 +63,15 @@ class Judged:
 def _judged(text: str, printed: str, judge: Callable[[], list[Row]]) -> Judged:
     try:
         return Judged(text, printed, judge())
-    except LookupError as error:
-        return Judged(text, printed, [], str(error.args[0]))
+    except Missing as error:
+        return Judged(text, printed, [], str(error))
 
 
 @dataclass(frozen=True)
 class Findings:
     """The raw data, and the means and fits computed from them. A mean is a row with value, low, high and n.
 
-    If the data lack a model, a corpus or a fit, LookupError is raised, whose message names it.
+    If the data lack a model, a corpus or a fit, Missing is raised, whose message names it.
     """
 
     raw: Raw
@@ -91,15 +91,16 @@ class Findings:
         """Return the fit of a regression."""
         found = self.regressions.fits
         if name not in found.fits:
-            raise LookupError(f"{name} could not be fitted: {found.failures.get(name, '')}")
+            raise Missing(f"{name} could not be fitted: {found.failures.get(name, '')}")
         return found.fits[name]
 
-    def aic(self, name: str, suites: str) -> float:
-        """Return the AIC of a regression over another set of suites."""
-        fits = regressions.fitted(regressions.observations(prepared(self.raw, suites)), (name,))
+    def aic(self, name: str, suites: str) -> tuple[float, str]:
+        """Return the AIC of a regression over another set of suites, and the number of suites as text."""
+        study = prepared(self.raw, suites)
+        fits = regressions.fitted(regressions.observations(study), (name,))
         if name not in fits.fits:
-            raise LookupError(f"{name} could not be fitted: {fits.failures[name]}")
-        return fits.fits[name].aic
+            raise Missing(f"{name} could not be fitted: {fits.failures[name]}")
+        return fits.fits[name].aic, study.counted
 
     def score(self, model: str) -> Number:
         """Return the mean suite score of a class (Figure 1)."""
@@ -127,7 +128,7 @@ class Findings:
     @cached_property
     def withdrawn(self) -> set[tuple[str, int]]:
         """The GPT-2 models that the authors withdrew: corpus and seed."""
-        return {(row["corpus"], row["seed"]) for row in self.printed["withdrawn"]["instances"]}
+        return withdrawn()
 
     @cached_property
     def judged(self) -> "list[Judged]":
@@ -152,7 +153,7 @@ class Findings:
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)
         if not rows:
-            raise LookupError("no results of " + " on ".join(label(value) for value in keys.values()))
+            raise Missing("no results of " + " on ".join(label(value) for value in keys.values()))
         return rows[0]
 
 
@@ -177,8 +178,8 @@ def table(checks: "Sequence[Check]", findings: Findings) -> Table:
             checked = check(findings)
             results = checked if isinstance(checked, list) else [(claimed, *checked)]
             rows += [(*result[:3], result[3] + marked) for result in results]
-        except LookupError as error:
-            rows.append((claimed, "", str(error.args[0]), UNKNOWN))
+        except Missing as error:
+            rows.append((claimed, "", str(error), UNKNOWN))
         except UsageError as error:
             rows.append((claimed, "", str(error), UNKNOWN))
     for claim in findings.judged:

@@ -4,14 +4,16 @@ An analysis says which models count, how the models of a class are weighted, and
 suites that could have been written (random) or all that matters (fixed). A claim consists of contrasts: differences
 between means of scores, each with a claimed range. A contrast holds if its whole 95% interval is in the range, it does
 not hold if the whole interval is outside, and otherwise it is inconclusive. A claim holds if all its contrasts do, and
-does not hold if one of them does not.
+does not hold if one of them does not. Of many contrasts at the limit of the range, some are outside by chance. So p,
+adjusted for their number by Holm's method, must also be below 0.05. To hold, all intervals must be in the range, and
+chance makes that rarer, not more frequent, so nothing is adjusted.
 
 Models that a class consists of are random: the interval covers other training runs, as far as there are several.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import inf, isnan, nan
@@ -21,9 +23,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
 from syntagm.papers.hu2020.models import ALL_GPT2, label
-from syntagm.papers.hu2020.study import Study
+from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.stats import cluster_intervals, interval, suite_intervals
+from syntagm.stats.adjust import holm
 from syntagm.stats.bootstrap import Suites
 from syntagm.views.classes import INSTANCE
 
@@ -87,8 +91,22 @@ class Range:
             return OPEN
         if self.low < low and high < self.high:
             return HOLDS
-        least, most = (0.0, 0.0) if self.zero else (self.low, self.high)
+        least, most = self.limits
         return FALSE if high < least or low > most else OPEN
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The limits beyond which an interval refutes the claim."""
+        return (0.0, 0.0) if self.zero else (self.low, self.high)
+
+    def excess(self, value: float) -> float:
+        """Return by how much a number is beyond the limits, negative below them; 0 if it is within.
+
+        >>> Range(low=0.5).excess(0.25), Range(-0.25, 0.25).excess(0.5), Range(-0.25, 0.25).excess(0.125)
+        (-0.25, 0.25, 0.0)
+        """
+        low, high = self.limits
+        return min(value - low, 0.0) + max(value - high, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,10 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict."""
+    """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict.
+
+    `p` is that of the hypothesis that the number is in the range, two-sided; `together` adjusts it. nan if there is none.
+    """
 
     claim: str
     part: str
@@ -124,6 +145,7 @@ class Row:
     high: float
     claimed: Range
     verdict: str
+    p: float = nan
 
     @property
     def analysis(self) -> tuple[str, str, str]:
@@ -183,7 +205,7 @@ class View:
         """Return the weights of models in the mean of a class, on one corpus or on all. Shape (models,).
 
         Raises:
-            LookupError: there is no such model.
+            Missing: there is no such model.
         """
         chosen = [(name == model and corpus in (None, on), on) for name, on, _ in self.models]
         return self._weights([on if fits else None for fits, on in chosen], model, corpus)
@@ -196,7 +218,7 @@ class View:
         """Weigh models that are in a cell (not None): all alike, or all cells alike."""
         counts = Counter(cell for cell in cells if cell is not None)
         if not counts:
-            raise LookupError("no results of " + " on ".join(label(name) for name in names if name))
+            raise Missing("no results of " + " on ".join(label(name) for name in names if name))
         pooled = self.analysis.weights == WEIGHTS[0]
         size = counts.total()
         return np.array(
@@ -207,11 +229,13 @@ class View:
         """Compute a contrast with its interval, and judge it."""
         samples = [self._differences(suite, contrast) for suite in contrast.suites]
         value = float(np.mean([sample.mean() for sample in samples]))
-        found = interval.student(value, self._spread(samples, contrast))
+        spread = self._spread(samples, contrast)
+        found, excess = interval.student(value, spread), contrast.claimed.excess(value)
         analysis = self.analysis
         return Row(
             claim, contrast.name, analysis.models, analysis.weights, analysis.suites, value, found.low, found.high,
             contrast.claimed, contrast.claimed.verdict(found.low, found.high),
+            interval.p_value(excess, spread) if excess else 1.0,
         )  # fmt: skip
 
     def _differences(self, suite: str | tuple[str, str], contrast: Contrast) -> _Array:
@@ -219,7 +243,7 @@ class View:
         if isinstance(suite, tuple):
             first, second = self.values[suite[0]], self.values[suite[1]]
             if len(first) != len(second):
-                raise LookupError(f"{suite[0]} and {suite[1]} have different numbers of items")
+                raise Missing(f"{suite[0]} and {suite[1]} have different numbers of items")
             return np.asarray((first - second) @ contrast.weights)
         minus = (contrast.minus or {}).get(suite, 0.0)
         return np.asarray(self.values[suite] @ contrast.weights - minus)
@@ -271,7 +295,7 @@ class Claim:
     Arguments:
         text: the claim.
         printed: what the paper prints of it.
-        contrasts: a function that returns them; it raises LookupError if models are missing.
+        contrasts: a function that returns them; it raises Missing if models or suites are missing.
     """
 
     text: str
@@ -283,19 +307,44 @@ def rows(claim: Claim, study: Study, withdrawn: set[tuple[str, int]]) -> list[Ro
     """Judge a claim under all analyses that have its models.
 
     Raises:
-        LookupError: no analysis has them; the message says what is missing.
+        Missing: no analysis has them; the message says what is missing.
     """
     judged: list[Row] = []
-    missing = LookupError()
+    missing = Missing("nothing to compare")
     for analysis in ANALYSES:
         view = View(study, analysis, withdrawn)
         try:
             judged += [view.judge(claim.text, contrast) for contrast in claim.contrasts(view)]
-        except LookupError as error:
+        except Missing as error:
             missing = error
     if not judged:
         raise missing
-    return judged
+    return together(judged)
+
+
+def together(judged: Sequence[Row]) -> list[Row]:
+    """Adjust the p of each number for the number of those that the claim is about, under each analysis (Holm 1979).
+
+    A number whose interval is outside the range does not refute the claim if its adjusted p is 0.05 or more. Numbers
+    without p are not adjusted.
+
+    >>> row = Row("c", "p", "all", "pooled", "random", -0.5, -0.9, -0.1, Range(low=0.0), FALSE, 0.03)
+    >>> [each.verdict for each in together([row])]
+    ['does not hold']
+    >>> [(each.verdict, each.p) for each in together([row, replace(row, part="another", verdict=OPEN, p=0.5)])]
+    [('inconclusive', 0.06), ('inconclusive', 0.5)]
+    """
+    of_analysis: dict[tuple[str, str, str], list[int]] = {}
+    for index, row in enumerate(judged):
+        if not isnan(row.p):
+            of_analysis.setdefault(row.analysis, []).append(index)
+    adjusted = list(judged)
+    for indices in of_analysis.values():
+        for index, p in zip(indices, holm([judged[index].p for index in indices]), strict=True):
+            row = judged[index]
+            refuted = row.verdict == FALSE and p < interval.LEVEL
+            adjusted[index] = replace(row, p=p, verdict=OPEN if row.verdict == FALSE and not refuted else row.verdict)
+    return adjusted
 
 
 def verdicts(judged: Sequence[Row]) -> dict[tuple[str, str, str], str]:
@@ -321,7 +370,7 @@ def summary(judged: Sequence[Row]) -> str:
     counts = Counter(verdicts(judged).values())
     # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
     withdrawn = (
-        "; withdrawn models only" if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1 else ""
+        "; only with the withdrawn models" if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1 else ""
     )
     if len(counts) == 1:
         return next(iter(counts)) + withdrawn
@@ -352,7 +401,7 @@ def _interval(row: Row) -> tuple[Cell, Cell]:
 
 def table(judged: Sequence[Row]) -> Table:
     """Make the table of all numbers: a row per claim, contrast and analysis."""
-    columns = ("claim", "part", "models", "weights", "suites", "value", "low", "high", "claimed", "verdict")
+    columns = ("claim", "part", "models", "weights", "suites", "value", "low", "high", "claimed", "p (Holm)", "verdict")
     lines: Iterator[tuple[Cell, ...]] = (
         (
             row.claim,
@@ -363,11 +412,17 @@ def table(judged: Sequence[Row]) -> Table:
             row.value,
             *_interval(row),
             str(row.claimed),
+            or_none(row.p),
             row.verdict,
         )
         for row in judged
     )
-    return Table("The claims under all analyses", columns, tuple(lines), (), NOTES)
+    notes = (
+        "p (Holm): of the hypothesis that the number is in the claimed range, adjusted for the numbers of the claim under "
+        "the analysis.",
+        *NOTES,
+    )
+    return Table("The claims under all analyses", columns, tuple(lines), (), notes)
 
 
 def verdict_table(judged: Sequence[Row]) -> Table:
@@ -393,7 +448,7 @@ def verdict_table(judged: Sequence[Row]) -> Table:
 
 NOTES = (
     "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
-    "wholly outside; otherwise it is inconclusive.",
+    "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",
     "models: the authors withdrew GPT-2 on MD and LG. weights: pooled, every trained model alike; alike, every corpus of a "
     "class alike, and every class. suites: random, a sample of such suites; fixed, these suites only.",
 )

@@ -54,13 +54,24 @@ def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     names = [str(suite) for suite in items["suite"].unique(maintain_order=True)]
     circuits = {suite: circuit for suite in names if (circuit := circuit_of(suite))}
     perplexity = of_the_study(raw.perplexity).select(list(PERPLEXITY))
-    remarks = (WITHDRAWAL,) if WITHDRAWN in items["model"] else ()
+    remarks = (WITHDRAWAL,) if len(items.filter(is_withdrawn())) else ()
     expected = chances_of(raw, names)
     level = sum(expected.values()) / len(names) if len(expected) == len(names) else float("nan")
     published = len(cited("hu2020")["items"]) - len(SUITES[suites])
     return Study(
         items, circuits, perplexity, WORDS, LABELS, level, (WITHDRAWN,), WORD_BY_WORD, remarks, published
     )  # fmt: skip
+
+
+def withdrawn() -> set[tuple[str, int]]:
+    """Return corpus and seed of the GPT-2 models that the authors withdrew."""
+    return {(row["corpus"], row["seed"]) for row in cited("hu2020")["withdrawn"]["instances"]}
+
+
+def is_withdrawn() -> pl.Expr:
+    """Return the condition that a row, with corpora named XS to LG, is of one of them."""
+    listed = [{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn()]
+    return (pl.col("model") == WITHDRAWN) & pl.struct("corpus", "seed").is_in(listed)
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:

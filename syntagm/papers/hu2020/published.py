@@ -69,12 +69,12 @@ def with_note(table: Table, suites: str) -> Table:
 
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
+    studies = {suites: prepared(raw, suites, ngram) for suites in SUITES}
     parts = [
         clustered.means(figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS).with_columns(
             suites=pl.lit(int(suites))
         )
-        for suites in SUITES
-        for study in [prepared(raw, suites, ngram)]
+        for suites, study in studies.items()
     ]
     rows = (
         pl.concat(parts)
@@ -83,8 +83,10 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
     )
     excluded = "; ".join(f"{count} without {', '.join(names)}" for count, names in SUITES.items() if names)
     columns = ("suites", "model", "score", "low", "high", "n")
+    absent = "; ".join(study.counted for study in studies.values() if len(study.suites) < study.published)
     notes = (
         f"Suites: {excluded}.",
+        *([f"These data have only {absent}."] if absent else []),
         "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
     )
     return Table("SG score by set of suites", columns, tuple(rows.iter_rows()), (), notes)

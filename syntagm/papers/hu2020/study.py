@@ -22,6 +22,13 @@ from syntagm.views.scores import numbers as estimates
 _SHOWN = 3
 
 
+class Missing(Exception):
+    """Data lack a model, a corpus, suites or a fit that a claim is about; the message says which.
+
+    This is no LookupError: an index or a key that is missing by mistake would be shown as missing data.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Study:
     """Model instances and their scores.
