@@ -9,7 +9,10 @@ from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.trainable import Controlled, Trainable
 
 WORDS_A_SECOND = 150_000
-_PAPER = {"order": 5, "tokens": "treebank", "threshold": 2, "classes": "berkeley", "discount_fallback": False}
+_PAPER = {
+    "order": 5, "smoothing": "interpolated", "tokens": "treebank", "threshold": 2, "classes": "berkeley",
+    "discount_fallback": False,
+}  # fmt: skip
 
 
 def _train(
@@ -32,7 +35,7 @@ def _duration(settings: NgramSettings, work: Work) -> tuple[float, float]:
 
 NGRAM = Trainable(
     name="ngram",
-    summary="n-grams: interpolated modified Kneser-Ney",
+    summary="n-grams: modified Kneser-Ney, interpolated or backing off",
     settings=NgramSettings(),
     train=_train,
     seeded=False,

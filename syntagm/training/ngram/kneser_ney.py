@@ -1,20 +1,19 @@
-"""Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998), with the results of KenLM's lmplz (Heafield et al. 2013).
+"""Modified Kneser-Ney smoothing (Chen & Goodman 1998): counts, discounts, and the choice between two ways of smoothing.
 
 The adjusted count a(g) of an n-gram g is its number of occurrences if it is of the highest order or begins a sentence, and
 otherwise the number of distinct words that precede it. D(a) are the discounts for counts of 1, 2, and 3 or more.
-
-    p(w | h) = (a(hw) - D(a(hw))) / A(h) + g(h) p(w | h without its first word)        A(h): the sum of a(hw) over w
-    g(h) = (sum of D(a(hw)) over w) / A(h)
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError
 from syntagm.models.ngram.ngrams import Ngrams
+from syntagm.training.ngram.backing_off import Smoothed, back_off
 from syntagm.training.ngram.settings import Estimation
 from syntagm.training.ngram.sorting import Level, levels
 
@@ -57,11 +56,12 @@ def estimate(
     adjusted = [
         _adjusted(level, longer, len(words) - 1) for level, longer in zip(by_order, [*by_order[1:], None], strict=True)
     ]
-    counts = [_counts(*pair, settings.lmplz_compatible) for pair in zip(by_order[:-1], adjusted, strict=False)]
+    counts = [_counts(*pair, settings.as_lmplz) for pair in zip(by_order[:-1], adjusted, strict=False)]
     counts.append(_counts(by_order[-1], adjusted[-1], False))
-    discounts = [_discounts(tally, index, settings.discount_fallback) for index, tally in enumerate(counts, 1)]
+    discounts = [_discounts(tally, index, settings) for index, tally in enumerate(counts, 1)]
     sizes = tuple(len(level.firsts) for level in by_order)
-    ngrams = _smooth(by_order, adjusted, discounts, tuple(words), settings)
+    smooth = _interpolate if settings.smoothing == "interpolated" else back_off
+    ngrams = _pruned(by_order, smooth(by_order, adjusted, discounts, settings), tuple(words))
     by_count = tuple(tuple(map(float, amounts[1:])) for amounts in discounts)
     return ngrams, Statistics(sizes, tuple(tuple(tally[1:5].tolist()) for tally in counts), by_count)
 
@@ -82,15 +82,18 @@ def _counts(level: Level, adjusted: NDArray[np.int32], lmplz_compatible: bool) -
     return tally
 
 
-def _discounts(tally: NDArray[np.int64], order: int, discount_fallback: bool) -> NDArray[np.float32]:
+def _discounts(tally: NDArray[np.int64], order: int, settings: Estimation) -> NDArray[np.float32]:
     """Compute the discounts of adjusted counts of 0, 1, 2, and 3 or more; Chen & Goodman's equation 26, in float32."""
-    if tally[1:4].all():
+    # Without n-grams with a count of 4, the discount is 3. Where nothing is added from the lower order, as in SRILM, a
+    # word with a count of 3 would have probability 0.
+    needed = tally[1:4] if settings.smoothing == "interpolated" else tally[1:5]
+    if needed.all():
         n = tally.astype(np.float32)
         share = n[1] / np.float32(tally[1] + 2 * tally[2])
         amounts = [np.float32(j) - np.float32(j + 1) * share * n[j + 1] / n[j] for j in (1, 2, 3)]
         if all(0 <= amount <= j for j, amount in enumerate(amounts, 1)):
             return np.array([0, *amounts], np.float32)
-    if discount_fallback:
+    if settings.discount_fallback:
         return np.array([0, *FALLBACK], np.float32)
     raise InputError(
         f"n-grams of order {order}", f"{tally[1]}, {tally[2]}, {tally[3]} and {tally[4]} with a count of 1, 2, 3 and 4",
@@ -99,11 +102,17 @@ def _discounts(tally: NDArray[np.int64], order: int, discount_fallback: bool) ->
     )  # fmt: skip
 
 
-def _smooth(
+def _interpolate(
     by_order: list[Level], adjusted: list[NDArray[np.int32]], discounts: list[NDArray[np.float32]],
-    words: tuple[str, ...], settings: Estimation,
-) -> Ngrams:  # fmt: skip
-    """Compute probabilities and back-off weights of all orders, and the pruned model."""
+    settings: Estimation,
+) -> Smoothed[np.float32]:  # fmt: skip
+    """Interpolate each order with the one below, in lmplz's 32-bit arithmetic.
+
+        p(w | h) = (a(hw) - D(a(hw))) / A(h) + g(h) p(w | h without its first word)        A(h): the sum of a(hw) over w
+        g(h) = (sum of D(a(hw)) over w) / A(h)
+
+    For the arguments and the result see `back_off`.
+    """
     thresholds = settings.thresholds
     kept = [level.counts > threshold for level, threshold in zip(by_order, thresholds, strict=True)]
     kept[0][[*range(_SPECIAL), -1]] = True
@@ -117,8 +126,9 @@ def _smooth(
         shared = (counts.astype(np.float32) - amounts[np.minimum(counts, 3)]) / total[level.contexts]
         lower = shared + weight[level.contexts] * lower[level.suffixes]
         probabilities.append(lower)
-        weights.append(np.where(total > 0, weight, np.float32(1)))
-    return _pruned(by_order, kept, probabilities, weights, words)
+        # Rounding can give a weight just above 1.
+        weights.append(np.where(total > 0, np.minimum(weight, np.float32(1)), np.float32(1)))
+    return Smoothed(kept, probabilities, weights)
 
 
 def _unigrams(
@@ -151,11 +161,9 @@ def _left(
     return total, left
 
 
-def _pruned(
-    by_order: list[Level], kept: list[NDArray[np.bool_]], probabilities: list[NDArray[np.float32]],
-    weights: list[NDArray[np.float32]], words: tuple[str, ...],
-) -> Ngrams:  # fmt: skip
-    """Keep some n-grams and renumber them. The suffix of an n-gram occurs at least as often, so it is kept as well."""
+def _pruned(by_order: list[Level], smoothed: Smoothed[Any], words: tuple[str, ...]) -> Ngrams:
+    """Keep some n-grams and renumber them."""
+    kept = smoothed.kept
     renumbered = [np.cumsum(stay, dtype=np.int32) - np.int32(1) for stay in kept]
     return Ngrams(
         tuple(word for word, stay in zip(words, kept[0], strict=True) if stay),
@@ -164,12 +172,11 @@ def _pruned(
             numbers[level.suffixes[stay]]
             for level, stay, numbers in zip(by_order[1:], kept[1:], renumbered, strict=False)
         ),
-        tuple(_log(values[stay]) for values, stay in zip(probabilities, kept, strict=True)),
-        tuple(_log(values[stay]) for values, stay in zip(weights, kept, strict=False)),
+        tuple(np.minimum(_log(values[stay]), np.float32(0)) for values, stay in zip(smoothed.probabilities, kept, strict=True)),
+        tuple(_log(values[stay]) for values, stay in zip(smoothed.weights, kept, strict=False)),
     )  # fmt: skip
 
 
-def _log(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def _log(values: NDArray[Any]) -> NDArray[np.float32]:
     with np.errstate(divide="ignore"):
-        logs: NDArray[np.float32] = np.minimum(np.log10(values), np.float32(0))
-    return logs
+        return np.log10(values).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from syntagm.errors import UsageError
 from syntagm.training.options import option, part
@@ -14,20 +15,29 @@ class Estimation:
 
     Arguments:
         order: the length of the longest n-grams in words.
+        smoothing: `interpolated`: add the lower order's share to every word, as KenLM's lmplz does; `backoff`: use the
+            lower order only for words that were not seen after a context, as SRILM's `ngram-count -kndiscount -unk` does.
         lmplz_compatible: whether to count like KenLM's lmplz, which counts the last n-gram of each order below the
-            highest by its occurrences, and adds no eos after a last line without a line end.
+            highest by its occurrences, and adds no eos after a last line without a line end; ignored by `backoff`.
         discount_fallback: whether to use the discounts 0.5, 1 and 1.5 for an order whose discounts can't be computed
             from the text; if not, this is an error.
         prune: the largest count of the n-grams to drop, for each order; the last number applies to all higher orders.
+            `interpolated` compares it with the number of occurrences, as lmplz does; `backoff` with the count that is
+            discounted, which below the highest order is that of the distinct words before the n-gram, as SRILM's
+            -gtmin options do (with one more: `-gt3min 2` drops counts of 1).
         uniform: whether to interpolate unigrams with the uniform distribution; if not, the discounted mass goes to the
-            unknown word.
+            unknown word; ignored by `backoff`.
 
     Raises:
         UsageError: the order is below 1, or the thresholds are not ascending.
     """
 
     order: int = option("length of the longest n-grams in words", 5, metavar="N")
-    lmplz_compatible: bool = option("count the last n-gram as KenLM's lmplz does", True)
+    smoothing: Literal["interpolated", "backoff"] = option(
+        "interpolate with lower orders, as KenLM's lmplz does, or back off to them, as SRILM does by default",
+        "interpolated",
+    )
+    lmplz_compatible: bool = option("count the last n-gram as KenLM's lmplz does; ignored by backoff", True)
     discount_fallback: bool = option("use discounts of 0.5, 1 and 1.5 where the text gives none", False)
     prune: tuple[int, ...] = option("drop n-grams seen this often or less, by order", (), metavar="N")
     uniform: bool = True
@@ -38,6 +48,11 @@ class Estimation:
         if len(self.prune) > self.order or any(low > high for low, high in pairwise((0, *self.prune))):
             expected = f"at most {self.order} numbers, at least 0, in ascending order"
             raise UsageError("prune", str(list(self.prune)), expected)
+
+    @property
+    def as_lmplz(self) -> bool:
+        """Whether to count like lmplz."""
+        return self.lmplz_compatible and self.smoothing == "interpolated"
 
     @property
     def thresholds(self) -> tuple[int, ...]:

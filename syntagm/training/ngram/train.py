@@ -1,4 +1,4 @@
-"""Training of n-gram models with interpolated modified Kneser-Ney smoothing, as in KenLM's lmplz.
+"""Training of n-gram models with modified Kneser-Ney smoothing, as in KenLM's lmplz or SRILM's ngram-count.
 
 The model folder contains model.json, model.safetensors, vocabulary.txt and training.json; `models/ngram/model.py` reads it.
 An empty line is a sentence without words, as in lmplz.
@@ -110,7 +110,7 @@ def _train(
 ) -> list[dict[str, float]]:  # fmt: skip
     """Read the text, estimate the model, and write it; see `train`."""
     estimation, words = settings.estimation, settings.words
-    text = read(corpus, words, estimation.lmplz_compatible)
+    text = read(corpus, words, estimation.as_lmplz)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
     ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)
     counts = ", ".join(f"{number:,}" for number in statistics.ngrams)
