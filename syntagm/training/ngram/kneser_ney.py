@@ -177,6 +177,6 @@ def _pruned(by_order: list[Level], smoothed: Smoothed[Any], words: tuple[str, ..
     )  # fmt: skip
 
 
-def _log(values: NDArray[Any]) -> NDArray[np.float32]:
+def _log(values: NDArray[np.float64]) -> NDArray[np.float32]:
     with np.errstate(divide="ignore"):
         return np.log10(values).astype(np.float32)
