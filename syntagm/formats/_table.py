@@ -1,44 +1,62 @@
 """Tables with named columns in CSV, TSV, JSON lines or a JSON list of objects."""
 
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import csv, json, shape, utf8
+from syntagm.io import csv, json, shape
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
+# The beginning of a table, which shows what its columns hold: the same rows of a file and of its first 64 KiB.
+EXCERPT, ROWS = 16_384, 100
+
+_NUMBER = re.compile(r"[-+]?[\d.,\u00a0\u202f]*\d(?:e[-+]?\d+)?\s*%?", re.IGNORECASE)
+
+IsHeader = Callable[[Sequence[str]], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose cells are texts.
+    """A table.
 
     Arguments:
         path: the file.
         columns: the names of the columns.
-        rows: pairs of line (or row) number and a mapping from column to text. A missing cell is absent from the mapping;
-            an empty cell is "".
+        rows: pairs of line (or row) number and a mapping from column to cell. Cells are texts or, in JSON, any values but
+            null. A missing cell is absent from the mapping; an empty cell is "".
         unit: what the numbers count: "line" or "row".
     """
 
     path: Path
     columns: tuple[str, ...]
-    rows: tuple[tuple[int, dict[str, str]], ...]
+    rows: tuple[tuple[int, dict[str, Any]], ...]
     unit: str
 
     def place(self, number: int) -> str:
         """Return the place of a row, given its number, for messages."""
         return f"{self.path}, {self.unit} {number}"
 
+    def cells(self, name: str) -> Iterator[str]:
+        """Yield the cells of a column as texts, without white space around them and without empty ones."""
+        return filter(None, (shape.plain(row.get(name, "")).strip() for _, row in self.rows))
+
+    def has_numbers(self, name: str) -> bool:
+        """Return whether a column has numbers and nothing else."""
+        cells = list(self.cells(name))
+        return bool(cells) and all(map(_NUMBER.fullmatch, cells))
+
 
 def read(
     content: str,
     path: Path,
-    is_header: Callable[[Sequence[str]], object] = bool,
+    is_header: IsHeader,
     delimiter: str = "",
     quote: bool = True,
+    cure: str = csv.DOUBLE,
 ) -> Table:
     """Read a table: JSON if the text begins with a bracket or brace, otherwise cells under a header.
 
@@ -48,24 +66,93 @@ def read(
         is_header: function that returns whether a row of cells is the header. It is called with the first row for each
             delimiter.
         delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `is_header` accepts the
-            header. If there is none, and every row has two cells separated by a tab, the columns are `good` and `bad`.
+            header, otherwise the one that most rows fit.
         quote: whether quotation marks enclose cells.
+        cure: how to solve the problem if quotation marks don't match, for the message.
 
     Raises:
-        InputError: a row is longer or shorter than the header, two columns have the same name, or there are too many rows.
+        InputError: a row is longer or shorter than the header, two columns have the same name, a quotation mark may have
+            joined lines by mistake, or there are too many rows.
         UsageError: the delimiter is not one character.
     """
-    beginning = content.lstrip()[:1]
-    columns: Sequence[str]
-    if beginning in ("[", "{"):
-        objects, unit = (_listed(content, path), "row") if beginning == "[" else (json.objects(content, path), "line")
-        rows = [(number, _texts(row)) for number, row in objects]
-        columns = list(dict.fromkeys(name for _, row in rows for name in row))
-    else:
-        columns, rows = _cells(content, path, is_header, delimiter, quote)
-        unit = "line"
+    if not is_json(content):
+        chosen = character(delimiter) if delimiter else _delimiter(content, path, is_header, quote)
+        return under(None, content, path, chosen, quote, cure)
+    is_list = content.lstrip().startswith("[")
+    objects, unit = (_listed(content, path), "row") if is_list else (json.objects(content, path), "line")
+    rows = tuple((number, _present(row)) for number, row in objects)
     shape.count(len(rows), path)
-    return Table(path, tuple(columns), tuple(rows), unit)
+    return Table(path, _names(row for _, row in rows), rows, unit)
+
+
+def under(
+    names: Sequence[str] | None, content: str, path: Path, delimiter: str, quote: bool = True, cure: str = csv.DOUBLE
+) -> Table:
+    """Read the cells of a table under names; None for those in its first row. The errors are those of `read`."""
+    cells = csv.rows(content, path, delimiter, quote, cure=cure)
+    columns = next((row for _, row in cells), []) if names is None else names
+    csv.refuse_repeated(columns, path)
+    rows = [(line, csv.named(columns, row, f"{path}, line {line}")) for line, row in cells]
+    shape.count(len(rows), path)
+    if quote and (joined := next((line for line, row in rows if "\n" in "".join(row.values())), None)):
+        _refuse_joined(content, path, delimiter, len(columns), joined, cure)
+    return Table(path, tuple(columns), tuple(rows), "line")
+
+
+def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False) -> Table:
+    """Return the first rows of a table, to see what its columns hold. Rows that can't be read are left out.
+
+    Arguments:
+        path: the file.
+        content: the text, or the first 64 KiB of it.
+        is_header: as for `read`.
+    """
+    if is_json(content):
+        objects = list(islice(json.beginning(content), ROWS))
+        rows = tuple((number, _present(row)) for number, row in enumerate(objects, 1))
+        return Table(path, _names(row for _, row in rows), rows, "row")
+    content = whole_lines(content)
+    delimiter = _delimiter(content, path, is_header, True)
+    names = _header(content, path, delimiter, True)
+    cells = islice(_readable(content, path, delimiter), 1, ROWS + 1)
+    found = [(line, dict(zip(names, row, strict=True))) for line, row in cells if len(row) == len(names)]
+    return Table(path, tuple(names), tuple(found), "line")
+
+
+def is_json(content: str) -> bool:
+    """Return whether a text begins like JSON."""
+    return content.lstrip()[:1] in ("[", "{")
+
+
+def whole_lines(content: str) -> str:
+    """Return the beginning of a text, without a line that is cut off."""
+    return content if len(content) < EXCERPT else content[: content.rfind("\n", 0, EXCERPT) + 1]
+
+
+def text(row: dict[str, Any], name: str, place: str) -> str:
+    """Return a cell that has a sentence or a name.
+
+    Raises:
+        InputError: the cell is missing, empty, or not a text.
+    """
+    cell = shape.sentence(row.get(name, ""), f"{place}, {name}")
+    if not cell.strip():
+        raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
+    return cell
+
+
+def tags(row: dict[str, Any], used: Iterable[str | None]) -> dict[str, str]:
+    """Return the cells of other columns than those in `used`, as tags. Empty cells are left out."""
+    others = {name or "index": shape.plain(cell) for name, cell in row.items() if name not in used}
+    return {name: cell for name, cell in others.items() if cell}
+
+
+def character(delimiter: str) -> str:
+    """Return the delimiter that an option names; UsageError if it is not one character."""
+    character = DELIMITERS.get(delimiter, delimiter)
+    if len(character) != 1 or character in '"\r\n':
+        raise UsageError("delimiter", repr(delimiter), "one character, or one of " + ", ".join(DELIMITERS))
+    return character
 
 
 def _listed(content: str, path: Path) -> Iterator[tuple[int, dict[str, object]]]:
@@ -73,30 +160,26 @@ def _listed(content: str, path: Path) -> Iterator[tuple[int, dict[str, object]]]
         yield number, shape.need(row, dict, f"{path}, row {number}")
 
 
-def two_columns(content: str) -> bool:
-    """Return whether every complete line of a text, except empty ones, has two cells separated by a tab."""
-    lines = [line for _, line in utf8.lines(content[: content.rfind("\n") + 1] or content) if line.strip()]
-    return bool(lines) and all(line.count("\t") == 1 for line in lines)
+def _present(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: cell for name, cell in row.items() if cell is not None}
 
 
-def _cells(
-    content: str, path: Path, is_header: Callable[[Sequence[str]], object], delimiter: str, quote: bool
-) -> tuple[Sequence[str], list[tuple[int, dict[str, str]]]]:
-    choices = [character(delimiter)] if delimiter else list(DELIMITERS.values())
-    headers = [_header(content, path, choice, quote) for choice in choices]
-    chosen = next((index for index, names in enumerate(headers) if is_header(names)), None)
-    if chosen is None and not delimiter and two_columns(content):
-        rows = [
-            (line, csv.named(["good", "bad"], row, f"{path}, line {line}"))
-            for line, row in csv.rows(content, path, "\t", quote)
-        ]
-        _refuse_a_header([tuple(row.values()) for _, row in rows], path)
-        return ["good", "bad"], rows
-    chosen = max(range(len(choices)), key=lambda index: len(headers[index])) if chosen is None else chosen
-    cells = csv.rows(content, path, choices[chosen], quote)
-    names = next((row for _, row in cells), [])
-    csv.refuse_repeated(names, path)
-    return names, [(line, csv.named(names, row, f"{path}, line {line}")) for line, row in cells]
+def _names(rows: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for row in rows for name in row))
+
+
+def _delimiter(content: str, path: Path, is_header: IsHeader, quote: bool) -> str:
+    """Return the delimiter for which the first row is a header, otherwise the one that most rows fit."""
+    marks = DELIMITERS.values()
+    accepted = (mark for mark in marks if is_header(_header(content, path, mark, quote)))
+    return next(accepted, None) or max(marks, key=lambda mark: _fitting(whole_lines(content), path, mark))
+
+
+def _fitting(content: str, path: Path, delimiter: str) -> tuple[int, int]:
+    """Return how many of the first rows have as many cells as the first one, and this number, if it is not 1."""
+    rows = [row for _, row in islice(_readable(content, path, delimiter), ROWS)]
+    columns = len(rows[0]) if rows else 0
+    return sum(len(row) == columns for row in rows) if columns > 1 else 0, columns
 
 
 def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
@@ -107,34 +190,16 @@ def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
         return []
 
 
-def character(delimiter: str) -> str:
-    character = DELIMITERS.get(delimiter, delimiter)
-    if len(character) != 1 or character in '"\r\n':
-        raise UsageError("delimiter", repr(delimiter), "one character, or one of " + ", ".join(DELIMITERS))
-    return character
+def _readable(content: str, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows up to the first that can't be read."""
+    try:
+        yield from csv.rows(content, path, delimiter)
+    except InputError:
+        return
 
 
-def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
-    """Refuse a first row that differs from all others in kind, because unknown column names would be scored as a pair."""
-    first, *others = rows
-    for trait in (_has_space, _ends_a_sentence):
-        if others and not any(map(trait, first)) and all(trait(cell) for row in others for cell in row):
-            raise InputError(
-                f"{path}, line 1", f"{first[0]!r} and {first[1]!r}, which look like column names",
-                "a known pair of names such as good and bad",
-                f"Name the columns, as in {path.name}?good=COLUMN&bad=COLUMN; "
-                "if the line is a pair, insert a line with the names good and bad above it.",
-            )  # fmt: skip
-
-
-def _has_space(cell: str) -> bool:
-    return len(cell.split()) > 1
-
-
-def _ends_a_sentence(cell: str) -> bool:
-    return unicodedata.category(cell.rstrip()[-1:] or " ") in ("Po", "Pe", "Pf")
-
-
-def _texts(row: dict[str, object]) -> dict[str, str]:
-    """Return JSON values as cells: texts unchanged, null as a missing cell, other values as JSON."""
-    return {key: shape.plain(value) for key, value in row.items() if value is not None}
+def _refuse_joined(content: str, path: Path, delimiter: str, count: int, line: int, cure: str) -> None:
+    """Refuse a quoted cell over several lines, if each line of the file is also a whole row without the quotation marks."""
+    if all(len(row) == count for _, row in csv.rows(content, path, delimiter, quote=False)):
+        found = "a quotation mark that joins this line to the next ones"
+        raise InputError(f"{path}, line {line}", found, "quotation marks that enclose whole cells", cure)

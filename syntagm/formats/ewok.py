@@ -13,6 +13,7 @@ different measure, which this format does not offer.)
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from syntagm.errors import InputError
 from syntagm.formats import _table
@@ -48,7 +49,7 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
     suites: dict[str, list[Item]] = {}
     for index, (number, row) in enumerate(table.rows):
         item = _item(row, index, table.place(number))
-        suites.setdefault(row.get("Domain") or path.stem, []).append(item)
+        suites.setdefault(shape.plain(row.get("Domain", "")) or path.stem, []).append(item)
     if not suites:
         raise InputError(str(path), "no items", "at least one item")
     for name, items in suites.items():
@@ -59,17 +60,14 @@ def _has_columns(names: Sequence[str]) -> bool:
     return set(_COLUMNS) <= set(names)
 
 
-def _item(row: dict[str, str], index: int, place: str) -> Item:
-    for name in _COLUMNS:
-        if not row.get(name, "").strip():
-            raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
+def _item(row: dict[str, Any], index: int, place: str) -> Item:
+    cells = {name: _table.text(row, name, place).strip() for name in _COLUMNS}
     sentences = {
-        f"c{context}_t{target}": _sentence(row[f"Context{context}"].strip(), row[f"Target{target}"].strip(), place)
+        f"c{context}_t{target}": _sentence(cells[f"Context{context}"], cells[f"Target{target}"], place)
         for context in "12"
         for target in "12"
     }
-    tags = {name: cell for name, cell in row.items() if name and name not in (*_COLUMNS, "id") and cell}
-    return Item(row.get("id") or str(index), sentences, tags)
+    return Item(shape.plain(row.get("id", "")) or str(index), sentences, _table.tags(row, (*_COLUMNS, "id", "")))
 
 
 def _sentence(context: str, target: str, place: str) -> Sentence:

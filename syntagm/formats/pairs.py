@@ -4,9 +4,17 @@
     The keys are here.	The keys is here.
 
 The two columns are recognised by their names: good/bad, sentence_good/sentence_bad, good_sentence/bad_sentence,
-acceptable/unacceptable, grammatical/ungrammatical, correct/wrong, sen/wrong_sen, source_sentence/target_sentence. Options
-name other columns: `pairs.csv?good=right&bad=wrong`. A table without a header has two columns separated by a tab, good
-first. The header shows whether cells are separated by a tab, `;` or `,`.
+acceptable/unacceptable, grammatical/ungrammatical, sen/wrong_sen; correct/wrong if their cells are alike; and
+source_sentence/target_sentence beside a column `phenomenon` or `paradigm`. Columns of numbers are not recognised.
+Options name other columns: `pairs.csv?good=right&bad=wrong`. The header shows whether cells are separated by a tab, `;`
+or `,`.
+
+`pairs.csv?good=A&bad=B&label=COLUMN` reads a table in which a column says which sentence is good: 0 or the name of A for
+A, 1 or the name of B for B. If such a column may exist and no option mentions it, the table is refused; `label=none` says
+that there is none.
+
+A table without a header is recognised by its content: two columns separated by a tab, good first, in which at least half
+of the first rows are sentences that differ a little (`check.alike`).
 
 The columns `prefix`, `critical_good` and `critical_bad` add the prediction `one_prefix`; `prefix_good`, `prefix_bad` and
 `word` add `two_prefix`. The column `suite`, `paradigm` or `UID` has the name of a pair's suite; the default is the name
@@ -14,10 +22,12 @@ of the file. The column `id`, `pairID`, `pair_id` or `item`, or a column without
 default is its number, from 0. Other columns are tags.
 """
 
-import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from syntagm.check.alike import LEAST_WORDS, alike, mostly, unlike
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, _table
 from syntagm.io import atomic, csv, shape, utf8
@@ -35,6 +45,8 @@ KNOWN = (
     ("sen", "wrong_sen"),
     ("source_sentence", "target_sentence"),
 )
+# Other tables have these names, too: of answers, and of translations or corrections.
+ANSWERS, SOURCES = ("correct", "wrong"), ("source_sentence", "target_sentence")
 IDS = ("id", "pairid", "pair_id", "item", "item_id", "item_number", "")
 SUITES = ("suite", "paradigm", "uid")
 FIELDS = (
@@ -42,26 +54,64 @@ FIELDS = (
     ("two_prefix", ("prefix_good", "prefix_bad", "word")),
     *_pair.FIELDS.items(),
 )
+# The names, and the pairs of values, of columns that may say which of two sentences is good.
+LABELS = frozenset(
+    "acceptable answer better choice chosen correct gold grammatical label labels preference preferred target winner".split()
+)
+DECIDING = ({"0", "1"}, {"1", "2"}, {"a", "b"}, {"true", "false"})
+NO_LABEL = "none"
+NO_QUOTES = f"{csv.DOUBLE[:-1]}, or add the option quote=none if quotation marks are ordinary characters."
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return whether this is a table with a known pair of column names, or with two columns separated by tabs."""
-    first = head.lstrip().split("\n", 1)[0].lower()
-    if path.suffix in (".json", ".jsonl") or first[:1] in ("[", "{"):
-        keys = set(re.findall(r'"([^"\\]*)"\s*:', head.lstrip()[:4096].lower()))
-        known = any({good, bad} <= keys for good, bad in KNOWN)
-        return known and not (first.startswith("{") and '"sentence_good"' in first)
-    for delimiter in _table.DELIMITERS.values():
-        cells = [cell.strip('" ') for cell in first.rstrip("\r").split(delimiter)]
-        if _names("", "")(cells):
-            return True
-    return (
-        path.suffix in (".tsv", ".txt") and _table.two_columns(head) and first.split("\t")[0] not in ("true", "false")
+    """Return whether this is a table with known names of columns, or one of two columns that hold pairs."""
+    first = head.lstrip().split("\n", 1)[0]
+    if path.suffix in (".json", ".jsonl") and not _table.is_json(head):
+        return False
+    if first.startswith("{") and '"sentence_good"' in first.lower():
+        return False
+    return bool(_recognised(_table.excerpt(path, head, _names()))) or _has_pairs_only(path, head)
+
+
+def unclaimed(path: Path, head: str) -> tuple[str, str]:
+    """Describe the columns of a table that is not recognised, and say what to do; ("", "") if the text is no table."""
+    table = _table.excerpt(path, head)
+    lines = sum(1 for line in _table.whole_lines(head).split("\n")[: _table.ROWS] if line.strip())
+    is_json = table.unit == "row"
+    if not table.columns or not (is_json or (len(table.columns) > 1 and 2 * len(table.rows) + 2 >= lines)):
+        return "", ""
+    names = [repr(name if len(name) <= 40 else f"{name[:37]}...") for name in table.columns[:12]]
+    shown = f"its {'keys are' if is_json else 'first row is'} {', '.join(names)}" + ", ..." * (len(table.columns) > 12)
+    doubts = [doubt for pair in _names()(table.columns) if (doubt := _doubt(table, pair))]
+    cure = (
+        f"Name the columns of pairs, as in {path.name}?good=COLUMN&bad=COLUMN, and add &label=COLUMN if a column says "
     )
+    cure += "which of the two is good."
+    if not doubts and len(table.columns) == 2 and not is_json:
+        doubts = [_few("its two columns", [table.columns, *(tuple(row.values()) for _, row in table.rows)])]
+        cure += " If a table of pairs has no header, insert a first line with the names good and bad."
+    return "; ".join([shown, *doubts]), cure
+
+
+def unscored(columns: Sequence[str], **options: str) -> list[str]:
+    """Return the columns of a table that are neither scored nor names of pairs or suites; they become tags."""
+    good, bad = options.get("good", ""), options.get("bad", "")
+    pair = (good, bad) if good else next(iter(_names()(columns)), ())
+    _, fields = _method("", columns)
+    named = _id(columns, options.get("id", "")), _suite(columns, options.get("suite", "")), options.get("label")
+    return [name for name in columns if name and name not in {*pair, *fields, *named}] if pair else []
 
 
 def read(
-    path: Path, *, good: str = "", bad: str = "", id: str = "", suite: str = "", delimiter: str = "", quote: str = "yes"
+    path: Path,
+    *,
+    good: str = "",
+    bad: str = "",
+    label: str = "",
+    id: str = "",
+    suite: str = "",
+    delimiter: str = "",
+    quote: str = "yes",
 ) -> Iterator[Suite]:
     """Read the suites of a table.
 
@@ -69,14 +119,16 @@ def read(
         path: the file.
         good: the column of the acceptable sentences; required unless its name is a known one.
         bad: the column of the unacceptable sentences; required unless its name is a known one.
+        label: a column that says which of the two sentences is acceptable: 0 or the name of the column `good`, or 1 or
+            that of the column `bad`. `none` if no column says so.
         id: the column with the ids of pairs.
         suite: the column with the names of suites.
         delimiter: the separator of cells: a character, `tab`, `comma` or `semicolon`.
         quote: `yes` if quotation marks enclose cells (RFC 4180), `none` if they are ordinary characters.
 
     Raises:
-        InputError: a row has too many or too few cells, a sentence is empty, or prefix fields don't fit the sentence; the
-            message names the line.
+        InputError: a row has too many or too few cells, a sentence is empty, a label has another value, a column that is
+            not mentioned may be a label, or prefix fields don't fit the sentence; the message names the line.
         UsageError: an option names a column that does not exist.
     """
     if quote not in ("yes", "none"):
@@ -84,17 +136,16 @@ def read(
     if bool(good) != bool(bad):
         given, missing = ("good", "bad") if good else ("bad", "good")
         raise UsageError(given, f"given without {missing}=", "both good= and bad=")
-    table = _table.read(utf8.read(path), path, _names(good, bad), delimiter, quote == "yes")
+    content = utf8.read(path)
+    table = _read(content, path, (good, bad) if good else None, delimiter, quote == "yes")
     columns = table.columns
-    pair = (good, bad) if good else _names("", "")(columns)
-    for name in (*(pair or ()), *((id,) if id else ()), *((suite,) if suite else ())):
-        if name not in columns:
+    pair = (good, bad) if good else _only(table, content)
+    for name in (*pair, id, suite, "" if label == NO_LABEL else label):
+        if name and name not in columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
-    if pair is None:
-        raise _unknown(path, columns)
-    id = id or next((column for name in IDS if (column := _named(columns, name)) is not None), "")
-    suite = suite or next((column for name in SUITES if (column := _named(columns, name)) is not None), "")
-    yield from _suites(table, pair, id, suite)
+    if not label:
+        _refuse_labels(table, pair)
+    yield from _suites(table, pair, "" if label == NO_LABEL else label, _id(columns, id), _suite(columns, suite))
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
@@ -122,48 +173,188 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     atomic.write(path, text.encode())
 
 
-def _names(good: str, bad: str) -> Callable[[Sequence[str]], tuple[str, str] | None]:
-    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or another known pair of names.
+def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tuple[str, str]]]:
+    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or all known pairs of names.
 
     Case is ignored.
     """
 
-    def find(columns: Sequence[str]) -> tuple[str, str] | None:
-        for names in [(good, bad)] if good else KNOWN:
-            first, second = (_named(columns, name) for name in names)
-            if first is not None and second is not None:
-                return first, second
-        return None
+    def find(columns: Sequence[str]) -> list[tuple[str, str]]:
+        wanted = [(good, bad)] if good else KNOWN
+        found = [(_named(columns, first), _named(columns, second)) for first, second in wanted]
+        return [(first, second) for first, second in found if first is not None and second is not None]
 
     return find
 
 
 def _named(columns: Sequence[str], name: str) -> str | None:
-    exact = [column for column in columns if column == name]
-    return next(iter(exact + [column for column in columns if column.strip().lower() == name]), None)
+    """Return the column with a name, whose case is ignored; None if there is none, or if several differ in case only."""
+    matches = [column for column in columns if column.strip().lower() == name]
+    return name if name in columns else matches[0] if len(matches) == 1 else None
 
 
-def _unknown(path: Path, columns: Sequence[str]) -> InputError:
-    shown = ", ".join(map(repr, columns[:12])) or "no columns"
-    cure = f"Name the columns, as in {path.name}?good=COLUMN&bad=COLUMN."
-    return InputError(str(path), shown, "a known pair of columns such as good and bad", cure)
+def _id(columns: Sequence[str], option: str) -> str:
+    return option or next((column for name in IDS if (column := _named(columns, name)) is not None), "")
 
 
-def _suites(table: _table.Table, pair: tuple[str, str], id: str, suite: str) -> Iterator[Suite]:
+def _suite(columns: Sequence[str], option: str) -> str:
+    return option or next((column for name in SUITES if (column := _named(columns, name)) is not None), "")
+
+
+def _read(content: str, path: Path, named: tuple[str, str] | None, delimiter: str, quote: bool) -> _table.Table:
+    """Read the table; one without a header has the columns `good` and `bad`."""
+    is_header = _names(*(named or ()))
+    has_header = named or delimiter or is_header(_table.excerpt(path, content, is_header).columns)
+    if has_header or _table.is_json(content):
+        return _table.read(content, path, is_header, delimiter, quote, NO_QUOTES)
+    if not _has_pairs_only(path, content):
+        raise _unknown(path, content)
+    table = _table.under(KNOWN[0], content, path, "\t", quote, NO_QUOTES)
+    _refuse_a_header([tuple(row.values()) for _, row in table.rows], path)
+    return table
+
+
+def _has_pairs_only(path: Path, content: str) -> bool:
+    """Return whether there is no header, the first rows are two cells, and most are sentences that differ a little."""
+    lines = [line for _, line in utf8.lines(_table.whole_lines(content)) if line.strip()][: _table.ROWS]
+    rows = [line.split("\t") for line in lines]
+    if path.suffix not in (".tsv", ".txt") or not rows or not all(len(row) == 2 for row in rows):
+        return False
+    return not _names()(rows[0]) and mostly(_alike(rows))
+
+
+def _alike(rows: Sequence[Sequence[str]]) -> list[bool]:
+    return [alike(first, second) for first, second in rows]
+
+
+def _few(columns: str, rows: Sequence[Sequence[str]]) -> str:
+    found = (
+        f"{sum(_alike(rows))} of {len(rows)} rows are two sentences of {LEAST_WORDS} words or more that differ a little"
+    )
+    return f"in {columns}, {found}"
+
+
+def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
+    """Refuse a first row that differs from the others in kind, because unknown names of columns would be scored as a pair."""
+    first, *others = rows
+    stops = [_ends_a_sentence(cell) for row in others for cell in row]
+    lacks_stops = bool(stops) and sum(stops) >= 0.9 * len(stops) and not any(map(_ends_a_sentence, first))
+    if not alike(*first) or lacks_stops:
+        raise InputError(
+            f"{path}, line 1", f"{first[0]!r} and {first[1]!r}, which look like column names",
+            "a known pair of names such as good and bad",
+            f"Name the columns, as in {path.name}?good=COLUMN&bad=COLUMN; "
+            "if the line is a pair, insert a line with the names good and bad above it.",
+        )  # fmt: skip
+
+
+def _ends_a_sentence(cell: str) -> bool:
+    return unicodedata.category(cell.rstrip()[-1:] or " ") in ("Po", "Pe", "Pf")
+
+
+def _recognised(table: _table.Table) -> list[tuple[str, str]]:
+    """Return the pairs of columns with known names that don't hold anything else."""
+    return [pair for pair in _names()(table.columns) if not _doubt(table, pair)]
+
+
+def _doubt(table: _table.Table, pair: tuple[str, str]) -> str:
+    """Return the reason why columns with known names are not taken for pairs; "" if there is none."""
+    first, second = pair
+    for name in pair:
+        if table.has_numbers(name):
+            return f"the column {name!r} holds numbers"
+    if _open(table, pair):
+        return f"without a column 'phenomenon' or 'paradigm', either of {first!r} and {second!r} may be the good one"
+    cells = [
+        (shape.plain(row.get(first, "")), shape.plain(row.get(second, ""))) for _, row in table.rows[: _table.ROWS]
+    ]
+    if _lower(pair) == ANSWERS and mostly(unlike(*texts) for texts in cells):
+        return f"{first!r} and {second!r} have little in common"
+    return ""
+
+
+def _open(table: _table.Table, pair: tuple[str, str]) -> bool:
+    """Return whether the names of a pair do not say which is good: a source can be what a target corrects."""
+    return _lower(pair) == SOURCES and not any(_named(table.columns, name) for name in ("phenomenon", "paradigm"))
+
+
+def _lower(pair: tuple[str, str]) -> tuple[str, str]:
+    return pair[0].strip().lower(), pair[1].strip().lower()
+
+
+def _only(table: _table.Table, content: str) -> tuple[str, str]:
+    """Return the columns of the pair by their names; raise InputError if there is no known pair, or more than one."""
+    # Whoever names the format has seen the columns; but that doesn't say which of two is good.
+    known = [pair for pair in _names()(table.columns) if not _open(table, pair)]
+    pairs = _recognised(table) or known
+    if len(pairs) == 1:
+        return pairs[0]
+    shown = "; ".join(f"{good!r} and {bad!r}" for good, bad in pairs)
+    raise _unknown(table.path, content, f"more than one pair of columns: {shown}" if pairs else "")
+
+
+def _unknown(path: Path, content: str, found: str = "") -> InputError:
+    columns, cure = unclaimed(path, content)
+    return InputError(str(path), found or columns or "no columns", "a known pair of columns such as good and bad", cure)
+
+
+def _refuse_labels(table: _table.Table, pair: tuple[str, str]) -> None:
+    """Refuse a table in which a column that no option mentions may say which sentence is good, unless the names do."""
+    if pair in _names()(table.columns) and not _open(table, pair):
+        return
+    ours = set(_lower(pair))
+    values = {name: _values(table, name) for name in table.columns if name not in pair}
+    by_name = [name for name, found in values.items() if found and name.strip().lower() in LABELS]
+    labels = [*by_name, *(name for name, found in values.items() if found in DECIDING or (found and found <= ours))]
+    if labels := list(dict.fromkeys(labels)):
+        more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
+        found = f"columns that may say which sentence is good: {', '.join(map(repr, labels[:3]))}{more}"
+        options = f"{table.path.name}?good={pair[0]}&bad={pair[1]}&label="
+        cure = f"Write {options}{labels[0]} if 0 there means that the sentence in {pair[0]!r} is good, and 1 the other"
+        cure += f"; write {options}{NO_LABEL} if {pair[0]!r} always has the good one."
+        raise InputError(str(table.path), found, "the option label=", cure)
+
+
+def _values(table: _table.Table, name: str) -> set[str]:
+    """Return the values of a column in lower case, without empty cells; no more than are needed to see that they are many."""
+    values: set[str] = set()
+    for cell in table.cells(name):
+        values.add(cell.lower())
+        if len(values) > 2:
+            break
+    return values
+
+
+def _suites(table: _table.Table, pair: tuple[str, str], label: str, id: str, suite: str) -> Iterator[Suite]:
     method, fields = _method(str(table.path), table.columns)
+    if label and method:
+        raise UsageError(str(table.path), f"label= beside the columns of {method}", "one of them")
     used = {*pair, *fields, id if id in table.columns else None, suite if suite.strip().lower() == "suite" else None}
     items = []
     for index, (number, row) in enumerate(table.rows):
         place = table.place(number)
-        good, bad = (_cell(row, name, place) for name in pair)
+        good, bad = (_table.text(row, name, place) for name in _sides(row, pair, label, place))
         if method:
-            sentences = _pair.regions(good, bad, method, [row.get(name, "") for name in fields], place)
+            critical = [shape.plain(row.get(name, "")) for name in fields]
+            sentences = _pair.regions(good, bad, method, critical, place)
         else:
             sentences = {"good": Sentence(good), "bad": Sentence(bad)}
-        tags = {name or "index": cell for name, cell in row.items() if name not in used and cell}
-        name = _cell(row, suite, place) if suite else table.path.stem
-        items.append((name, Item(row.get(id) or str(index), sentences, tags)))
+        name = _table.text({suite: shape.plain(row.get(suite, ""))}, suite, place) if suite else table.path.stem
+        items.append((name, Item(shape.plain(row.get(id, "")) or str(index), sentences, _table.tags(row, used))))
     return _pair.suites(items, method, str(table.path))
+
+
+def _sides(row: dict[str, Any], pair: tuple[str, str], label: str, place: str) -> tuple[str, str]:
+    """Return the columns of the good and of the bad sentence in a row."""
+    if not label:
+        return pair
+    value = shape.plain(row.get(label, "")).strip()
+    for number, name in enumerate(pair):
+        if value in (str(number), name):
+            return pair if number == 0 else (pair[1], pair[0])
+    found = repr(value[:60]) if value else "an empty cell"
+    expected = f"0 or {pair[0]} if the sentence in {pair[0]!r} is good, 1 or {pair[1]} if that in {pair[1]!r} is"
+    raise InputError(f"{place}, {label}", found, expected)
 
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
@@ -172,12 +363,6 @@ def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, 
     if len(methods) > 1:
         raise InputError(place, "the columns of two prefix methods", "the columns of one method")
     return methods[0] if methods else (None, ())
-
-
-def _cell(row: dict[str, str], name: str, place: str) -> str:
-    if not row.get(name, "").strip():
-        raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
-    return shape.sentence(row[name], f"{place}, {name}")
 
 
 def _row(suite: Suite, item: Item, method: str | None) -> dict[str, str]:

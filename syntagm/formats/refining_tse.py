@@ -87,9 +87,9 @@ def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
 
 def _number(fields: dict[str, Any], place: str) -> str:
     label = _field(fields, "label", place)
-    if label not in NUMBERS or isinstance(label, bool):
-        raise InputError(place, f"the label {label!r}", "-1 (singular) or -2 (plural)")
-    return NUMBERS[label]
+    if not isinstance(label, int | float) or isinstance(label, bool) or label not in NUMBERS:
+        raise InputError(place, f"the label {shape.shown(label)}", "-1 (singular) or -2 (plural)")
+    return NUMBERS[int(label)]
 
 
 def _field(fields: dict[str, Any], name: str, place: str) -> Any:

@@ -41,8 +41,15 @@ KINDS = {"#prediction": 2, "#tag": 2, "#metric": 1, "#suite": 1}
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return whether the first row has the column `item`, and either `condition` or columns `CONDITION:REGION`."""
-    return path.suffix in ENDINGS and any(_is_header(_first(head, mark)) for mark in _table.DELIMITERS.values())
+    """Return whether the first row has the column `item`, and either `condition` or columns `CONDITION:REGION`.
+
+    A table with a column of numbers, such as reading times, is only recognised if it has rows about the suite.
+    """
+    if path.suffix not in ENDINGS or not any(_is_header(_first(head, mark)) for mark in _table.DELIMITERS.values()):
+        return False
+    table = _table.excerpt(path, head, lambda names: _is_header([_column(name) for name in names]))
+    others = [name for name in table.columns if _column(name) not in LONG[:3] and not name.strip().startswith(TAG)]
+    return any(kind in head for kind in KINDS) or not any(map(table.has_numbers, others))
 
 
 def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:

@@ -12,6 +12,7 @@ from typing import Literal
 from syntagm.errors import InputError
 
 MAX_CELLS = 10_000_000
+DOUBLE = "Double each quotation mark inside a quoted cell."
 # What makes a spreadsheet take a cell for a formula; full-width signs do so in some languages.
 _SUSPECT = tuple("=+-@\t\r")
 _FORMULA = (*_SUSPECT, "\n", *"＝＋－＠")
@@ -74,7 +75,12 @@ def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
 
 
 def rows(
-    content: str, path: Path, delimiter: str = ",", quote: bool = True, limit: int | None = MAX_CELLS
+    content: str,
+    path: Path,
+    delimiter: str = ",",
+    quote: bool = True,
+    limit: int | None = MAX_CELLS,
+    cure: str = DOUBLE,
 ) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are skipped.
 
@@ -84,6 +90,7 @@ def rows(
         delimiter: the character between cells.
         quote: whether quotation marks enclose cells; if not, they are ordinary characters.
         limit: maximum number of cells; None for no limit.
+        cure: how to solve the problem if quotation marks don't match, for the message.
 
     Raises:
         InputError: quotation marks don't match, a cell has more than 131,072 characters, or there are too many cells.
@@ -100,7 +107,6 @@ def rows(
                 yield begin, row
             begin = table.line_num + 1
     except csv.Error as error:
-        cure = "Double each quotation mark inside a quoted cell, or add ?quote=none if quotation marks are ordinary characters."
         raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
 
 

@@ -23,6 +23,7 @@ MAX_DIGITS = 18
 
 _BRACKET = re.compile(r'(?:"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]++)*+([\[\]{}])', re.DOTALL)
 _TOKEN = re.compile(r'(?P<text>"(?:[^"\\]++|\\.)*+")(?P<key>\s*+:)?|[\[\]{}]|(?P<bare>[^\s"\[\]{}:,]++)', re.DOTALL)
+_SEPARATORS = re.compile(r"[\s,]*+")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _HARMLESS = re.compile(
     r"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F]|0000)|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})*+",
@@ -71,6 +72,25 @@ def objects(content: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not isinstance(row, dict):
                 raise InputError(f"{path}, line {number}", shown(row), "an object in braces")
             yield number, row
+
+
+def beginning(content: str) -> Iterator[dict[str, Any]]:
+    """Iterate over the complete objects at the beginning of JSON lines, or of a list of objects, that may be cut off.
+
+    What follows them, if it is not an object, is ignored; so is a text that `parsed` would refuse.
+
+    >>> list(beginning('[{"a": 1}, {"a": 2}, {"a'))
+    [{'a': 1}, {'a': 2}]
+    """
+    try:
+        _refuse_too_large(content)
+        place = _SEPARATORS.match(content, content.find("[") + 1 if content.lstrip().startswith("[") else 0)
+        while place and content.startswith("{", place.end()):
+            value, end = _DECODER.raw_decode(content, place.end())
+            yield value
+            place = _SEPARATORS.match(content, end)
+    except (ValueError, _Problem):
+        return
 
 
 def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = "") -> dict[str, Any]:

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from syntagm import permissions, registry
 from syntagm.errors import InputError, UsageError
+from syntagm.formats import pairs
 from syntagm.io import json, utf8
 from syntagm.materials import hub
 from syntagm.suite import Suite
@@ -103,12 +104,16 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
         return candidates[0]
     names = ", ".join(_name(module) for module in candidates)
     cure = f"Name one, as in {file.name}?format=NAME; there are {', '.join(registry.names('formats'))}."
-    if not candidates:
-        _refuse_damaged(file)
-        cure += f" For a table of pairs name the columns, {file.name}?good=COLUMN&bad=COLUMN."
-        cure += " The header of a table of regions begins with item,condition."
-    shown = f"more than one format claims it: {names}" if candidates else "no format claims it"
-    raise InputError(str(file), shown, "", cure)
+    if candidates:
+        raise InputError(str(file), f"more than one format claims it: {names}", "", cure)
+    _refuse_damaged(file)
+    columns, also = pairs.unclaimed(file, _head(file))
+    found = "no format claims it" + (f": {columns}" if columns else "")
+    of_regions = (
+        "The header of a table of regions begins with item,condition; a column of numbers needs rows #prediction."
+    )
+    cure = " ".join(filter(None, (cure, also, of_regions)))
+    raise InputError(str(file), found, "", cure)
 
 
 def _refuse_damaged(file: Path) -> None:

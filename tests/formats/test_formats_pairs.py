@@ -86,14 +86,15 @@ class TestReading:
 
     @pytest.mark.parametrize(("good", "bad"), pairs.KNOWN)
     def test_every_known_pair_of_names_in_every_container(self, tmp_path: Path, good: str, bad: str) -> None:
+        x, y = "Ida sang a song.", "Ida sung a song."
         rows = {
-            "a.tsv": f"n\t{good}\t{bad}\n1\tx\ty\n",
-            "a.csv": f"{bad.upper()},n,{good.upper()}\ny,1,x\n",
-            "a.jsonl": f'{{"{good}": "x", "{bad}": "y"}}\n',
-            "a.json": f'[{{"{bad}": "y", "{good}": "x"}}]',
+            "a.tsv": f"paradigm\t{good}\t{bad}\n1\t{x}\t{y}\n",
+            "a.csv": f"{bad.upper()},paradigm,{good.upper()}\n{y},1,{x}\n",
+            "a.jsonl": f'{{"{good}": "{x}", "{bad}": "{y}", "paradigm": 1}}\n',
+            "a.json": f'[{{"{bad}": "{y}", "{good}": "{x}", "paradigm": "1"}}]',
         }
         for name, text in rows.items():
-            assert texts(reading.read(made(tmp_path, text, name))[0]) == [("x", "y")], name
+            assert texts(reading.read(made(tmp_path, text, name))[0]) == [(x, y)], name
 
     def test_windows_line_ends_and_a_byte_order_mark(self, tmp_path: Path) -> None:
         path = tmp_path / "excel.csv"
@@ -112,8 +113,8 @@ class TestRefusals:
             ('good\tbad\n"a\tb\n', "", "line 2: a row that can't be read"),
             ("good\tbad\tprefix\tcritical_good\tcritical_bad\na b\ta c\ta\tb\td\n", "", "line 2: the sentence 'a c'"),
             ("good\tbad\nx\t" + "y" * 10_001 + "\n", "", "line 2, bad: 10001 characters"),
-            ("x;y\n1;2\n", "?format=pairs", "'x', 'y'; expected a known pair of columns"),
-            ("x;y\n1;2\n", "", "no format claims it.*Name one.*name the columns"),
+            ("x;y\n1;2\n", "?format=pairs", "its first row is 'x', 'y'; .*expected a known pair of columns"),
+            ("x;y\n1;2\n", "", "no format claims it: its first row is 'x', 'y'; .*Name one.*Name the columns of pairs"),
         ],
     )
     def test_the_message_names_the_line(self, tmp_path: Path, text: str, options: str, message: str) -> None:
@@ -135,6 +136,128 @@ class TestRefusals:
     def test_options(self, tmp_path: Path, options: str, message: str) -> None:
         with pytest.raises(UsageError, match=message):
             reading.read(made(tmp_path, "good\tbad\na\tb\n") + options)
+
+
+SIDES = "a,b,label\nThe kite is high.,The kite are high.,{}\nIda sing.,Ida sings.,{}\n"
+A = [("The kite is high.", "The kite are high."), ("Ida sings.", "Ida sing.")]
+
+
+class TestLabels:
+    @pytest.mark.parametrize("values", ["0 1", "a b", "0 b"])
+    def test_a_column_says_which_is_good(self, tmp_path: Path, values: str) -> None:
+        first, second = values.split()
+        text = SIDES.format(first, second)
+        (suite,) = reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=label")
+        assert texts(suite) == A
+        assert [item.tags for item in suite.items] == [{"label": first}, {"label": second}]
+
+    def test_json(self, tmp_path: Path) -> None:
+        rows = '{"a": "Ida sings.", "b": "Ida sing.", "y": 0}\n{"a": "Bo hum.", "b": "Bo hums.", "y": 1}\n'
+        (suite,) = reading.read(made(tmp_path, rows, "x.jsonl") + "?good=a&bad=b&label=y")
+        assert texts(suite) == [("Ida sings.", "Ida sing."), ("Bo hums.", "Bo hum.")]
+
+    @pytest.mark.parametrize("value", ["2", "A", "true", "good", "0.0", "-1"])
+    def test_anything_else_is_refused_with_the_row(self, tmp_path: Path, value: str) -> None:
+        path = made(tmp_path, SIDES.format(0, value), "x.csv")
+        message = f"line 3, label: '{value}'; expected 0 or a if the sentence in 'a' is good, 1 or b if that in 'b' is"
+        with pytest.raises(InputError, match=message):
+            reading.read(f"{path}?good=a&bad=b&label=label")
+
+    def test_an_empty_label_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="line 3, label: an empty cell; expected 0 or a"):
+            reading.read(made(tmp_path, SIDES.format(0, ""), "x.csv") + "?good=a&bad=b&label=label")
+
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("label", "0 1"), ("label", "yes no"), ("label", "1 1"), ("Gold", "x x"), ("vote", "0 1"), ("vote", "1 2"),
+            ("vote", "a b"), ("vote", "A B"), ("vote", "b b"), ("vote", "true false"),
+        ],
+    )  # fmt: skip
+    def test_a_column_that_may_be_a_label_is_never_ignored(self, tmp_path: Path, name: str, values: str) -> None:
+        first, second = values.split()
+        text = SIDES.format(first, second).replace("label", name)
+        path = made(tmp_path, text, "x.csv")
+        cure = rf"Write x.csv\?good=a&bad=b&label={name} if 0 there means .*; write x.csv\?good=a&bad=b&label=none if"
+        with pytest.raises(InputError, match=f"columns that may say which sentence is good: '{name}'.*{cure}"):
+            reading.read(f"{path}?good=a&bad=b")
+        (suite,) = reading.read(f"{path}?good=a&bad=b&label=none")
+        assert texts(suite)[1] == ("Ida sing.", "Ida sings.")
+
+    @pytest.mark.parametrize("values", ["1 1", "x y", "0.5 0.7", "sg pl"])
+    def test_other_columns_are_tags(self, tmp_path: Path, values: str) -> None:
+        first, second = values.split()
+        text = SIDES.format(first, second).replace("label", "number")
+        assert reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b")
+
+    def test_names_that_say_which_is_good_need_no_label(self, tmp_path: Path) -> None:
+        path = made(tmp_path, SIDES.format(0, 1).replace("a,b", "good,bad"), "x.csv")
+        assert texts(reading.read(path)[0])[1] == ("Ida sing.", "Ida sings.")
+        assert texts(reading.read(f"{path}?label=label")[0])[1] == ("Ida sings.", "Ida sing.")
+
+    def test_sources_and_targets_do_not_say_which_is_good(self, tmp_path: Path) -> None:
+        path = made(tmp_path, SIDES.format(0, 1).replace("a,b", "source_sentence,target_sentence"), "x.csv")
+        for options in ("", "?format=pairs", "?good=source_sentence&bad=target_sentence"):
+            with pytest.raises(InputError, match=r"may be the good one|may say which sentence is good"):
+                reading.read(path + options)
+
+    def test_a_label_beside_prefixes_is_refused(self, tmp_path: Path) -> None:
+        text = "a,b,y,prefix,critical_good,critical_bad\nIda sings.,Ida sing.,0,Ida,sings,sing\n"
+        with pytest.raises(UsageError, match="label= beside the columns of one_prefix"):
+            reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=y")
+
+
+class TestSilentChoices:
+    def test_two_pairs_of_known_names_are_refused(self, tmp_path: Path) -> None:
+        text = "good\tbad\tsen\twrong_sen\nIda sings.\tIda sing.\tBo hums.\tBo hum.\n"
+        with pytest.raises(InputError, match="more than one pair of columns: 'good' and 'bad'; 'sen' and 'wrong_sen'"):
+            reading.read(made(tmp_path, text))
+
+    def test_columns_of_numbers_do_not_count(self, tmp_path: Path) -> None:
+        text = "good\tbad\tsen\twrong_sen\n12\t3\tIda sings.\tIda sing.\n"
+        assert texts(reading.read(made(tmp_path, text))[0]) == [("Ida sings.", "Ida sing.")]
+
+    def test_names_that_differ_in_case_only_are_no_known_names(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no format claims it: its first row is 'Good', 'GOOD', 'bad'"):
+            reading.read(made(tmp_path, "Good,GOOD,bad\na b c,a b d,a b e\n", "x.csv"))
+
+    @pytest.mark.parametrize("value", ['["Ida", "sings."]', '{"0": "Ida sings."}', "5", "true"])
+    def test_a_value_that_is_no_text_is_no_sentence(self, tmp_path: Path, value: str) -> None:
+        path = made(tmp_path, f'{{"good": {value}, "bad": "Ida sing."}}\n', "x.jsonl")
+        with pytest.raises(InputError, match=r"line 1, good: .*expected a string"):
+            reading.read(f"{path}?good=good&bad=bad")
+
+    def test_a_quotation_mark_does_not_join_rows(self, tmp_path: Path) -> None:
+        text = 'good\tbad\n"Ida sings.\tIda sing.\nBo hums."\tBo hum.\nIt flew.\tIt flown.\n'
+        path = made(tmp_path, text)
+        with pytest.raises(InputError, match=r"line 2: a quotation mark that joins this line to the next.*quote=none"):
+            reading.read(path)
+        assert texts(reading.read(f"{path}?quote=none")[0])[:2] == [
+            ('"Ida sings.', "Ida sing."),
+            ('Bo hums."', "Bo hum."),
+        ]
+
+    def test_a_line_break_in_a_quoted_cell_is_kept(self, tmp_path: Path) -> None:
+        path = made(tmp_path, 'good\tbad\n"Ida sings.\nLoudly."\tIda sing.\n')
+        assert texts(reading.read(path)[0]) == [("Ida sings.\nLoudly.", "Ida sing.")]
+
+    @pytest.mark.parametrize(
+        ("name", "text", "advises"),
+        [
+            ("x.tsv", 'good\tbad\n"a\tb\n', True),
+            ("x.csv", 'item,condition,verb\n1,a,"glow\n', False),
+            ("x.csv", 'Context1,Context2,Target1,Target2\n"a,b,c,d\n', False),
+            ("x.csv", ',0,1,2,3\n0,b,r,"x,1\n', False),
+        ],
+    )  # fmt: skip
+    def test_only_a_format_with_the_option_advises_it(
+        self, tmp_path: Path, name: str, text: str, advises: bool
+    ) -> None:
+        path = made(tmp_path, text, name)
+        with pytest.raises(InputError, match=r"a row that can't be read.*Double each quotation mark") as caught:
+            reading.read(path)
+        (module,) = reading.claimed(Path(path))
+        assert ("quote=none" in str(caught.value)) == advises == ("quote" in reading.option_names(module))
 
 
 class TestWriting:
@@ -304,7 +427,11 @@ def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: st
 
 
 @pytest.mark.parametrize(
-    "content", ["alpha\tbeta\n", "He sleeps\tHe sleep\nThey sleep.\tThey sleep\n", "a\tb\nc d\te\n"]
+    "content",
+    [
+        "He sleeps here\tHe sleep here\nThey sleep here.\tThey sleeps here\n",
+        "The kite flies\tThe kite fly\nIt sang\tIt sung\n",
+    ],
 )
 def test_a_first_row_like_any_other_is_a_pair(tmp_path: Path, content: str) -> None:
     (suite,) = reading.read(made(tmp_path, content))

@@ -4,7 +4,9 @@ import inspect
 import json
 import os
 import tracemalloc
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -71,6 +73,32 @@ class TestFormat:
             ("picture.json", b"\x89PNG\r\n\0\0", "a NUL character"),
             ("packed.csv", b"\x1f\x8b\x08\xff", "not UTF-8"),
             ("notes.txt", b"notes", "no format claims it. Name one, as in notes.txt?format=NAME"),
+            (
+                "prose.txt",
+                b"Ida sings.\nYes, Bo hums.\nOn and on.\nSo it is.\n",
+                "prose.txt: no format claims it. Name one",
+            ),
+            (
+                "a.csv",
+                b"ok,not ok,n\nIda sings.,Ida sing.,1\n",
+                "claims it: its first row is 'ok', 'not ok', 'n'. Name one",
+            ),
+            (
+                "a.jsonl",
+                b'{"ok": "Ida sings.", "no": "Ida sing."}',
+                "no format claims it: its keys are 'ok', 'no'. Name",
+            ),
+            (
+                "a.tsv",
+                b"so\t1\nthe\t2\n",
+                "'so', '1'; in its two columns, 0 of 2 rows are two sentences of 3 words or more",
+            ),
+            ("a.tsv", b"so\t1\nthe\t2\n", "If a table of pairs has no header, insert a first line with the names good"),
+            (
+                "a.csv",
+                b"n,good,bad\na,1,2\n",
+                "its first row is 'n', 'good', 'bad'; the column 'good' holds numbers. Name",
+            ),
         ],
     )
     def test_a_file_that_no_format_claims_is_looked_into(
@@ -397,6 +425,40 @@ def reads_or_refuses(path: Path, content: bytes) -> None:
 @given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
 def test_fuzz(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     reads_or_refuses(tmp_path_factory.mktemp("fuzz") / "fuzz.json", content)
+
+
+JSON_FILES = [path for path in sorted(DATA.glob("[sbpo]*/*.json*")) if path.stat().st_size < 3_000]
+VALUES = ([1], {"a": 1}, None, True, 1.5, "", -1)
+
+
+@pytest.mark.parametrize("seed", JSON_FILES, ids=[path.name for path in JSON_FILES])
+def test_a_value_of_another_type_is_read_or_refused(tmp_path: Path, seed: Path) -> None:
+    lines = [json.loads(line) for line in seed.read_text().splitlines()] if seed.suffix == ".jsonl" else None
+    whole = lines if lines is not None else json.loads(seed.read_text())
+    for place in places(whole):
+        for value in VALUES:
+            changed = replaced(whole, place, value)
+            rows = changed if lines is not None else [changed]
+            (tmp_path / seed.name).write_text("\n".join(map(json.dumps, rows)) + "\n")
+            try:
+                assert reading.read(tmp_path / seed.name)
+            except SyntagmError as refusal:
+                assert str(refusal)
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all values within a JSON value."""
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield (*place, key)
+        yield from places(value[key], (*place, key))
+
+
+def replaced(value: Any, place: Sequence[Any], new: Any) -> Any:
+    if not place:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[place[0]] = replaced(value[place[0]], place[1:], new)
+    return copy
 
 
 @pytest.mark.slow

@@ -58,6 +58,10 @@ def test_or_stay_as_they_are(tmp_path: Path) -> None:
             {"sentence_good": "the cat sings", "sentence_bad": "the cat sing", "label": 1},
             "line 2: the label 1; expected -1",
         ),
+        (
+            {"sentence_good": "the cat sings", "sentence_bad": "the cat sing", "label": [1]},
+            "line 2: the label a list; expected -1",
+        ),
         ({"sentence_good": "the cat sings", "sentence_bad": "the cat sing"}, "line 2: no 'label'"),
         ({"sentence_good": "the cat sings", "label": -1}, "line 2: no 'sentence_bad'"),
     ],
