@@ -18,6 +18,8 @@ from syntagm.suite import Suite
 for _theme in sorted(module.name for module in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_theme}")
 RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
+# Warnings that a run shows, too: the numbers may be of something else.
+SHOWN_BY_RUNS = ("W208", "W209")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,10 @@ def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
 
 
 def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
-    """Find suites with the same name, in one file or in several, because a run would mix up their results."""
+    """Find suites with the same name, because a run would mix up their results.
+
+    Names that several files have should be told apart before; see `materials.suite_files.told_apart`.
+    """
     seen: dict[str, str] = {}
     for file, suites in files.items():
         for suite in suites:

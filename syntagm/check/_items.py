@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from syntagm.check._spot import Spot, references, rule, sentences
+from syntagm.check.alike import unlike
 from syntagm.suite import Suite
 
 
@@ -65,28 +66,87 @@ def foreign_condition(suite: Suite) -> Iterator[Spot]:
             yield Spot(condition=name)
 
 
+# The regions of minimal pairs, which are cut out of the sentence; and names of columns that are no part of it.
+_OF_PAIRS = {"prefix", "critical", "rest"}
+_NOTES = ("note", "notes", "comment", "comments", "remark", "remarks")
+
+
 @rule("W207")
-def mostly_empty_region(suite: Suite) -> Iterator[Spot]:
-    """a region that no prediction compares and that is empty in most sentences.
-    If it is a note and not part of the sentence, remove it: models read it."""
+def note(suite: Suite) -> Iterator[Spot]:
+    """a region that no prediction compares and that looks like a note.
+    If it is not part of the sentence, remove it, or make it a tag of the item (in a table: tag.NAME); models read it."""
     compared = {reference.region for _, reference in references(suite)}
-    filled: dict[str, dict[tuple[str, str], bool]] = {}
+    cells: dict[str, dict[tuple[str, str], str]] = {}
+    follows: dict[str, bool] = {}
     for item, condition, sentence in sentences(suite):
         for region in sentence.regions:
             text = sentence.text[region.start : region.end].strip()
-            filled.setdefault(region.name, {})[item.id, condition] = bool(text)
-    for name, cells in filled.items():
-        empty = sum(not cell for cell in cells.values())
-        if name in compared or not len(cells) / 2 < empty < len(cells):
-            continue
-        # A region that only some conditions have, or only some items, belongs to the design.
-        if not any(_follows(cells, place) for place in (0, 1)):
-            yield Spot(region=name, found=f"{empty} of {len(cells)}")
+            cells.setdefault(region.name, {})[item.id, condition] = text
+            if text:
+                ended = _ENDED.search(sentence.text[: region.start]) is not None
+                follows[region.name] = follows.get(region.name, True) and ended
+    for name, of_region in cells.items() if cells.keys() != _OF_PAIRS else ():
+        if name not in compared and (found := _noted(name, of_region, follows.get(name, False))):
+            yield Spot(region=name, found=found)
 
 
-def _follows(cells: Mapping[tuple[str, str], bool], place: int) -> bool:
-    """Return whether a region is filled alike in all sentences with the same item (place 0) or condition (1)."""
-    groups: dict[str, set[bool]] = {}
+_ENDED = re.compile(r"[.?!…。？！।؟][\"'”’»)\]]*\s*\Z")
+
+
+def _noted(name: str, cells: Mapping[tuple[str, str], str], follows: bool) -> str:
+    """Return what makes a region look like a note; "" if nothing does.
+
+    Arguments:
+        cells: item and condition -> text.
+        follows: whether it stands after the end of a sentence wherever it is filled.
+    """
+    empty = sum(not text for text in cells.values())
+    if name.strip().lower() in _NOTES:
+        return "its name"
+    # A region that only some conditions have belongs to the design.
+    if len(cells) / 2 < empty < len(cells) and not _same({key: str(bool(text)) for key, text in cells.items()}, 1):
+        return f"empty in {empty} of {len(cells)} sentences"
+    return "the same in all conditions, after the end of the sentence" if follows and _same(cells, 0) else ""
+
+
+def _same(cells: Mapping[tuple[str, str], str], place: int) -> bool:
+    """Return whether a region is the same in all sentences with the same item (place 0) or condition (1)."""
+    groups: dict[str, set[str]] = {}
     for key, cell in cells.items():
         groups.setdefault(key[place], set()).add(cell)
     return all(len(cells_of_group) == 1 for cells_of_group in groups.values())
+
+
+LOOKED_AT = 100
+
+
+@rule("W208")
+def unlike_pairs(suite: Suite) -> Iterator[Spot]:
+    """pairs with little in common, so that they may be something else, such as words with counts, or translations.
+    Check which columns are the good and the bad sentence."""
+    pairs = [item.sentences for item in suite.items[:LOOKED_AT] if set(item.sentences) == {"good", "bad"}]
+    found = sum(unlike(sentences["good"].text, sentences["bad"].text) for sentences in pairs)
+    if pairs and 2 * found > len(pairs):
+        yield Spot(found=f"{found} of the first {len(pairs)}")
+
+
+# Tags by which published tables mark rows that their authors left out, and the values of rows that they did not.
+_LEFT_OUT = (
+    "discard", "discarded", "drop", "dropped", "exclude", "excluded", "invalid", "omit", "reject", "rejected", "remove",
+    "removed", "skip",
+)  # fmt: skip
+_NOT = ("", "0", "0.0", "false", "f", "no", "n", "none", "nan", "na", "null", "-")
+
+
+@rule("W209")
+def left_out(suite: Suite) -> Iterator[Spot]:
+    """items that a tag marks as left out by the authors of the data. They count like the others.
+    Remove them from the file if they should not count."""
+    marked = Counter(
+        name
+        for item in suite.items
+        for name, value in {**suite.tags, **item.tags}.items()
+        if name.strip().lower() in _LEFT_OUT and value.strip().lower() not in _NOT
+    )
+    for name, count in marked.items():
+        yield Spot(found=f"{count} of {len(suite.items)}, by the tag {name!r}")

@@ -97,7 +97,12 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
 
-    return SuiteFiles(expand(with_template_options(options, names)), options.allow_pickle)
+    skipped: list[str] = []
+    files = expand(with_template_options(options, names), skipped)
+    if not options.quiet:
+        _files.note_skipped(skipped)
+        _files.note_unscored(files)
+    return SuiteFiles(files, options.allow_pickle)
 
 
 def with_template_options(options: argparse.Namespace, names: Sequence[str]) -> list[str]:

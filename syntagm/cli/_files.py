@@ -4,15 +4,20 @@ Commands replace only files that Syntagm wrote, unless --force is given.
 """
 
 import argparse
+import contextlib
 import filecmp
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from re import Pattern
 
-from syntagm.errors import RunError, UsageError
+from syntagm.drawing.text import shown_lines
+from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import csv
+from syntagm.io.number import counted
 
 _SEARCHED = 1 << 16
+_LISTED = 20
 _NO_MARKS: Mapping[str, Pattern[bytes]] = {}
 CURE = "Choose another name, or give --force to replace it."
 
@@ -53,6 +58,30 @@ def stem(text: str) -> Path:
     path = _path(text)
     _try(path, next(place for place in (path, *path.absolute().parents) if place.exists()))
     return path
+
+
+def note_skipped(skipped: Iterable[str]) -> None:
+    """Print the files of folders and patterns that are not read, with the reasons."""
+    for file in skipped:
+        print(shown_lines(f"skipped: {file}"), file=sys.stderr)
+
+
+def note_unscored(files: Iterable[str]) -> None:
+    """Print which columns of tables are not scored, once for all files with the same columns.
+
+    Files that can't be read are left out: reading them gives the reason.
+    """
+    from syntagm.materials.reading import unscored
+
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for file in files:
+        with contextlib.suppress(SyntagmError):
+            groups.setdefault(tuple(unscored(file)), []).append(file)
+    for columns, sharing in groups.items():
+        if columns:
+            others = f" and {counted(len(sharing) - 1, 'more file')}" if len(sharing) > 1 else ""
+            listed = ", ".join(columns[:_LISTED]) + (f" and {len(columns) - _LISTED} more" if columns[_LISTED:] else "")
+            print(shown_lines(f"note: {sharing[0]}{others}: columns that are not scored: {listed}"), file=sys.stderr)
 
 
 def _path(text: str) -> Path:

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syntagm.cli import _files
+from syntagm.drawing.text import shown_lines
 from syntagm.errors import InputError
 from syntagm.io.number import counted
 
@@ -62,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from syntagm.check import check, repeated
     from syntagm.materials import baselines
     from syntagm.materials.finding import expand
+    from syntagm.materials.suite_files import renamed, told_apart
 
     frequencies = baselines.frequencies(args.baselines, args.unigrams)
     skipped: list[str] = []
@@ -71,16 +74,22 @@ def run(args: argparse.Namespace) -> int:
     for folder in lexicons:
         _show(_lexicon(folder), args, counts)
     others = [path for path in args.paths if path not in lexicons]
-    for file in expand(others, skipped) if others else ():
-        suites[file], unreadable = _read(file, args.allow_pickle)
+    files = expand(others, skipped) if others else []
+    _files.note_unscored(files)
+    read = {file: _read(file, args.allow_pickle) for file in files}
+    names = told_apart({file: [suite.name for suite in own] for file, (own, _) in read.items()})
+    for (file, name), new in names.items():
+        note = f"note: {file}: the suite {name} is called {new}, because another file has a suite of this name"
+        print(shown_lines(note), file=sys.stderr)
+    for file, (own, unreadable) in read.items():
+        suites[file] = renamed(file, own, names)
         _show([*unreadable, *check(suites[file], file)], args, counts)
         if args.counts and suites[file]:
             _print_counts(file)
         if frequencies:
             _show(_print_baselines(suites[file], file, frequencies), args, counts)
     _show(list(repeated(suites)), args, counts)
-    for file in skipped:
-        print(f"skipped: {file}", file=sys.stderr)
+    _files.note_skipped(skipped)
     print(_summary(suites, counts, len(lexicons)))
     return 1 if counts["E"] else 0
 

@@ -49,10 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.report.collection_page import page
 
-    files = expand(arguments.paths)
+    skipped: list[str] = []
+    files = expand(arguments.paths, skipped)
     if arguments.output:
         _refuse_source(arguments.output, files)
         _refuse_ending(arguments.output)
+    _files.note_skipped(skipped)
+    _files.note_unscored(files)
     counts = frequencies(arguments.baselines, arguments.unigrams)
     given = " --baselines" * arguments.baselines + (f" --unigrams {arguments.unigrams}" if arguments.unigrams else "")
     text = page(" ".join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)

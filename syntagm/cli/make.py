@@ -80,12 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
     counts: list[int] = []
     unfilled: list[str] = []
     for suite in _suites(files, unfilled if arguments.vocabulary else None):
-        if suite.name in seen:
+        if (file_name := _file_name(suite.name)) in seen:
             raise InputError(
                 f"suite {suite.name}", "two suites have this name", "each name once", "Rename one, or use two folders."
             )
-        seen.add(suite.name)
-        target = arguments.output / f"{_file_name(suite.name)}{ending}"
+        seen.add(file_name)
+        target = arguments.output / f"{file_name}{ending}"
         if refusal := _write(suite, target, format, arguments.force):
             print(f"skipped, because {arguments.format} can't store it: {refusal}", file=sys.stderr)
             continue
@@ -127,11 +127,15 @@ def _format(name: str) -> tuple[str, str]:
 
 
 def _file_name(name: str) -> str:
-    """Return the name of a suite, or raise InputError if it can't be a file name."""
-    if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "/\\:") or len(name) > 150:
-        expected = "at most 150 printable characters, without / \\ and :, not beginning with a full stop"
+    """Return the name of a suite with its slashes escaped, or raise InputError if it can't be a file name.
+
+    >>> _file_name("control/raising")
+    'control%2Fraising'
+    """
+    if not name.isprintable() or name.startswith(".") or any(mark in name for mark in "\\:") or len(name) > 150:
+        expected = "at most 150 printable characters, without \\ and :, not beginning with a full stop"
         raise InputError(f"suite {name[:60]!r}", "a name that can't be used as a file name", expected, "Rename it.")
-    return name
+    return name.replace("/", "%2F")
 
 
 def _count(items: int, wanted: str | None) -> str:

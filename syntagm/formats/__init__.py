@@ -7,6 +7,7 @@ A format is a module with these names:
 *   `ENDINGS` lists the file extensions to look for in a folder.
 *   `write(suites, path)` writes a file, and `WRITES` lists their extensions, the most typical first. Both are
     optional.
+*   `unscored(path, head, **options) -> list[str]` returns the columns of a table that are not scored; optional.
 *   `HOLDS_PREDICTIONS = False` declares that the written files lack the predictions.
 
 The formats are found by the names of their modules; there is no list to extend.

@@ -99,20 +99,20 @@ def under(
     return Table(path, tuple(columns), tuple(rows), "line")
 
 
-def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False) -> Table:
+def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False, delimiter: str = "") -> Table:
     """Return the first rows of a table, to see what its columns hold. Rows that can't be read are left out.
 
     Arguments:
         path: the file.
         content: the text, or the first 64 KiB of it.
-        is_header: as for `read`.
+        is_header, delimiter: as for `read`.
     """
     if is_json(content):
         objects = list(islice(json.beginning(content), ROWS))
         rows = tuple((number, _present(row)) for number, row in enumerate(objects, 1))
         return Table(path, _names(row for _, row in rows), rows, "row")
     content = whole_lines(content)
-    delimiter = _delimiter(content, path, is_header, True)
+    delimiter = character(delimiter) if delimiter else _delimiter(content, path, is_header, True)
     names = _header(content, path, delimiter, True)
     cells = islice(_readable(content, path, delimiter), 1, ROWS + 1)
     found = [(line, dict(zip(names, row, strict=True))) for line, row in cells if len(row) == len(names)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, refining_tse
+from syntagm.formats import _pair, _table, refining_tse
 from syntagm.io import atomic, shape, utf8
 from syntagm.io import json as strict_json
 from syntagm.suite import Item, Sentence, Suite
@@ -36,6 +36,12 @@ def claims(path: Path, head: str) -> bool:
     first = head.lstrip().split("\n", 1)[0]
     pair = first.startswith("{") and '"sentence_good"' in first and '"sentence_bad"' in first
     return pair and not refining_tse.claims(path, head)
+
+
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the fields that are not those of the published files; they become tags."""
+    used = {*_SENTENCE_FIELDS, *IDS, *NAMES, *_FLAGS, "field", "linguistics_term", options.get("suite")}
+    return [name for name in _table.excerpt(path, head).columns if name not in used]
 
 
 def read(path: Path, *, suite: str = "") -> Iterator[Suite]:

@@ -6,7 +6,7 @@ The property phrase should be more likely after `prefix_acceptable` than after `
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.formats import _pair
+from syntagm.formats import _pair, _table
 from syntagm.io import json, shape, utf8
 from syntagm.suite import Item, Suite
 
@@ -18,6 +18,11 @@ def claims(path: Path, head: str) -> bool:
     """Return whether these are JSON lines with the three fields."""
     first = head.lstrip().split("\n", 1)[0]
     return first.startswith("{") and all(f'"{name}"' in first for name in _FIELDS)
+
+
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the fields that become tags."""
+    return [name for name in _table.excerpt(path, head).columns if name not in (*_FIELDS, "id")]
 
 
 def read(path: Path) -> Iterator[Suite]:

@@ -35,6 +35,12 @@ def claims(path: Path, head: str) -> bool:
     return all(name in first for name in _COLUMNS)
 
 
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the columns that become tags."""
+    columns = _table.excerpt(path, head, _has_columns, options.get("delimiter", "")).columns
+    return [name for name in columns if name not in (*_COLUMNS, "id", "Domain", "")]
+
+
 def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
     """Read the suites of a file: one for each value of `Domain` or, without this column, one named after the file.
 

@@ -55,9 +55,10 @@ FIELDS = (
     *_pair.FIELDS.items(),
 )
 # The names, and the pairs of values, of columns that may say which of two sentences is good.
-LABELS = frozenset(
-    "acceptable answer better choice chosen correct gold grammatical label labels preference preferred target winner".split()
-)
+LABELS = (
+    "acceptable", "answer", "better", "choice", "chosen", "correct", "gold", "grammatical", "label", "labels", "preference",
+    "preferred", "target", "winner",
+)  # fmt: skip
 DECIDING = ({"0", "1"}, {"1", "2"}, {"a", "b"}, {"true", "false"})
 NO_LABEL = "none"
 NO_QUOTES = f"{csv.DOUBLE[:-1]}, or add the option quote=none if quotation marks are ordinary characters."
@@ -93,13 +94,16 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     return "; ".join([shown, *doubts]), cure
 
 
-def unscored(columns: Sequence[str], **options: str) -> list[str]:
-    """Return the columns of a table that are neither scored nor names of pairs or suites; they become tags."""
-    good, bad = options.get("good", ""), options.get("bad", "")
-    pair = (good, bad) if good else next(iter(_names()(columns)), ())
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the columns that are neither scored nor names of pairs or suites; they become tags."""
+    named = tuple(options[name] for name in ("good", "bad") if options.get(name))
+    table = _table.excerpt(path, head, _names(*named), options.get("delimiter", ""))
+    pair = named or next(iter(_recognised(table) or _names()(table.columns)), ())
+    columns = table.columns
     _, fields = _method("", columns)
-    named = _id(columns, options.get("id", "")), _suite(columns, options.get("suite", "")), options.get("label")
-    return [name for name in columns if name and name not in {*pair, *fields, *named}] if pair else []
+    of_pair = _id(columns, options.get("id", "")), _suite(columns, options.get("suite", "")), options.get("label")
+    used = {*pair, *fields, *of_pair, ""}
+    return [name for name in columns if name not in used] if pair and set(pair) <= set(columns) else []
 
 
 def read(

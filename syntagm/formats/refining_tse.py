@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair
+from syntagm.formats import _pair, _table
 from syntagm.io import json, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -51,6 +51,13 @@ def claims(path: Path, head: str) -> bool:
     first = head.lstrip().split("\n", 1)[0]
     fields = all(f'"{name}"' in first for name in ("sentence_good", "sentence_bad"))
     return first.startswith("{") and fields and _LABEL.search(first) is not None
+
+
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the fields that are not read."""
+    return [
+        name for name in _table.excerpt(path, head).columns if name not in ("sentence_good", "sentence_bad", "label")
+    ]
 
 
 def read(path: Path, *, context: str = "published") -> Iterator[Suite]:

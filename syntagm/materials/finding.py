@@ -7,9 +7,8 @@ from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
-from syntagm.io import json, utf8
 from syntagm.materials import hub
-from syntagm.materials.reading import claimed, exists, formats, options_of, with_options
+from syntagm.materials.reading import claimed, exists, formats, options_of, unclaimed, with_options
 
 _MATERIALS = Path(__file__).resolve().parent
 
@@ -55,13 +54,10 @@ def _on_hub(name: str, options: dict[str, str]) -> list[str]:
     files = hub.files(name, split)
     for file in files:
         if not options and len(claimed(file)) != 1:
-            columns = (
-                ", ".join(next(iter(json.objects(utf8.read(file), file)))[1]) if file.suffix == ".jsonl" else file.name
-            )
+            found, _ = unclaimed(file)
             raise InputError(
-                f"{name}, {file.stem}", f"columns that no format recognises: {columns}",
-                "columns of a known format, such as sentence_good and sentence_bad",
-                f"Name the columns: {name}?good=COLUMN&bad=COLUMN",
+                f"{name}, {file.stem}", found, "columns of a known format, such as sentence_good and sentence_bad",
+                f"Name the columns: {name}?good=COLUMN&bad=COLUMN, and add &label=COLUMN if a column says which is good.",
             )  # fmt: skip
     return [with_options(str(file), options) for file in files]
 
@@ -151,14 +147,11 @@ def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | N
     kept = []
     for file in files:
         # SyntaxGym suites are published as JSON, and as CSV of the same name without predictions.
-        if file.suffix == ".csv" and file.with_suffix(".json") in files:
-            reason = f"its suite is in {file.with_suffix('.json').name}"
-        elif options or claimed(file):
+        has_twin = file.suffix == ".csv" and file.with_suffix(".json") in files
+        if not has_twin and (options or claimed(file)):
             kept.append(file)
-            continue
-        else:
-            reason = "no format claims it"
-        if skipped is not None:
+        elif skipped is not None:
+            reason = f"its suite is in {file.with_suffix('.json').name}" if has_twin else unclaimed(file)[0]
             skipped.append(f"{file}: {reason}")
     return kept
 

@@ -66,6 +66,16 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
     return file, module, options
 
 
+def unscored(path: str | Path) -> list[str]:
+    """Return the columns of a table that are not scored, as far as its first rows show them; empty for other files.
+
+    Raises:
+        InputError, UsageError: as for `recognised`.
+    """
+    file, module, options = recognised(path)
+    return module.unscored(file, _head(file), **options) if hasattr(module, "unscored") else []
+
+
 def options_of(path: str) -> tuple[str, dict[str, str]]:
     """Split an argument into path and options. A question mark in the name of an existing file is not a separator.
 
@@ -107,13 +117,18 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     if candidates:
         raise InputError(str(file), f"more than one format claims it: {names}", "", cure)
     _refuse_damaged(file)
-    columns, also = pairs.unclaimed(file, _head(file))
-    found = "no format claims it" + (f": {columns}" if columns else "")
+    found, also = unclaimed(file)
     of_regions = (
         "The header of a table of regions begins with item,condition; a column of numbers needs rows #prediction."
     )
     cure = " ".join(filter(None, (cure, also, of_regions)))
     raise InputError(str(file), found, "", cure)
+
+
+def unclaimed(file: Path) -> tuple[str, str]:
+    """Return a message about a file that no format recognises, with its columns if it is a table, and what to do."""
+    columns, cure = pairs.unclaimed(file, _head(file))
+    return "no format claims it" + (f": {columns}" if columns else ""), cure
 
 
 def _refuse_damaged(file: Path) -> None:

@@ -1,10 +1,12 @@
 """Reading and generating suites from any number of files, folders, patterns and bundled collections."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from syntagm.materials.finding import expand
-from syntagm.materials.reading import read, with_options
+from syntagm.materials.reading import options_of, read, with_options
 from syntagm.suite import Suite
 
 # The most bytes of suites that are held in memory, by an estimate that is rather too high: 1.1 to 2.7 times what
@@ -15,8 +17,9 @@ MOST_BYTES = 512_000_000
 class SuiteFiles:
     """The suites of several files.
 
-    Each file is read once, on the first pass, and held in memory as long as all of them are small enough. Files beyond
-    that are read again on each pass, with one of them in memory at a time.
+    Each file is read once and held in memory, as long as all of them are small enough. Files beyond that are read again
+    on each pass, with one of them in memory at a time. Several files are read before the first pass, for the names of
+    their suites: those that occur in more than one file are told apart by the paths; see `told_apart`.
 
     Arguments:
         files: the names of the files, as `materials.finding.expand` returns them.
@@ -29,6 +32,7 @@ class SuiteFiles:
         self._held: dict[str, list[Suite]] = {}
         self._free = MOST_BYTES
         self._last: tuple[str, list[Suite]] = ("", [])
+        self._names: dict[tuple[str, str], str] | None = None
 
     def __iter__(self) -> Iterator[Suite]:
         for file in self.files:
@@ -51,16 +55,67 @@ class SuiteFiles:
         Raises:
             InputError, UsageError: as for `materials.reading.read`.
         """
+        if self._names is None:
+            several = self.files if len(self.files) > 1 else ()
+            self._names = told_apart({each: [suite.name for suite in self._read(each)] for each in several})
+            self._held = {each: renamed(each, suites, self._names) for each, suites in self._held.items()}
+            self._last = ("", [])
+        return self._read(file)
+
+    def _read(self, file: str) -> list[Suite]:
         if file in self._held:
             return self._held[file]
         if self._last[0] != file:
             self._last = ("", [])  # frees its memory before the next file is read
-            self._last = (file, read(file, self._allow_pickle))
+            self._last = (file, renamed(file, read(file, self._allow_pickle), self._names or {}))
         suites = self._last[1]
         if (size := sum(map(_bytes, suites))) <= self._free:
             self._held[file] = suites
             self._free -= size
         return suites
+
+
+def told_apart(names: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]:
+    """Return new names for suites of several files that have the same name: as much of the path as differs, and the name.
+
+    Arguments:
+        names: file -> the names of its suites.
+
+    Returns:
+        File and name -> new name, for the suites that get one. Files with the same path are not told apart.
+
+    >>> told_apart({"sling/female.jsonl": ["Plural", "Order"], "sling/male.jsonl": ["Plural"]})
+    {('sling/female.jsonl', 'Plural'): 'female/Plural', ('sling/male.jsonl', 'Plural'): 'male/Plural'}
+    >>> told_apart({"a/kites.tsv": ["kites"], "b/kites.tsv": ["kites"]})
+    {('a/kites.tsv', 'kites'): 'a/kites', ('b/kites.tsv', 'kites'): 'b/kites'}
+    """
+    files: dict[str, list[str]] = {}
+    for file, own in names.items():
+        for name in dict.fromkeys(own):
+            files.setdefault(name, []).append(file)
+    new: dict[tuple[str, str], str] = {}
+    for name, sharing in files.items():
+        if len({options_of(file)[0] for file in sharing}) > 1:
+            new |= {(file, name): prefix for file, prefix in zip(sharing, _paths(sharing, name), strict=True)}
+    return new
+
+
+def _paths(files: Sequence[str], name: str) -> list[str]:
+    """Return the shortest ends of paths that differ, each followed by a name unless it is that of the file."""
+    paths = [Path(options_of(file)[0]) for file in files]
+    found: list[str] = []
+    for parts in ([path.with_suffix("").parts for path in paths], [path.parts for path in paths]):
+        for depth in range(1, max(map(len, parts)) + 1):
+            ends = ["/".join(part[-depth:]) for part in parts]
+            found = [end if end.rpartition("/")[2] == name else f"{end}/{name}" for end in ends]
+            if len(set(found)) == len(set(paths)):
+                return found
+    return found
+
+
+def renamed(file: str, suites: Sequence[Suite], names: Mapping[tuple[str, str], str]) -> list[Suite]:
+    """Give the suites of a file the new names that `told_apart` returned."""
+    return [replace(suite, name=names[file, suite.name]) if (file, suite.name) in names else suite for suite in suites]
 
 
 def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:

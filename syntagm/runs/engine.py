@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from syntagm.answers import Surprisals
-from syntagm.check import check
+from syntagm.check import SHOWN_BY_RUNS, Finding, check
 from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.io.number import counted
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.ledger import Ledger, is_unchanged, locked, opening, options_of
@@ -113,9 +114,18 @@ def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], reco
     if task.needs not in model.can:
         raise ModelError(model.name, "this model can't fill gaps", "a model that can")
     options = options_of(task, model, recorded)
-    plan = task.plan(well_formed(suites), model, options)
+    noted: list[Finding] = []
+    plan = task.plan(well_formed(suites, noted), model, options)
     about_model = (f"{model.name}: {warning}" for warning in model.warnings)
-    return options, replace(plan, warnings=(*about_model, *plan.warnings))
+    return options, replace(plan, warnings=(*about_model, *_warnings(noted), *plan.warnings))
+
+
+def _warnings(noted: Sequence[Finding]) -> Iterator[str]:
+    """Yield the first finding of each code, with the number of suites that have another."""
+    for code in dict.fromkeys(finding.code for finding in noted):
+        first, *others = [finding for finding in noted if finding.code == code]
+        suites = {finding.suite for finding in others} - {first.suite}
+        yield str(first) + (f" ({code} in {counted(len(suites), 'more suite')}.)" if suites else "")
 
 
 @contextlib.contextmanager
@@ -189,8 +199,12 @@ def _score_portion(
         yield cached_answers[text] if text in cached_answers else computed[text]
 
 
-def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
+def well_formed(suites: Iterable[Suite], noted: list[Finding] | None = None) -> Iterator[Suite]:
     """Yield the suites, checking each one first.
+
+    Arguments:
+        suites: the suites.
+        noted: a list to which the warnings that a run shows are appended.
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.
@@ -200,7 +214,10 @@ def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
     for suite in suites:
         if isinstance(suite, str):
             raise UsageError("suites", f"the text {suite!r}", "suites, as syntagm.read_suites returns them")
-        if errors := [str(finding) for finding in check([suite]) if finding.error]:
+        findings = list(check([suite]))
+        if noted is not None:
+            noted += [finding for finding in findings if finding.code in SHOWN_BY_RUNS]
+        if errors := [str(finding) for finding in findings if finding.error]:
             cure = f"The first: {errors[0]} Run `syntagm check` to list all of them."
             raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "no errors", cure)
         if suite.name in names:

@@ -55,7 +55,7 @@ def test_what_only_a_suite_made_in_python_can_have() -> None:
     ]
 
 
-def test_names_repeated_in_one_file_or_across_files() -> None:
+def test_names_that_were_not_told_apart() -> None:
     one, other = (reading.read(DATA / "check" / f"E103-{number}.tsv") for number in (0, 1))
     found = list(repeated({"a.tsv": one, "b.tsv": other + other}))
     assert [(finding.code, finding.file, finding.message) for finding in found] == [

@@ -39,8 +39,26 @@ def test_an_unreadable_file_is_an_error_and_the_others_are_still_checked(capsys:
 
 
 def test_one_name_in_two_files(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(CHECK / "E103-0.tsv"), str(CHECK / "E103-1.tsv")]) == 1
-    assert "E103-1.tsv: E103 a second suite called 'kites', the first is in " in capsys.readouterr().out
+    files = [str(CHECK / f"E103-{number}.tsv") for number in (0, 1)]
+    assert main(["check", *files]) == 0
+    captured = capsys.readouterr()
+    for number in (0, 1):
+        note = f"note: {files[number]}: the suite kites is called E103-{number}/kites, because another file has a suite"
+        assert note in captured.err
+    # One file with two options can't be told apart.
+    assert main(["check", files[0], f"{files[0]}?quote=none"]) == 1
+    assert "E103-0.tsv?quote=none: E103 a second suite called 'kites', the first is in " in capsys.readouterr().out
+
+
+def test_columns_that_are_not_scored_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"{name},good,bad,context,id\n1,Ida sings.,Ida sing.,Yesterday.,x\n")
+    (tmp_path / "c.csv").write_text("a,good,bad,context\n1,Ida hums.,Ida hum.,Yesterday.\n")
+    assert main(["check", str(tmp_path)]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"note: {tmp_path / 'a.csv'} and 1 more file: columns that are not scored: a, context",
+        f"note: {tmp_path / 'b.csv'}: columns that are not scored: b, context",
+    ]
 
 
 def test_a_folder_and_what_is_left_out_of_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,21 @@ def test_refusals(arguments: list[str], said: str, folder: Path, capsys: pytest.
     assert not list(folder.parent.rglob("up.json"))
 
 
+def test_file_names_escape_the_slash_of_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert make(folder / "table.toml", "-o", folder) == 0
+    content = (folder / "table.json").read_text(encoding="utf-8")
+    for number, name in enumerate(("control/raising", "control%2Fraising")):
+        (folder / f"{number}.json").write_text(
+            content.replace('"name": "table"', f'"name": "{name}"'), encoding="utf-8"
+        )
+    assert make(folder / "0.json", "-o", folder / "out") == 0
+    assert [path.name for path in (folder / "out").iterdir()] == ["control%2Fraising.json"]
+    assert read(folder / "out" / "control%2Fraising.json")[0].name == "control/raising"
+    # Another suite with the same file name doesn't replace it, even with --force.
+    assert make(folder / "0.json", folder / "1.json", "-o", folder / "out", "--force") == 2
+    assert "suite control%2Fraising: two suites have this name" in capsys.readouterr().err
+
+
 def test_the_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(folder / "table.toml", "-o", folder / "cross.toml") == 2
     assert "cross.toml: not a folder; expected a folder" in capsys.readouterr().err

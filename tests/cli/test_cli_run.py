@@ -247,6 +247,38 @@ def test_a_suite_with_errors_is_refused_in_one_line(tmp_path: Path, capsys: pyte
     assert shown.endswith(". Run `syntagm check` to list all of them.\n")
 
 
+def test_what_is_read_differently_than_one_may_think_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "suites"
+    folder.mkdir()
+    for name in ("a", "b"):
+        rows = "".join(
+            f"control/raising\tThe {noun} barks at {name}.\tThe {noun} bark at {name}.\t{mark}\n"
+            for noun, mark in (("dog", ""), ("cat", "1"))
+        )
+        (folder / f"{name}.tsv").write_text(f"suite\tgood\tbad\tdiscard\n{rows}")
+    (folder / "words.tsv").write_text("the\t12\nof\t3\n")
+    command = ["run", "toy", "--suite", str(folder), "-o", str(tmp_path / "run")]
+    assert main([*command, "--no-report"]) == 0
+    captured = capsys.readouterr()
+    said = [
+        f"skipped: {folder / 'words.tsv'}: no format claims it: its first row is 'the', '12'; in its two columns, 0 of 2",
+        f"note: {folder / 'a.tsv'} and 1 more file: columns that are not scored: discard\n",
+        "warning: a/control/raising: W209 items that a tag marks as left out by the authors of the data: 1 of 2, by",
+        "(W209 in 1 more suite.)",
+    ]
+    assert [text for text in said if text not in captured.err] == []
+    run = open_run(tmp_path / "run")
+    assert [suite.name for suite in run.suites] == ["a/control/raising", "b/control/raising"]
+    assert run.results("b/control/raising").height == 2
+    assert main(["export", str(tmp_path / "run"), "--as", "lm-eval", "-o", str(tmp_path / "results.json")]) == 0
+    assert len(list(tmp_path.glob("samples_[ab]_control_raising_*.jsonl"))) == 2
+    # The same, without what only informs.
+    assert main([*command[:-1], str(tmp_path / "quiet"), "--no-report", "-q"]) == 0
+    assert [line[:18] for line in capsys.readouterr().err.splitlines()] == ["warning: a/control"]
+
+
 def test_a_suite_without_predictions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["1,a,1,np,The dog", "1,a,2,verb,barks", "1,b,1,np,The dogs", "1,b,2,verb,bark"]
     path = tmp_path / "bare.csv"

@@ -88,7 +88,9 @@ def test_columns_and_splits_are_named(cache: Path) -> None:
     store(cache, {f"data/{split}-00000-of-00001.parquet": table(rows) for split in ("train", "test")}, "org/mine")
     with pytest.raises(UsageError, match=r"several splits of mine; expected one of test, train. .*split=NAME"):
         expand(["hf:org/mine"])
-    with pytest.raises(InputError, match=r"columns that no format recognises: right, wrong; .*good=COLUMN&bad=COLUMN"):
+    with pytest.raises(
+        InputError, match=r"no format claims it: its keys are 'right', 'wrong'; .*good=COLUMN&bad=COLUMN"
+    ):
         expand(["hf:org/mine?split=test"])
     [suite] = read_suites("hf:org/mine?split=test&good=right&bad=wrong")
     assert (suite.name, suite.items[0].sentences["bad"].text) == ("mine", "The dog bark.")

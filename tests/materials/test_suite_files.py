@@ -33,14 +33,57 @@ def test_what_does_not_fit_is_read_again_one_file_at_a_time(files: list[str], mo
     monkeypatch.setattr(suite_files, "MOST_BYTES", 100_000)
     suites = SuiteFiles(files)
     first = list(suites)
-    assert found == ["small", "large", "huge", "last"]
+    # All are read for the names of their suites.
+    assert found == ["small", "large", "huge", "last", "large", "huge"]
     assert list(suites) == first
-    assert found[4:] == ["large", "huge"]
+    assert found[6:] == ["large", "huge"]
     # The units of one suite follow each other.
     assert suites.read(files[2]) == suites.read(files[2])
-    assert found[6:] == []
+    assert found[8:] == []
     assert suites.read(files[1]) == [first[1]]
-    assert found[6:] == ["large"]
+    assert found[8:] == ["large"]
+
+
+def test_one_file_is_read_once(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite_files, "MOST_BYTES", 0)
+    (suite,) = SuiteFiles(files[:1])
+    assert (suite.name, len(suite.items)) == ("small", 10)
+
+
+def written(folder: Path, names: dict[str, str]) -> list[str]:
+    """Files with one pair each: path -> the name of the suite."""
+    for path, name in names.items():
+        (folder / path).parent.mkdir(exist_ok=True, parents=True)
+        rows = f"suite\tgood\tbad\n{name}\tThe kite at {path} flies.\tThe kite at {path} fly.\n"
+        (folder / path).write_text(rows.replace("\t", ",") if path.endswith(".csv") else rows)
+    return [str(folder / path) for path in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ({"a/x.tsv": "kites", "a/y.tsv": "gates"}, ["kites", "gates"]),
+        ({"a/x.tsv": "Plural", "a/y.tsv": "Plural", "a/z.tsv": "Dual"}, ["x/Plural", "y/Plural", "Dual"]),
+        ({"a/kites.tsv": "kites", "b/kites.tsv": "kites"}, ["a/kites", "b/kites"]),
+        ({"a/x.tsv": "kites", "b/x.tsv": "kites"}, ["a/x/kites", "b/x/kites"]),
+        ({"a/x.tsv": "kites", "a/x.csv": "kites"}, ["x.tsv/kites", "x.csv/kites"]),
+        ({"kites.tsv": "kites", "x.tsv": "kites"}, ["kites", "x/kites"]),
+    ],
+)
+@pytest.mark.parametrize("memory", [0, 10**9])
+def test_the_paths_tell_suites_of_one_name_apart(
+    tmp_path: Path, names: dict[str, str], expected: list[str], memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite_files, "MOST_BYTES", memory)
+    files = written(tmp_path, names)
+    suites = SuiteFiles(files)
+    assert [suite.name for suite in suites] == [suite.name for suite in suites] == expected
+    assert [suites.read(file)[0].name for file in files] == expected
+
+
+def test_one_path_with_two_options_is_not_told_apart(tmp_path: Path) -> None:
+    (file,) = written(tmp_path, {"x.tsv": "kites"})
+    assert [suite.name for suite in SuiteFiles([file, f"{file}?quote=none"])] == ["kites", "kites"]
 
 
 def test_the_estimate_is_not_below_what_python_takes(files: list[str]) -> None:
