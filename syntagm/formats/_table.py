@@ -129,16 +129,17 @@ def whole_lines(content: str) -> str:
     return content if len(content) < EXCERPT else content[: content.rfind("\n", 0, EXCERPT) + 1]
 
 
-def text(row: dict[str, Any], name: str, place: str) -> str:
-    """Return a cell that has a sentence or a name.
-
-    Raises:
-        InputError: the cell is missing, empty, or not a text.
-    """
-    cell = shape.sentence(row.get(name, ""), f"{place}, {name}")
+def text(row: dict[str, Any], column: str, place: str) -> str:
+    """Return a cell that has a sentence; InputError if it is missing, empty, or not a text."""
+    cell = shape.sentence(row.get(column, ""), f"{place}, {column}")
     if not cell.strip():
-        raise InputError(f"{place}, {name}", "an empty cell", "text", "Fill it in or delete the row.")
+        raise InputError(f"{place}, {column}", "an empty cell", "text", "Fill it in or delete the row.")
     return cell
+
+
+def name(row: dict[str, Any], column: str, place: str) -> str:
+    """Return a cell that has a name, which may be a number in JSON; InputError if it is missing or empty."""
+    return text({column: shape.plain(row.get(column, ""))}, column, place)
 
 
 def tags(row: dict[str, Any], used: Iterable[str | None]) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """BLiMP (Warstadt et al. 2020) and similar datasets: JSON lines with `sentence_good` and `sentence_bad`.
 
 This format reads the published files, the copy on the Hugging Face hub (`pair_id`, no prefix fields), ZhoBLiMP, SLING,
-BLiMP-NL, QFrBLiMP, and the BabyLM supplement (only the two sentences). The field `UID` or `paradigm` has the name of
-the suite; the default is the name of the file.
+BLiMP-NL, and the BabyLM supplement (only the two sentences). The field `UID` or `paradigm`, whose case is
+ignored, has the name of the suite; the default is the name of the file.
 
 A field with the same value in all lines of a suite becomes a tag of the suite; other fields become tags of the items.
 Values are kept as in the file (`syntax/semantics` is not changed). A value that is not a string is written as JSON
@@ -72,6 +72,9 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
                 f"the fields of {other}" if (other := _method(row)) else "fields that match no prefix method",
                 f"the same fields as in line {rows[0][0]}",
             )
+        if (_naming(row, suite) is None) != (_naming(rows[0][1], suite) is None):
+            cure = "Name the field of the suite in each line, or choose another with suite=FIELD."
+            raise InputError(place, f"{' or '.join(NAMES)} in some lines only", "the same in all lines", cure)
         items.append((_name(row, suite, path, place), _item(row, index, method, place, escaped)))
     yield from _pair.suites(items, method, str(path))
 
@@ -95,13 +98,17 @@ def _method(row: dict[str, Any]) -> str | None:
     )
 
 
+def _naming(row: dict[str, Any], option: str) -> str | None:
+    """Return the field with the name of the suite, whose case is ignored unless an option names it."""
+    known = (option,) if option else tuple(key for name in NAMES for key in row if key.lower() == name.lower())
+    return next((key for key in known if key in row), None)
+
+
 def _name(row: dict[str, Any], option: str, path: Path, place: str) -> str:
-    if option and option not in row:
+    key = _naming(row, option)
+    if option and key is None:
         raise UsageError(place, f"no field {option!r}", "one of " + ", ".join(row))
-    for key in (option,) if option else NAMES:
-        if key in row:
-            return shape.plain(row[key])
-    return path.stem
+    return path.stem if key is None else shape.plain(row[key])
 
 
 def _item(row: dict[str, Any], index: int, method: str | None, place: str, escaped: dict[str, str]) -> Item:

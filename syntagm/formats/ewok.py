@@ -54,8 +54,9 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
     table = _table.read(utf8.read(path), path, _has_columns, delimiter)
     suites: dict[str, list[Item]] = {}
     for index, (number, row) in enumerate(table.rows):
-        item = _item(row, index, table.place(number))
-        suites.setdefault(shape.plain(row.get("Domain", "")) or path.stem, []).append(item)
+        place = table.place(number)
+        name = _table.name(row, "Domain", place) if "Domain" in table.columns else path.stem
+        suites.setdefault(name, []).append(_item(row, index, place))
     if not suites:
         raise InputError(str(path), "no items", "at least one item")
     for name, items in suites.items():

@@ -219,12 +219,12 @@ def _read(content: str, path: Path, named: tuple[str, str] | None, delimiter: st
 
 
 def _has_pairs_only(path: Path, content: str) -> bool:
-    """Return whether there is no header, the first rows are two cells, and most are sentences that differ a little."""
+    """Return whether there is no header, and most of the first rows are two sentences that differ a little."""
     lines = [line for _, line in utf8.lines(_table.whole_lines(content)) if line.strip()][: _table.ROWS]
     rows = [line.split("\t") for line in lines]
-    if path.suffix not in (".tsv", ".txt") or not rows or not all(len(row) == 2 for row in rows):
+    if path.suffix not in (".tsv", ".txt") or not rows or _names()(rows[0]):
         return False
-    return not _names()(rows[0]) and mostly(_alike(rows))
+    return mostly(len(row) == 2 and alike(*row) for row in rows)
 
 
 def _alike(rows: Sequence[Sequence[str]]) -> list[bool]:
@@ -314,8 +314,8 @@ def _refuse_labels(table: _table.Table, pair: tuple[str, str]) -> None:
         more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
         found = f"columns that may say which sentence is good: {', '.join(map(repr, labels[:3]))}{more}"
         options = f"{table.path.name}?good={pair[0]}&bad={pair[1]}&label="
-        cure = f"Write {options}{labels[0]} if 0 there means that the sentence in {pair[0]!r} is good, and 1 the other"
-        cure += f"; write {options}{NO_LABEL} if {pair[0]!r} always has the good one."
+        cure = f"Write {options}{labels[0]} if 0 or {pair[0]} there means that the sentence in {pair[0]!r} is good, and 1 or "
+        cure += f"{pair[1]} the other; write {options}{NO_LABEL} if {pair[0]!r} always has the good one."
         raise InputError(str(table.path), found, "the option label=", cure)
 
 
@@ -343,7 +343,7 @@ def _suites(table: _table.Table, pair: tuple[str, str], label: str, id: str, sui
             sentences = _pair.regions(good, bad, method, critical, place)
         else:
             sentences = {"good": Sentence(good), "bad": Sentence(bad)}
-        name = _table.text({suite: shape.plain(row.get(suite, ""))}, suite, place) if suite else table.path.stem
+        name = _table.name(row, suite, place) if suite else table.path.stem
         items.append((name, Item(shape.plain(row.get(id, "")) or str(index), sentences, _table.tags(row, used))))
     return _pair.suites(items, method, str(table.path))
 

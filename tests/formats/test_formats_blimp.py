@@ -106,6 +106,20 @@ class TestReading:
         suites = read(tmp_path, row(phenomenon_id=4) + row(phenomenon_id=9), "?suite=phenomenon_id")
         assert [suite.name for suite in suites] == ["4", "9"]
 
+    def test_the_case_of_the_field_does_not_matter(self, tmp_path: Path) -> None:
+        rows = [
+            {"sentence_good": "Ida sings.", "sentence_bad": "Ida sing.", key: "x"} for key in ("Paradigm", "paradigm")
+        ]
+        (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        (suite,) = reading.read(tmp_path / "a.jsonl")
+        assert (suite.name, len(suite.items)) == ("x", 2)
+
+    def test_a_name_in_some_lines_only_is_refused(self, tmp_path: Path) -> None:
+        pair = {"sentence_good": "Ida sings.", "sentence_bad": "Ida sing."}
+        (tmp_path / "a.jsonl").write_text(f"{json.dumps(pair | {'UID': 'x'})}\n{json.dumps(pair)}\n")
+        with pytest.raises(InputError, match="line 2: UID or paradigm in some lines only; expected the same in all"):
+            reading.read(tmp_path / "a.jsonl")
+
     def test_a_language_without_blanks(self, tmp_path: Path) -> None:
         fields = {"one_prefix_prefix": "他有三", "one_prefix_word_good": "把", "one_prefix_word_bad": "头"}
         (suite,) = read(

@@ -178,7 +178,9 @@ class TestLabels:
         first, second = values.split()
         text = SIDES.format(first, second).replace("label", name)
         path = made(tmp_path, text, "x.csv")
-        cure = rf"Write x.csv\?good=a&bad=b&label={name} if 0 there means .*; write x.csv\?good=a&bad=b&label=none if"
+        cure = (
+            rf"Write x.csv\?good=a&bad=b&label={name} if 0 or a there means .*; write x.csv\?good=a&bad=b&label=none if"
+        )
         with pytest.raises(InputError, match=f"columns that may say which sentence is good: '{name}'.*{cure}"):
             reading.read(f"{path}?good=a&bad=b")
         (suite,) = reading.read(f"{path}?good=a&bad=b&label=none")
@@ -226,6 +228,12 @@ class TestSilentChoices:
         path = made(tmp_path, f'{{"good": {value}, "bad": "Ida sing."}}\n', "x.jsonl")
         with pytest.raises(InputError, match=r"line 1, good: .*expected a string"):
             reading.read(f"{path}?good=good&bad=bad")
+
+    @pytest.mark.parametrize("row", ["The end", "a b\tc d\te f"])
+    def test_a_row_that_is_no_pair_is_named(self, tmp_path: Path, row: str) -> None:
+        text = "The kite is high.\tThe kite are high.\nIda sings well.\tIda sing well.\n"
+        with pytest.raises(InputError, match=r"line 3: [13] cells; expected 2"):
+            reading.read(made(tmp_path, f"{text}{row}\n"))
 
     def test_a_quotation_mark_does_not_join_rows(self, tmp_path: Path) -> None:
         text = 'good\tbad\n"Ida sings.\tIda sing.\nBo hums."\tBo hum.\nIt flew.\tIt flown.\n'
@@ -405,6 +413,7 @@ class TestSmallFormats:
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: an empty cell"),
             ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: an empty cell"),
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\n", "no items"),
+            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2,Domain\na,b,c,d,\n", "line 2, Domain: an empty cell"),
         ],
     )
     def test_refusals(self, tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -243,6 +243,15 @@ class TestWordBoundaries:
         total += probabilities[5] / probabilities[[3, 4, 5] if before else [0, 1, 5]].sum()
         assert total == pytest.approx(1.0, abs=1e-5)
 
+    def test_first_words_after_a_space_are_a_distribution_of_their_own(self) -> None:
+        model, total = self.model(), 0.0
+        words = ["".join(word) for length in (1, 2, 3) for word in product("ab", repeat=length)]
+        for word, answer in zip(words, model.score([f" {word}" for word in words]), strict=True):
+            ended = self.following(model, f" {word}")[[3, 4, 5]].sum()
+            total += 2.0 ** -answer.bits.sum() / (ended if len(word) == 3 else 1.0)
+        start = self.following(model, "")
+        assert total + start[5] / start[[3, 4, 5]].sum() == pytest.approx(1.0, abs=1e-5)
+
     def test_the_end_symbol_shares_the_rest_with_the_words(self) -> None:
         model, text = self.model(eos="yes"), " ".join(["ab", "a", "bb", "b", "aba"] * 6)
         [answer] = model.read([text], self.OVERLAP)
