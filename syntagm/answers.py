@@ -7,8 +7,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.arguments import public
+
 
 @dataclass(frozen=True, slots=True)
+@public
 class Gap:
     """A gap in a sentence, with the candidate words that could fill it.
 
@@ -27,6 +30,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+@public
 class Surprisals:
     """The surprisal of each token of a text.
 
@@ -73,6 +77,7 @@ class InContext:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+@public
 class Fill:
     """The surprisal of each candidate word in a gap.
 

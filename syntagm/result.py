@@ -7,8 +7,11 @@ from enum import Enum
 from html import escape
 from typing import Self
 
+from syntagm.arguments import public
+
 
 @dataclass(frozen=True, slots=True)
+@public
 class Result:
     """The result of one measure for one item and one model.
 
@@ -74,6 +77,7 @@ _WITH_OPTIONS = re.compile(rf"(?P<name>[a-z_]+)\((?P<options>{_OPTION}(?:,{_OPTI
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Group:
     """The group of results that an estimate is about. A field is empty if the estimate is not restricted by it.
 
@@ -111,6 +115,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Estimate:
     """An estimate with its confidence interval.
 

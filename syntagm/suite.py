@@ -11,6 +11,7 @@ from html import escape
 from random import Random
 from typing import Literal, get_args
 
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
 
@@ -21,6 +22,7 @@ _SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)(?:, for a half-width o
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Region:
     """A named span of a sentence, from character `start` up to but not including `end`."""
 
@@ -30,6 +32,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Sentence:
     """A text and its regions, in order and without overlap.
 
@@ -63,6 +66,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Item:
     """An item: one sentence per condition.
 
@@ -78,6 +82,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Prediction:
     """A named formula that should hold for each item."""
 
@@ -86,6 +91,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+@public(cure="Use syntagm.read_suites(name).")
 class Suite:
     """A test suite: items and the predictions about them.
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from syntagm.arguments import public
 from syntagm.drawing.pdf import ordered
 from syntagm.drawing.save import Product
 from syntagm.drawing.svg import checked
@@ -37,6 +38,7 @@ FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+@public(cure="Use syntagm.figure(name, runs).")
 class Figure(Product):
     """A Vega-Lite specification with its data, and the same numbers as a polars frame.
 

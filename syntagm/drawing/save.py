@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.io import atomic, csv
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+@public
 class Product(ABC):
     """A table or a figure.
 

@@ -7,6 +7,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from syntagm.arguments import public
 from syntagm.drawing.save import Product
 from syntagm.drawing.text import or_none, shown
 from syntagm.errors import UsageError
@@ -34,6 +35,7 @@ _ESCAPED = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+@public(cure="Use syntagm.table(name, runs).")
 class Table(Product):
     """A table with its notes; None stands for an empty cell.
 

@@ -7,11 +7,13 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.in_training.trajectory import Trajectory
 from syntagm.suite import Suite
 
 
+@public
 class EvaluationCallback(TrainerCallback):
     """Evaluate the model on suites every few steps of a transformers `Trainer`, and at the end of training.
 

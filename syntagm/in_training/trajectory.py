@@ -11,6 +11,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+from syntagm.arguments import public
 from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
 from syntagm.models.in_memory import InTraining, as_evaluated
@@ -26,6 +27,7 @@ from syntagm.views.scores import numbers
 _STEP = re.compile(r"step(\d+)")
 
 
+@public
 class Trajectory:
     """The results of a model that is being trained, at one step after another, on the same items.
 

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from syntagm import registry
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic
 from syntagm.materials.writing import of_ending, writable, write
 from syntagm.suite import Suite
 
 
+@public
 def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *, lossy: bool = False) -> list[str]:
     """Write suites to a file.
 

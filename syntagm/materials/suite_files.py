@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 
+from syntagm.arguments import public
 from syntagm.materials.finding import expand
 from syntagm.materials.reading import read, with_options
 from syntagm.suite import Suite
@@ -63,6 +64,7 @@ class SuiteFiles:
         return suites
 
 
+@public
 def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
     """Read all suites of files, folders, patterns, bundled collections and data sets of the hub into memory.
 
@@ -81,6 +83,7 @@ def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
     return list(SuiteFiles(expand(names), allow_pickle))
 
 
+@public
 def make(*names: str, n: int | None = None, seed: int | None = None, style: str = "") -> list[Suite]:
     """Generate suites from templates or bundled collections.
 

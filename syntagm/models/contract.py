@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, InContext, Surprisals
+from syntagm.arguments import overriding, public
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.windows import refuse_overlap
 
@@ -16,6 +17,9 @@ Sees = Literal["left", "both", "left and length"]
 UNLABELLED = "X"
 
 
+@public(
+    cure="Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for a model in memory."
+)
 class LanguageModel(ABC):
     """A language model that scores texts and, in some families, fills gaps or parses.
 
@@ -62,6 +66,10 @@ class LanguageModel(ABC):
     one_by_one: ClassVar[bool] = False
     settings: Mapping[str, str]
     record: Mapping[str, object]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        overriding(cls, LanguageModel)
 
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
 
+@public
 def from_transformers(model: Any, tokenizer: Any, *, name: str, masked: bool = False, **options: str) -> LanguageModel:
     """Create a language model from a transformers model in memory.
 

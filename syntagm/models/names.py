@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from syntagm.arguments import public
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
 from syntagm.models import families
@@ -97,6 +98,7 @@ def check(text: str, permissions: Permissions = NONE) -> None:
     families.find(name.family).check(name.path, name.options, permissions)
 
 
+@public(name="load_model")
 def load(
     text: str,
     *,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.report import methods, paragraph, shell
 from syntagm.report.chapter import Chapter
@@ -23,6 +24,7 @@ _SOURCES = {
 }
 
 
+@public(name="write_report")
 def report(
     runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None
 ) -> Path:

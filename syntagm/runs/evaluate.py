@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel, refuse_no_model
 from syntagm.progress import Progress
@@ -24,6 +25,7 @@ from syntagm.tasks.task import Task
 from syntagm.word_list import WordList, read
 
 
+@public
 def evaluate(
     model: LanguageModel,
     suites: Iterable[Suite],
@@ -69,6 +71,7 @@ def evaluate(
     )  # fmt: skip
 
 
+@public
 def run_suites(
     model: LanguageModel,
     suites: Iterable[Suite],
@@ -203,6 +206,7 @@ def sizes_after(pilots: Iterable[Run], stop_at: float, progress: Progress | None
     return sizes
 
 
+@public
 def fill(
     model: LanguageModel,
     suites: Iterable[Suite],

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
+from syntagm.arguments import public
 from syntagm.errors import RunError
 from syntagm.io.number import counted
 from syntagm.io.order import natural
@@ -31,6 +32,7 @@ REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "b
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
 
 
+@public(cure="Use syntagm.evaluate(model, suites), or syntagm.open_run(folder).")
 class Run:
     """A run, finished or not, in a run directory (`open_run`) or in memory.
 
@@ -310,6 +312,7 @@ def run_folders(folder: str | Path) -> list[Path]:
     return sorted(inside, key=lambda path: natural(path.name)) or [folder]
 
 
+@public
 def open_run(folder: str | Path) -> Run:
     """Open a run directory for reading.
 

@@ -33,6 +33,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.answers import InContext
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.io import lines, utf8
 from syntagm.models.contract import LanguageModel, refuse_no_model
@@ -123,6 +124,7 @@ def _plural(noun: str, number: int) -> str:
 _NUMBERS = [field.name for field in fields(Count) if field.name != "example"]
 
 
+@public
 def score_text(
     model: LanguageModel,
     text: str | Path,

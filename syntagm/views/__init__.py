@@ -11,6 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table
 _DECLARED: dict[Kind, Literal["COLUMNS", "SCHEMA"]] = {"table": "COLUMNS", "figure": "SCHEMA"}
 
 
+@public
 def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object) -> "Table":
     """Make a table of runs; `syntagm table --list` lists the available tables.
 
@@ -46,6 +48,7 @@ def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None
     return result
 
 
+@public
 def figure(
     name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object
 ) -> "Figure":

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from syntagm.arguments import public
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
@@ -71,6 +72,7 @@ class Pairing:
     warnings: list[str]
 
 
+@public
 def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling | None = None) -> Pairing:
     """Compare two runs on the suites that both have with the same content.
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import polars as pl
 
+from syntagm.arguments import public
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
@@ -21,6 +22,7 @@ from syntagm.views.gaps import kept
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 
 
+@public(name="estimate")
 def estimates(run: Run, resampling: Resampling | None = None) -> list[Estimate]:
     """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
