@@ -3,24 +3,30 @@
 A function or a type that users call has the decorator `public`. An argument that is unmistakable is converted: one thing
 where several are expected is a list of one, any sequence or iterator is a list or a tuple, and numbers of numpy are
 numbers. Anything else that doesn't fit the annotation is a `UsageError` with the place, what was found, and what was
-expected. What an annotation can't say, such as a range, is checked by the function itself.
+expected. What an annotation can't say, such as a range, is checked by the function itself. An error of the operating
+system, such as a file name that is too long, is an `InputError`.
 """
 
+import ast
 import functools
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from types import FunctionType, NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
-from syntagm.errors import UsageError
+from syntagm.errors import InputError, UsageError
 
 T = TypeVar("T", bound=Callable[..., Any])
+# The value of an option that can also be written as text, as in the name of a model.
+OptionValue: TypeAlias = str | int | float | bool
 # What a user can do to get an object of a public type, as a sentence: the attribute of the type.
 _CURE = "__cure__"
+_NETWORK = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
 
 
 @overload
@@ -71,6 +77,17 @@ def overriding(kind: type, base: type) -> None:
             _set(kind, key, _checked(method, f"{base.__name__}.{key}", base=inherited))
 
 
+def spelled(value: object) -> str:
+    """Return the value of an option as a user would write it.
+
+    >>> spelled(True), spelled(("a", "b")), spelled(3)
+    ('yes', 'a,b', '3')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 # Type checkers know nothing of attributes that are set on any type.
 _set: Callable[[Any, str, Any], None] = setattr
 
@@ -90,7 +107,7 @@ class _Misfit(Exception):
         self.value, self.expected, self.within, self.cure = value, expected, within, cure
 
     def error(self, function: str, parameter: str) -> UsageError:
-        cure = self.cure or f"See help(syntagm.{function})."
+        cure = self.cure or (_NETWORK if hasattr(self.value, "state_dict") else f"See help(syntagm.{function}).")
         return UsageError(f"{function}, {parameter}{self.within}", _described(self.value), self.expected, cure)
 
 
@@ -124,12 +141,14 @@ def _checked(function: Any, name: str, within: bool = False, base: Any = None) -
     positional: list[tuple[str, _Kind | None]] = []
     keywords: dict[str, _Kind | None] = {}
     rest: _Kind | None = None
+    further: _Kind | None = None
     prepared = False
 
     def prepare() -> None:
         """Read the annotations. Some name types of modules that are imported after the function's own."""
         nonlocal rest, prepared, further
-        kinds = {key: _kind(hint) for key, hint in ((_hints(base) if base else {}) | _hints(function)).items()}
+        hints = (_hints(base) if base else {}) | _hints(function)
+        kinds = {key: _kind(hint, (name, key)) for key, hint in hints.items()}
         for parameter in inspect.signature(function).parameters.values():
             kind = kinds.get(parameter.name)
             if parameter.kind is parameter.VAR_POSITIONAL:
@@ -141,8 +160,6 @@ def _checked(function: Any, name: str, within: bool = False, base: Any = None) -
                 if parameter.kind is not parameter.KEYWORD_ONLY:
                     positional.append((parameter.name, kind))
         prepared = True
-
-    further: _Kind | None = None
 
     def read(kind: _Kind, value: Any, parameter: str, owner: tuple[Any, ...]) -> Any:
         try:
@@ -165,7 +182,12 @@ def _checked(function: Any, name: str, within: bool = False, base: Any = None) -
             kind = keywords.get(key, further)
             if kind and type(value) is not kind.exact:
                 kwargs[key] = read(kind, value, key, args)
-        return function(*given, **kwargs)
+        try:
+            return function(*given, **kwargs)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError(str(error.filename or name), f"{error.strerror or error}", "to read or write it") from error
 
     return wrapper
 
@@ -179,7 +201,7 @@ def _checked_fields(kind: Any) -> Callable[[Any], None]:
     def prepare() -> None:
         nonlocal prepared
         hints = {key: hint for key, hint in get_type_hints(kind).items() if key in vars(kind)["__annotations__"]}
-        kinds = {key: _kind(hint) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
+        kinds = {key: _kind(hint, (kind.__name__, key)) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
         fields.extend((key, found.exact, found) for key, found in kinds.items() if found)
         prepared = True
 
@@ -204,58 +226,70 @@ def _checked_fields(kind: Any) -> Callable[[Any], None]:
 
 
 def _hints(function: Any) -> dict[str, Any]:
-    """Return the annotations of a function's parameters.
-
-    Names that are imported for type checkers only are those of public types.
-    """
+    """Return the annotations of a function's parameters."""
     annotations = {key: hint for key, hint in function.__annotations__.items() if key != "return"}
+    parameters = SimpleNamespace(__annotations__=annotations)
+    try:
+        return get_type_hints(parameters, function.__globals__)
+    except NameError:
+        return get_type_hints(parameters, function.__globals__, _imported_for_types(function.__module__))
+
+
+def _imported_for_types(module: str) -> dict[str, Any]:
+    """Import what a module of this package imports for type checkers only, because it takes long."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     names: dict[str, Any] = {}
-    while True:
-        try:
-            return get_type_hints(SimpleNamespace(__annotations__=annotations), function.__globals__, names)
-        except NameError as error:
-            import syntagm
-
-            name = str(error.name)
-            names[name] = getattr(syntagm, name)
+    for block in blocks:
+        exec(compile(ast.Module(block.body, []), module, "exec"), names)
+    return names
 
 
-def _kind(hint: Any) -> _Kind | None:
-    """Return the kind of value that an annotation stands for; None if it is anything."""
+def _kind(hint: Any, place: tuple[str, str]) -> _Kind | None:
+    """Return the kind of value that an annotation stands for; None if it is anything.
+
+    Arguments:
+        place: the names of the function and the parameter, for what is checked when it is iterated over.
+    """
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return None
     if origin is Annotated:
-        return _kind(arguments[0])
+        return _kind(arguments[0], place)
     if origin in (Union, UnionType):
-        return _union([_kind(argument) for argument in arguments], Path in arguments)
+        return _union([_kind(argument, place) for argument in arguments], Path in arguments)
     if origin is Literal:
         return _choice(arguments)
     if hint in _SIMPLE:
         return _SIMPLE[hint]
     if origin in (tuple, list, Sequence, Iterable):
-        return _tuple(arguments) if origin is tuple and arguments[-1] is not ... else _series(origin, arguments[0])
+        if origin is tuple and arguments[-1] is not ...:
+            return _tuple([_kind(argument, place) for argument in arguments])
+        return _series(origin, _kind(arguments[0], place), place)
     if origin in (dict, Mapping):
-        return _mapping(*arguments)
+        return _mapping(*(_kind(argument, place) for argument in arguments))
     if hint is Callable or origin is Callable:
-        return _Kind("a function", "functions", functools.partial(_instance, Callable, "a function"))
+        return _Kind("a function", "functions", functools.partial(_instance, Callable, "a function", ""))
     if getattr(origin, "__name__", "") == "ndarray":
         return _array(origin, get_args(arguments[1])[0])
     return _of_class(origin or hint)
 
 
 def _of_class(kind: type) -> _Kind:
-    article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    expected = f"{article} {kind.__name__}"
-    # Protocols have objects of any class.
-    exact = None if inspect.isabstract(kind) or getattr(kind, "_is_protocol", False) else kind
-    return _Kind(expected, f"{kind.__name__}s", functools.partial(_instance, kind, expected), exact)
+    if getattr(kind, "_is_protocol", False):
+        # The first sentence of its docstring says what fits, and the rest how to get it.
+        first, _, cure = " ".join((kind.__doc__ or "").split()).partition(". ")
+        expected = first[0].lower() + first[1:].rstrip(".")
+        return _Kind(expected, expected, functools.partial(_instance, kind, expected, cure))
+    expected = f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
+    exact = None if inspect.isabstract(kind) else kind
+    return _Kind(expected, f"{kind.__name__}s", functools.partial(_instance, kind, expected, ""), exact)
 
 
-def _instance(kind: Any, expected: str, value: Any) -> Any:
+def _instance(kind: Any, expected: str, cure: str, value: Any) -> Any:
     if isinstance(value, kind) and not (isinstance(value, type) and kind is not Callable):
         return value
-    raise _Misfit(value, expected, cure=getattr(kind, _CURE, ""))
+    raise _Misfit(value, expected, cure=cure or getattr(kind, _CURE, ""))
 
 
 def _union(kinds: Sequence[_Kind | None], has_path: bool) -> _Kind | None:
@@ -299,12 +333,10 @@ def _choice(values: tuple[Any, ...]) -> _Kind:
     return _Kind(expected, f"values among {expected}", read)
 
 
-def _series(origin: Any, hint: Any) -> _Kind:
+def _series(origin: Any, item: _Kind | None, place: tuple[str, str]) -> _Kind:
     """Return the kind of a sequence. An iterable that is none is checked when it is iterated over."""
-    item = _kind(hint)
     several = item.several if item else "values"
     convert: Callable[[Iterable[Any]], Any] = tuple if origin is tuple else list
-    exact = item.exact if item else object
 
     def read_item(number: int, value: Any) -> Any:
         if item is None or type(value) is item.exact:
@@ -314,8 +346,16 @@ def _series(origin: Any, hint: Any) -> _Kind:
         except _Misfit as misfit:
             raise _Misfit(misfit.value, misfit.expected, f", item {number}{misfit.within}", misfit.cure) from None
 
+    def late(values: Iterable[Any]) -> Iterator[Any]:
+        for number, value in enumerate(values, 1):
+            try:
+                checked = read_item(number, value)
+            except _Misfit as misfit:
+                raise misfit.error(*place) from None
+            yield checked
+
     def read(value: Any) -> Any:
-        if type(value) is convert and exact and not [None for part in value if type(part) is not exact]:
+        if type(value) is convert and (item is None or not [None for part in value if type(part) is not item.exact]):
             return value
         if not _is_series(value):
             if item is None:
@@ -325,8 +365,8 @@ def _series(origin: Any, hint: Any) -> _Kind:
             except _Misfit as misfit:
                 raise _Misfit(value, f"a list of {several}", cure=misfit.cure) from None
         if origin is Iterable and not isinstance(value, list | tuple):
-            return _Each(value, read_item) if not isinstance(value, Iterator) else _each(value, read_item)
-        values = [*_each(value, read_item)]
+            return late(value) if isinstance(value, Iterator) else _Late(value, late)
+        values = [read_item(number, part) for number, part in enumerate(value, 1)]
         kept = isinstance(value, tuple if origin is tuple else list if origin is list else list | tuple)
         same = kept and all(old is new for old, new in zip(value, values, strict=True))
         return value if same else convert(values)
@@ -334,18 +374,14 @@ def _series(origin: Any, hint: Any) -> _Kind:
     return _Kind(f"a list of {several}", f"lists of {several}", read)
 
 
-def _each(values: Iterable[Any], read_item: Callable[[int, Any], Any]) -> Iterator[Any]:
-    return (read_item(number, value) for number, value in enumerate(values, 1))
-
-
-class _Each:
+class _Late:
     """Values that are checked in each pass over them."""
 
-    def __init__(self, values: Iterable[Any], read_item: Callable[[int, Any], Any]) -> None:
-        self._values, self._read_item = values, read_item
+    def __init__(self, values: Iterable[Any], late: Callable[[Iterable[Any]], Iterator[Any]]) -> None:
+        self._values, self._late = values, late
 
     def __iter__(self) -> Iterator[Any]:
-        return _each(self._values, self._read_item)
+        return self._late(self._values)
 
 
 def _is_series(value: Any) -> bool:
@@ -355,8 +391,7 @@ def _is_series(value: Any) -> bool:
     return len(getattr(value, "shape", (0,))) == 1
 
 
-def _tuple(hints: tuple[Any, ...]) -> _Kind:
-    kinds = [_kind(hint) for hint in hints]
+def _tuple(kinds: Sequence[_Kind | None]) -> _Kind:
     parts = ", ".join(kind.expected if kind else "anything" for kind in kinds)
     expected = f"a tuple of {parts}"
 
@@ -368,8 +403,7 @@ def _tuple(hints: tuple[Any, ...]) -> _Kind:
     return _Kind(expected, f"tuples of {parts}", read)
 
 
-def _mapping(key_hint: Any, value_hint: Any) -> _Kind:
-    key_kind, value_kind = _kind(key_hint), _kind(value_hint)
+def _mapping(key_kind: _Kind | None, value_kind: _Kind | None) -> _Kind:
     keys, values = (kind.several if kind else "values" for kind in (key_kind, value_kind))
     expected = f"a dict from {keys} to {values}"
 

@@ -40,6 +40,8 @@ DOCUMENTED: dict[str, tuple[type[Exception], ...]] = {
     "Measure.asks": (KeyError,),
     "Measure.judge": (KeyError,),
 }
+# Parameters that are functions of the user. Their exceptions are the user's own.
+CALLED = ("done", "value")
 # What a subclass calls on, and nobody else.
 INHERITED = ("on_train_begin", "on_step_end", "on_train_end")
 
@@ -144,6 +146,8 @@ class Misuses:
             misuse.call(**given)
         except (sg.SyntagmError, *DOCUMENTED.get(misuse.call.name, ())):
             return None
+        except TypeError as error:
+            return None if misuse.parameter in CALLED and callable(value) else Finding(misuse, error)
         except Exception as error:
             return Finding(misuse, error)
         return None
@@ -220,7 +224,8 @@ class Misuses:
             "group": sg.Group("m"), "value": 0.5, "low": 0.4, "high": 0.6, "n": 3, "method": "m", "ties": 0, "undefined": 0,
         }  # fmt: skip
         yield Call("Estimate", sg.Estimate, estimate)
-        trainer = SimpleNamespace(processing_class=byte_level(), is_fsdp_enabled=False, is_deepspeed_enabled=False)
+        trainer = SimpleNamespace(model=self.small, processing_class=byte_level(), log=print)
+        trainer.is_fsdp_enabled = trainer.is_deepspeed_enabled = False
         callback = {"trainer": trainer, "suites": self.suites, "folder": self.folder / "t", "every": 2, "precision": 0.2}
         yield Call("EvaluationCallback", sg.EvaluationCallback, callback)
         yield Call("Figure", sg.Figure, {"spec": {}, "table": pl.DataFrame({"a": [1]})})
@@ -254,7 +259,7 @@ class Misuses:
 
     def _methods(self) -> Iterator[Call]:
         run, formula = self.run, sg.parse_formula("(1;%a%) < (1;%b%)")
-        for place, each in (("", run), (" in a folder", self.saved)):
+        for each in (run, self.saved):
             for name in ("suite", "sentences", "tokens", "regions", "reading", "answers"):
                 parameter = "name" if name == "suite" else "suite"
                 yield Call(f"Run.{name}", getattr(each, name), {parameter: "first"})
@@ -295,7 +300,7 @@ class Misuses:
         yield Call("Trajectory.runs", trajectory.runs)
         progress = sg.Progress()
         for name, method in inspect.getmembers(progress, inspect.ismethod):
-            given = {parameter: 1 for parameter in inspect.signature(method).parameters}
+            given = dict.fromkeys(inspect.signature(method).parameters, 1)
             yield Call(f"Progress.{name}", method, given)
 
     def _views(self) -> Iterator[Call]:

@@ -59,8 +59,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the files, print the findings and their number; return 1 if there are errors."""
-    from syntagm.check import check, repeated
+    from syntagm.check import repeated
     from syntagm.materials import baselines
+    from syntagm.materials.checking import check_file
     from syntagm.materials.finding import expand
 
     frequencies = baselines.frequencies(args.baselines, args.unigrams)
@@ -72,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
         _show(_lexicon(folder), args, counts)
     others = [path for path in args.paths if path not in lexicons]
     for file in expand(others, skipped) if others else ():
-        suites[file], unreadable = _read(file, args.allow_pickle)
-        _show([*unreadable, *check(suites[file], file)], args, counts)
+        suites[file], findings = check_file(file, args.allow_pickle)
+        _show(findings, args, counts)
         if args.counts and suites[file]:
             _print_counts(file)
         if frequencies:
@@ -85,34 +86,15 @@ def run(args: argparse.Namespace) -> int:
     return 1 if counts["E"] else 0
 
 
-def _read(file: str, allow_pickle: bool) -> "tuple[list[Suite], list[Finding]]":
-    """Return the suites of a file; if it can't be read, return no suites and a finding with the reason."""
-    from syntagm.materials.reading import read
-
-    try:
-        return read(file, allow_pickle), []
-    except InputError as error:
-        return [], [_finding(file, error)]
-
-
-def _finding(file: str, error: InputError) -> "Finding":
-    from syntagm.check import Finding
-    from syntagm.materials.reading import options_of
-
-    place = error.place.removeprefix(options_of(file)[0]).strip(", /")
-    message = ": ".join(filter(None, (place, error.found)))
-    message += f"; expected {error.expected}" if error.expected else ""
-    return Finding("E001", file, "", "", "", "", message, error.cure)
-
-
 def _lexicon(folder: str) -> "list[Finding]":
     """Read a lexicon, which checks it; return the error, if there is one."""
+    from syntagm.materials.checking import unreadable
     from syntagm.templates import schema
 
     try:
         lexicon = schema.read(Path(folder))
     except InputError as error:
-        return [_finding(folder, error)]
+        return [unreadable(folder, error)]
     sizes = ", ".join(f"{len(own.words):,} of {name}" for name, own in lexicon.classes.items())
     print(f"{folder}: words and uses: {sizes}")
     return []

@@ -15,9 +15,10 @@ import polars as pl
 
 from syntagm.arguments import public
 from syntagm.drawing.pdf import ordered
-from syntagm.drawing.save import Product
+from syntagm.drawing.save import Product, endings
 from syntagm.drawing.svg import checked
 from syntagm.drawing.text import shown
+from syntagm.errors import UsageError
 
 Spec = dict[str, Any]
 
@@ -47,6 +48,9 @@ class Figure(Product):
     Arguments:
         spec: the specification.
         table: the numbers.
+
+    Raises:
+        UsageError: the figure is drawn, and its specification is invalid.
     """
 
     FORMATS: ClassVar[Mapping[str, str]] = FORMATS
@@ -59,14 +63,13 @@ class Figure(Product):
 
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
-        import vl_convert
-
-        return checked(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        return checked(_laid_out(json.dumps(self.spec)))
 
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`; drawings have a white background."""
         import vl_convert
 
+        endings(self.FORMATS, [format])
         spec = json.dumps({**self.spec, "background": "white"})
         match format:
             case "vl.json":
@@ -94,7 +97,10 @@ class Figure(Product):
 def _laid_out(spec: str) -> str:
     import vl_convert
 
-    svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    try:
+        svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    except ValueError as error:
+        raise UsageError("Figure, spec", str(error).partition("\n")[0], "a Vega-Lite specification") from error
     assert "<image" not in svg, "charts have no pictures, since a picture could be loaded from anywhere"
     return svg
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.arguments import overriding, public
-from syntagm.errors import ModelError, UsageError
+from syntagm.errors import ModelError
 from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]
@@ -154,14 +154,3 @@ class LanguageModel(ABC):
             ModelError: the model can't fill gaps.
         """
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
-
-
-def refuse_no_model(model: object) -> None:
-    """Refuse anything but a language model of this package, such as the name of one.
-
-    Raises:
-        UsageError: `model` is something else.
-    """
-    if not isinstance(model, LanguageModel):
-        cure = "Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for a model in memory."
-        raise UsageError("model", repr(model)[:80], "a language model of this package", cure)

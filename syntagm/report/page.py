@@ -12,7 +12,7 @@ from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, Runs, runs_of
 from syntagm.stats import interval
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.views.gaps import kept
@@ -26,12 +26,12 @@ _SOURCES = {
 
 @public(name="write_report")
 def report(
-    runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None
+    runs: Runs, path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None
 ) -> Path:
     """Write a self-contained HTML page about `runs` to `path`.
 
     Arguments:
-        runs: the runs, all of the same task.
+        runs: one run, or several of the same task; or their run directories.
         ceiling: the maximum size of the page in bytes, of which figures may take half. A page that would exceed it
             omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so. If that
             does not suffice, several models have the form of many.
@@ -42,11 +42,12 @@ def report(
             ceiling.
         RunError: a run is damaged, or `path` can't be written.
     """
+    run_list = runs_of(runs)
     with using(resampling):
-        chapter = chapter_of(runs)
+        chapter = chapter_of(run_list)
         size = _write(chapter, Path(path), ceiling)
-        if size > ceiling and len(runs) > 1 and isinstance(chapter, Predictions):
-            size = _write(Sweep(runs), Path(path), ceiling)
+        if size > ceiling and len(run_list) > 1 and isinstance(chapter, Predictions):
+            size = _write(Sweep(run_list), Path(path), ceiling)
     if size > ceiling:
         raise UsageError(
             "report", f"{size:,} bytes in its shortest form", f"at most {ceiling:,}", "Report on fewer runs at a time."

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from syntagm.answers import Surprisals
 from syntagm.check import check
@@ -24,6 +24,7 @@ from syntagm.tasks.slices import suite_hash
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
+@runtime_checkable
 class Cache(Protocol):
     """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 
@@ -191,12 +192,10 @@ def well_formed(suites: Iterable[Suite]) -> Iterator[Suite]:
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.
-        UsageError: two suites have the same name, there are no suites, or they are names.
+        UsageError: two suites have the same name, or there are no suites.
     """
     names: set[str] = set()
     for suite in suites:
-        if isinstance(suite, str):
-            raise UsageError("suites", f"the text {suite!r}", "suites, as syntagm.read_suites returns them")
         if errors := [str(finding) for finding in check([suite]) if finding.error]:
             cure = f"The first: {errors[0]} Run `syntagm check` to list all of them."
             raise InputError(f"suite {suite.name}", f"errors: {len(errors)}", "no errors", cure)

@@ -6,18 +6,19 @@ A view is a module, or a package if it is long. It offers `make_table(runs, **op
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal
 
-from syntagm.arguments import public
+from syntagm.arguments import OptionValue, public, spelled
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
-    from syntagm.runs.store import Run
+    from syntagm.runs.store import Runs
     from syntagm.stats.bootstrap import Resampling
 
 Kind = Literal["table", "figure"]
@@ -26,12 +27,14 @@ _DECLARED: dict[Kind, Literal["COLUMNS", "SCHEMA"]] = {"table": "COLUMNS", "figu
 
 
 @public
-def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object) -> "Table":
+def table(
+    name: str, runs: "Runs", resampling: "Resampling | None" = None, **options: OptionValue | Path | Sequence[str]
+) -> "Table":
     """Make a table of runs; `syntagm table --list` lists the available tables.
 
     Arguments:
         name: the name of the table.
-        runs: one run, or several.
+        runs: one run, or several; or their run directories.
         resampling: which units are random in its intervals, and how bootstraps draw.
         options: options of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
 
@@ -50,7 +53,7 @@ def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None
 
 @public
 def figure(
-    name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object
+    name: str, runs: "Runs", resampling: "Resampling | None" = None, **options: OptionValue | Path | Sequence[str]
 ) -> "Figure":
     """Draw a figure of runs; `syntagm figure --list` lists the available figures.
 
@@ -66,17 +69,17 @@ def figure(
 
 
 def _make(
-    kind: Kind, name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None", options: dict[str, object]
+    kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", options: Mapping[str, object]
 ) -> Any:
     from syntagm.runs.several import different_content
-    from syntagm.runs.store import Run
+    from syntagm.runs.store import runs_of
     from syntagm.stats import bootstrap
-    from syntagm.views.options import call, spelled
+    from syntagm.views.options import call
 
-    run_list = [runs] if isinstance(runs, Run) else list(runs)
+    run_list = runs_of(runs)
     texts = {key: spelled(value) for key, value in options.items()}
     if different := different_content(run_list):
-        warnings.warn(different, stacklevel=3)
+        warnings.warn(different, stacklevel=4)
     with bootstrap.using(resampling):
         return call(find(kind, name), run_list, texts, f"{kind} {name}")
 

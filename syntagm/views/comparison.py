@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,12 +16,12 @@ from syntagm.arguments import public
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Listing, Table
 from syntagm.drawing.text import or_none, spoken
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import different_content, listed, named
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, run_of
 from syntagm.stats import interval, paired
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL
@@ -41,6 +42,7 @@ SCHEMA: dict[str, Any] = {
     "A": pl.String, "B": pl.String, "suite": pl.String, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "p Holm": pl.Float64, "better": pl.String,
 }  # fmt: skip
+TITLE = "Paired comparison"
 WIDTH = 420
 NOTES = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
@@ -57,6 +59,7 @@ class Pairing:
     """The comparison of two runs, a and b.
 
     Arguments:
+        names: the names of the models of a and b.
         suites: the comparison of each suite.
         overall: the unweighted mean over suites.
         discordant: the items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty
@@ -65,18 +68,34 @@ class Pairing:
         warnings: one sentence for each reason why the runs are not comparable at all; see `views.gaps.comparability`.
     """
 
-    suites: list[Comparison]
+    names: tuple[str, ...]
+    suites: Listing[Comparison]
     overall: Comparison
     discordant: pl.DataFrame
     skipped: list[str]
     warnings: list[str]
 
+    def table(self) -> Table:
+        """Return the comparisons as a table."""
+        notes = (*_letters(self.names), *(f"Skipped: {reason}." for reason in self.skipped))
+        rows = tuple(_rows(self.suites, self.overall))
+        return Table(TITLE, COLUMNS[2:], rows, notes=notes, warnings=tuple(self.warnings), narrow=NARROW)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
 
 @public
-def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling | None = None) -> Pairing:
+def compare(
+    first: Run | str | Path, second: Run | str | Path, rule: str = "first", resampling: Resampling | None = None
+) -> Pairing:
     """Compare two runs on the suites that both have with the same content.
 
     Arguments:
+        first, second: the runs, or their run directories.
         rule: "first" (prediction), "all" (predictions), or the name of a measure; see `stats.score`.
         resampling: which units are random; see `stats.bootstrap.Resampling`.
 
@@ -84,6 +103,7 @@ def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling
         RunError: the runs have no suite with the same content in common.
         UsageError: none of these suites has the measure.
     """
+    first, second = run_of(first), run_of(second)
     pairs, skipped = pairs_of(first, second, rule)
     tolerances = first.tolerance, second.tolerance
     kind = paired.kind_of_pairs(pairs)
@@ -91,7 +111,8 @@ def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling
     with using(resampling):
         suites, overall = paired.by_suite(pairs, tolerances, True), paired.over_suites(pairs, tolerances, True)
     return Pairing(
-        suites,
+        tuple(name for name, _ in named([first, second])),
+        Listing(suites, lambda comparisons: Table(TITLE, COLUMNS[2:], tuple(_rows(comparisons)))),
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
@@ -246,7 +267,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         RunError: two runs have no suite in common.
     """
     found, skipped = pairs_of_runs(runs, measure, "comparison")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair.pairs, pair.tolerances)]
+    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(*_compared(pair.pairs, pair.tolerances))]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
         for pair in found
@@ -257,7 +278,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
     notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
-    return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
+    return Table(TITLE, COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
 
 BETTER = ("B is better", "A is better", "no significant difference")
@@ -322,21 +343,24 @@ def _value(row: Mapping[str, Any]) -> dict[str, object]:
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a note that names A and B if there are only two models."""
-    return (
-        tuple(f"{letter}: {name}." for letter, (name, _) in zip("AB", named(runs), strict=True))
-        if len(runs) == 2
-        else ()
-    )
+    return _letters([name for name, _ in named(runs)]) if len(runs) == 2 else ()
 
 
-def _rows(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> Iterator[tuple[Cell, ...]]:
-    comparisons = paired.by_suite(pairs, tolerances)
+def _letters(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{letter}: {name}." for letter, name in zip("AB", names, strict=True))
+
+
+def _compared(pairs: pl.DataFrame, tolerances: tuple[float, float]) -> tuple[list[Comparison], Comparison]:
+    return paired.by_suite(pairs, tolerances), paired.over_suites(pairs, tolerances)
+
+
+def _rows(comparisons: Sequence[Comparison], overall: Comparison | None = None) -> Iterator[tuple[Cell, ...]]:
     yield from (
         _row(comparison.group.suite, comparison, (comparison.p, comparison.holm, comparison.benjamini_hochberg))
         for comparison in comparisons
     )
-    overall = paired.over_suites(pairs, tolerances)
-    yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
+    if overall:
+        yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
 
 
 def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, ...]:
