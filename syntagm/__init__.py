@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from syntagm.views import figure, table
     from syntagm.views.comparison import compare
     from syntagm.views.scores.numbers import estimates as estimate
-    from syntagm.word_list import WordList
+    from syntagm.word_list import WordList, WordRow
 
     __version__: str
 
@@ -97,6 +97,7 @@ _HOMES = {
     "Trajectory": "in_training.trajectory:Trajectory",
     "UsageError": "errors:UsageError",
     "WordList": "word_list:WordList",
+    "WordRow": "word_list:WordRow",
     "check_suites": "materials.checking:check_suites",
     "compare": "views.comparison:compare",
     "estimate": "views.scores.numbers:estimates",
@@ -147,6 +148,7 @@ __all__ = [
     "Trajectory",
     "UsageError",
     "WordList",
+    "WordRow",
     "check_suites",
     "compare",
     "estimate",

@@ -13,19 +13,32 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import IOBase
 from numbers import Integral, Real
 from pathlib import Path
 from types import FunctionType, NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 from syntagm.errors import InputError, UsageError
 
 T = TypeVar("T", bound=Callable[..., Any])
 # The value of an option that can also be written as text, as in the name of a model.
 OptionValue: TypeAlias = str | int | float | bool
-# What a user can do to get an object of a public type, as a sentence: the attribute of the type.
-_CURE = "__cure__"
+# The attribute of what is public: the name of a function; how a user gets an object of a type, as a sentence.
+_PUBLIC = "__public__"
 _NETWORK = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
 
 
@@ -56,16 +69,15 @@ def public(thing: Any = None, *, name: str = "", cure: str = "") -> Any:
         return functools.partial(public, name=name, cure=cure)
     if not isinstance(thing, type):
         return _checked(thing, name or thing.__name__)
-    if cure:
-        _set(thing, _CURE, cure)
     own: dict[str, Any] = dict(vars(thing))
+    _set(thing, _PUBLIC, cure)
     if "__init__" in own:
-        _set(thing, "__init__", _checked(own["__init__"], "", within=True))
+        _set(thing, "__init__", _checked(own["__init__"], "", thing.__name__))
     elif "__annotations__" in own and not inspect.isabstract(thing):
         _set(thing, "__post_init__", _checked_fields(thing))
     for key, method in own.items():
         if isinstance(method, FunctionType) and not key.startswith("_"):
-            _set(thing, key, _checked(method, key, within=True))
+            _set(thing, key, _checked(method, key, thing.__name__))
     return thing
 
 
@@ -74,7 +86,7 @@ def overriding(kind: type, base: type) -> None:
     for key, method in list(vars(kind).items()):
         inherited = getattr(base, key, None)
         if isinstance(method, FunctionType) and not key.startswith("_") and isinstance(inherited, FunctionType):
-            _set(kind, key, _checked(method, f"{base.__name__}.{key}", base=inherited))
+            _set(kind, key, _checked(method, key, base.__name__, inherited))
 
 
 def spelled(value: object) -> str:
@@ -107,7 +119,8 @@ class _Misfit(Exception):
         self.value, self.expected, self.within, self.cure = value, expected, within, cure
 
     def error(self, function: str, parameter: str) -> UsageError:
-        cure = self.cure or (_NETWORK if hasattr(self.value, "state_dict") else f"See help(syntagm.{function}).")
+        network = self.expected == "text" and hasattr(self.value, "state_dict")
+        cure = self.cure or (_NETWORK if network else f"See help(syntagm.{function}).")
         return UsageError(f"{function}, {parameter}{self.within}", _described(self.value), self.expected, cure)
 
 
@@ -128,58 +141,74 @@ class _Kind:
     exact: type | None = None
 
 
-def _checked(function: Any, name: str, within: bool = False, base: Any = None) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The kinds of a function's arguments; None stands for anything.
+
+    Arguments:
+        positional: names and kinds of the arguments that can be given by position.
+        keywords: the kinds of those that can be given by name.
+        rest, further: the kinds of further arguments (`*args`), and of further keywords (`**options`).
+    """
+
+    positional: list[tuple[str, _Kind | None]]
+    keywords: dict[str, _Kind | None]
+    rest: _Kind | None
+    further: _Kind | None
+
+
+def _planned(function: Any, base: Any, name: str) -> _Plan:
+    hints = (_hints(base) if base else {}) | _hints(function)
+    kinds = {key: _kind(hint, (name, key)) for key, hint in hints.items()}
+    plan = _Plan([], {}, None, None)
+    for parameter in inspect.signature(function).parameters.values():
+        kind = kinds.get(parameter.name)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            plan = replace(plan, rest=kind)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            plan = replace(plan, further=kind)
+        else:
+            plan.keywords[parameter.name] = kind
+            if parameter.kind is not parameter.KEYWORD_ONLY:
+                plan.positional.append((parameter.name, kind))
+    return plan
+
+
+def _checked(function: Any, name: str, owner: str = "", base: Any = None) -> Any:
     """Return a function that checks its arguments before it calls another.
 
     Arguments:
         function: the function that is called.
         name: its name in messages; empty for a constructor.
-        within: whether it is a method.
+        owner: the name of its class, if it is a method.
         base: a function whose annotations hold where its own say nothing.
     """
 
-    positional: list[tuple[str, _Kind | None]] = []
-    keywords: dict[str, _Kind | None] = {}
-    rest: _Kind | None = None
-    further: _Kind | None = None
-    prepared = False
+    plan: _Plan | None = None
 
-    def prepare() -> None:
-        """Read the annotations. Some name types of modules that are imported after the function's own."""
-        nonlocal rest, prepared, further
-        hints = (_hints(base) if base else {}) | _hints(function)
-        kinds = {key: _kind(hint, (name, key)) for key, hint in hints.items()}
-        for parameter in inspect.signature(function).parameters.values():
-            kind = kinds.get(parameter.name)
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                rest = kind
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                further = kind
-            else:
-                keywords[parameter.name] = kind
-                if parameter.kind is not parameter.KEYWORD_ONLY:
-                    positional.append((parameter.name, kind))
-        prepared = True
-
-    def read(kind: _Kind, value: Any, parameter: str, owner: tuple[Any, ...]) -> Any:
+    def read(kind: _Kind, value: Any, parameter: str, args: tuple[Any, ...]) -> Any:
         try:
             return kind.read(value)
         except _Misfit as misfit:
             problem = misfit
-        raise problem.error(".".join(filter(None, [type(owner[0]).__name__ if within else "", name])), parameter)
+        kind_of_owner = type(args[0]) if owner and args else type(None)
+        of = kind_of_owner.__name__ if _PUBLIC in vars(kind_of_owner) else owner
+        raise problem.error(".".join(filter(None, [of, name])), parameter)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not prepared:
-            prepare()
+        nonlocal plan
+        if plan is None:
+            # Not before: annotations may name types of modules that are imported after the function's own.
+            plan = _planned(function, base, name)
         # Python itself refuses arguments that are too many, or whose keyword is unknown.
         given = args
         for at, value in enumerate(args):
-            key, kind = positional[at] if at < len(positional) else (f"argument {at + 1}", rest)
+            key, kind = plan.positional[at] if at < len(plan.positional) else (f"argument {at + 1}", plan.rest)
             if kind and type(value) is not kind.exact and (converted := read(kind, value, key, args)) is not value:
                 given = (*given[:at], converted, *given[at + 1 :])
         for key, value in kwargs.items():
-            kind = keywords.get(key, further)
+            kind = plan.keywords.get(key, plan.further)
             if kind and type(value) is not kind.exact:
                 kwargs[key] = read(kind, value, key, args)
         try:
@@ -187,27 +216,27 @@ def _checked(function: Any, name: str, within: bool = False, base: Any = None) -
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise InputError(str(error.filename or name), f"{error.strerror or error}", "to read or write it") from error
+            place = error.filename or name or owner
+            raise InputError(str(place), f"{error.strerror or error}", "to read or write it") from error
 
+    _set(wrapper, _PUBLIC, name)
     return wrapper
 
 
 def _checked_fields(kind: Any) -> Callable[[Any], None]:
     """Return the `__post_init__` of a dataclass that checks its fields before it calls the class's own."""
     own: Callable[[Any], None] | None = vars(kind).get("__post_init__")
-    fields: list[tuple[str, type | None, _Kind]] = []
-    prepared = False
+    fields: list[tuple[str, type | None, _Kind]] | None = None
 
-    def prepare() -> None:
-        nonlocal prepared
+    def planned() -> list[tuple[str, type | None, _Kind]]:
         hints = {key: hint for key, hint in get_type_hints(kind).items() if key in vars(kind)["__annotations__"]}
         kinds = {key: _kind(hint, (kind.__name__, key)) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
-        fields.extend((key, found.exact, found) for key, found in kinds.items() if found)
-        prepared = True
+        return [(key, found.exact, found) for key, found in kinds.items() if found]
 
     def __post_init__(self: Any) -> None:  # noqa: N807, the name of what dataclass calls
-        if not prepared:
-            prepare()
+        nonlocal fields
+        if fields is None:
+            fields = planned()
         for key, exact, found in fields:
             value = getattr(self, key)
             # Suites have hundreds of thousands of regions: what fits is passed at once.
@@ -289,7 +318,7 @@ def _of_class(kind: type) -> _Kind:
 def _instance(kind: Any, expected: str, cure: str, value: Any) -> Any:
     if isinstance(value, kind) and not (isinstance(value, type) and kind is not Callable):
         return value
-    raise _Misfit(value, expected, cure=cure or getattr(kind, _CURE, ""))
+    raise _Misfit(value, expected, cure=cure or getattr(kind, _PUBLIC, ""))
 
 
 def _union(kinds: Sequence[_Kind | None], has_path: bool) -> _Kind | None:
@@ -385,8 +414,13 @@ class _Late:
 
 
 def _is_series(value: Any) -> bool:
-    """Return whether a value is a series of values; neither text, nor a mapping, nor a table or a matrix."""
-    if isinstance(value, str | bytes | bytearray | Mapping | type) or not isinstance(value, Iterable):
+    """Return whether a value is a series of values, and nothing that can also be read as a series.
+
+    Text, a mapping and an open file can be, a set has no order, and a table and a matrix have two.
+    """
+    if isinstance(value, str | bytes | bytearray | Mapping | IOBase | set | frozenset | type):
+        return False
+    if not isinstance(value, Iterable):
         return False
     return len(getattr(value, "shape", (0,))) == 1
 
@@ -487,7 +521,8 @@ def _number(value: Any) -> float:
 
 
 def _truth(value: Any) -> bool:
-    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+    # The name of numpy's type depends on its version.
+    if isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__.startswith("bool")):
         return bool(value)
     raise _Misfit(value, "True or False")
 

@@ -21,16 +21,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import torch
+from masked_for_tests import transformer as masked_transformer
+from masked_for_tests import word_pieces
+from models_for_tests import byte_level, transformer
+from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.answers import Gap
 from syntagm.views import MAKERS, find, offering
 from syntagm.views.options import options
-
-from masked_for_tests import transformer as masked_transformer
-from masked_for_tests import word_pieces
-from models_for_tests import byte_level, transformer
-from toy_runs import agreement, pairs
 
 WORDS = "lemma,form:singular,form:plural\nlaugh,laughs,laugh\nbe,is,are\n"
 # Methods of a mapping and the like, whose exceptions are part of what they promise.
