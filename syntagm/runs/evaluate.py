@@ -92,8 +92,8 @@ def run_suites(
 
     Arguments:
         model: the model; or an object with the method `score`, as a class of your own has it in a Python file.
-        suites: the suites, or names as in `read_suites`. They are iterated over twice, so that files can be read one at a time; an iterator is
-            converted to a list.
+        suites: the suites, or names as in `read_suites`. They are iterated over twice, so that files can be read one at a
+            time; an iterator is converted to a list.
         folder: the run directory; None for a run in memory, as in `evaluate`.
         measures: measures that replace the predictions of the suites, as objects or as text.
         limit: the maximum number of items per suite, drawn at random; the run records it.
@@ -227,8 +227,8 @@ def fill(
 
     Arguments:
         model: the model, as in `evaluate`.
-        suites: the suites, or names as in `read_suites`. They are iterated over twice; an iterator is converted to a list. `tasks.gaps.context` explains
-            which items have a context.
+        suites: the suites, or names as in `read_suites`. They are iterated over twice; an iterator is converted to a list.
+            `tasks.gaps.context` explains which items have a context.
         words: the word list, or the name of a bundled list (`verbs`) or a file.
         folder: the run directory; None for a run in memory.
         limit: the maximum number of items per suite, drawn at random; the run records it.

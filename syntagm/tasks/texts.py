@@ -156,7 +156,8 @@ def score_text(
     Returns:
         The columns `text` (from 0), `line` (in the text, the list or the file, from 1), `index` (of the token or word in its
         text, from 0), `start` and `end` (in characters of the text), `token` or `word`, `bits`, `known` (whether it is in
-        the model's vocabulary) and `context` (the number of tokens of the text that the model saw; for a word, when scoring its first token).
+        the model's vocabulary) and `context` (the number of tokens of the text that the model saw; for a word, when scoring
+        its first token).
         `bits` is nan for the first token of a text under `bos=no`; a warning is given if other bits are missing.
 
     Raises:
