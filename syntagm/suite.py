@@ -12,6 +12,7 @@ from random import Random
 from typing import Literal, get_args
 
 from syntagm.arguments import public
+from syntagm.display import shown
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
 
@@ -115,7 +116,7 @@ class Suite:
 
     def __repr__(self) -> str:
         predictions = ", ".join(prediction.name for prediction in self.predictions)
-        return f"<Suite {self.name}: {len(self.items)} items; predictions {predictions}>"
+        return shown(f"<Suite {self.name}: {len(self.items)} items; predictions {predictions}>")
 
     def _repr_html_(self) -> str:
         sentences = [
@@ -123,13 +124,17 @@ class Suite:
             for item in self.items[:3]
             for condition, sentence in item.sentences.items()
         ]
-        rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in sentences)
+        rows = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in sentences)
         predictions = "".join(
-            f"<li>{escape(prediction.name)}: {escape(prediction.formula.text)}</li>" for prediction in self.predictions
+            f"<li>{_html(prediction.name)}: {_html(prediction.formula.text)}</li>" for prediction in self.predictions
         )
-        caption = f"<caption>{escape(self.name)}: the first of {len(self.items)} items</caption>"
+        caption = f"<caption>{_html(self.name)}: the first of {len(self.items)} items</caption>"
         head = "<thead><tr><th>item</th><th>condition</th><th>sentence</th></tr></thead>"
         return f"<table>{caption}{head}<tbody>{rows}</tbody></table><ul>{predictions}</ul>"
+
+
+def _html(text: str) -> str:
+    return escape(shown(text))
 
 
 def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None = None) -> Suite:

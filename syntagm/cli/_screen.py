@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from syntagm.cli._text import plain
+from syntagm.display import shown
 from syntagm.drawing.text import shown_duration
 from syntagm.errors import Interrupted
 from syntagm.io.number import counted
@@ -116,7 +117,7 @@ class Screen(Progress):
         self._answered += questions
         speed = self._speed(now)
         self._bar.update(
-            self._task, completed=self._done, description=escape(self._now(suite)), count=self._count(), pace=speed
+            self._task, completed=self._done, description=escape(shown(self._now(suite))), count=self._count(), pace=speed
         )
         interval = _FIRST if self._answered and not self._estimated else _INTERVAL
         if self._total and not self._console.is_terminal and now - self._printed_at > interval:
@@ -254,8 +255,8 @@ def show_run(run: Run, page: Path | None) -> None:
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for reason, names in _without_chance(run, rows).items() if judged else ():
-        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-        errors.print(plain(f"note: {reason} ({shown})"))
+        listed = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        errors.print(plain(f"note: {reason} ({listed})"))
     for reason, count in run.undefined.items():
         errors.print(plain(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
@@ -271,7 +272,7 @@ def show_run(run: Run, page: Path | None) -> None:
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     """Print a line for each model, with its score over all suites, and the paths of the runs' folder and the report."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-    table, shown = Table(caption_justify="left"), list[tuple[str, Estimate]]()
+    table, rows = Table(caption_justify="left"), list[tuple[str, Estimate]]()
     for name in ("model", "measure"):
         table.add_column(name, overflow="fold")
     for name in ("score", "interval", "chance", "n", "ties", "undefined"):
@@ -285,8 +286,8 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
         for rule in rules:
             for estimate in scores(run, rule):
                 table.add_row(*_cells(name, mean_name(run) if rule == "first" else rule, run, estimate))
-                shown.append((name, estimate))
-    table.caption = caption(CAPTION, shown)
+                rows.append((name, estimate))
+    table.caption = caption(CAPTION, rows)
     console.print(table)
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     # Runs of one command have the same suites.

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syntagm.display import shown_lines
 from syntagm.errors import InputError
 from syntagm.io.number import counted
 
@@ -151,12 +152,7 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
 def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
     counts.update(finding.code[0] for finding in findings)
     for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
-        # Control characters in a file must not reach the terminal.
-        print(
-            "".join(
-                sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in line
-            )
-        )
+        print(shown_lines(line))
 
 
 def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import polars as pl
 
 from syntagm.arguments import public
+from syntagm.display import shown, visible
 from syntagm.drawing.pdf import ordered
 from syntagm.drawing.save import Product, endings
 from syntagm.drawing.svg import checked
-from syntagm.drawing.text import shown
 from syntagm.errors import UsageError
 
 Spec = dict[str, Any]
@@ -63,17 +63,17 @@ class Figure(Product):
 
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
-        return checked(_laid_out(json.dumps(self.spec)))
+        return checked(_laid_out(_written(self.spec)))
 
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`; drawings have a white background."""
         import vl_convert
 
         endings(self.FORMATS, [format])
-        spec = json.dumps({**self.spec, "background": "white"})
+        spec = _written({**self.spec, "background": "white"})
         match format:
             case "vl.json":
-                return (json.dumps(self.spec, indent=1, ensure_ascii=False) + "\n").encode()
+                return (_written(self.spec, indent=1) + "\n").encode()
             case "svg":
                 return checked(_laid_out(spec)).encode()
             case "png":
@@ -90,6 +90,11 @@ class Figure(Product):
 
     def _repr_html_(self) -> str:
         return f'<div style="background: white; color: black">{self.svg()}</div>'
+
+
+def _written(spec: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return a specification as JSON, without characters that hide or reorder text."""
+    return visible(json.dumps(spec, indent=indent, ensure_ascii=False))
 
 
 # PNG and PDF are made from the same SVG, and laying it out takes longer than converting it.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex, TypeVar, overlo
 from unicodedata import combining, east_asian_width
 
 from syntagm.arguments import public
+from syntagm.display import shown
 from syntagm.drawing.save import Product, endings
-from syntagm.drawing.text import or_none, shown
+from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.io import csv as table
 from syntagm.result import Estimate
@@ -32,7 +33,7 @@ _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
-    "−": "$-$",
+    "−": "$-$", "⟨": r"$\langle$", "⟩": r"$\rangle$",
 }  # fmt: skip
 
 
@@ -191,7 +192,7 @@ class Table(Product):
         return replace(self, narrow=names)
 
     def __repr__(self) -> str:
-        return f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>"
+        return shown(f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>")
 
     def __str__(self) -> str:
         """Return the table and its notes as text, with aligned columns."""

@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.arguments import public
+from syntagm.display import shown
 from syntagm.errors import RunError, UsageError
 from syntagm.io.number import counted
 from syntagm.io.order import natural
@@ -97,12 +98,13 @@ class Run:
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
         suites = counted(len(self.suites), "suite")
-        return f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>"
+        return shown(f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>")
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("suite", "items", "predictions"))
         rows = "".join(
-            f"<tr><td>{escape(suite.name)}</td><td>{suite.items}</td><td>{escape(', '.join(suite.predictions))}</td></tr>"
+            f"<tr><td>{escape(shown(suite.name))}</td><td>{suite.items}</td>"
+            f"<td>{escape(shown(', '.join(suite.predictions)))}</td></tr>"
             for suite in self.suites
         )
         return (

@@ -13,6 +13,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal
 
 from syntagm.arguments import OptionValue, public, spelled
+from syntagm.display import shown
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _make(
     run_list = runs_of(runs)
     texts = {key: spelled(value) for key, value in options.items()}
     if different := different_content(run_list):
-        warnings.warn(different, stacklevel=4)
+        warnings.warn(shown(different), stacklevel=4)
     with bootstrap.using(resampling):
         return call(find(kind, name), run_list, texts, f"{kind} {name}")
 

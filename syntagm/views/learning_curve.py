@@ -17,11 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, shown
+from syntagm.drawing.text import numbers
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
 from syntagm.runs.several import named
