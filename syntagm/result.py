@@ -145,7 +145,7 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         number = f"{self.value:.3f} {interval(self.low, self.high)}, n={self.n}"
-        return f"<p>{escape(repr(self.group))}: <b>{number}</b> <small>{escape(shown(self.method))}</small></p>"
+        return f"<p>{escape(shown(str(self.group)))}: <b>{number}</b> <small>{escape(shown(self.method))}</small></p>"
 
 
 def interval(low: float, high: float, form: str = ".3f") -> str:
