@@ -112,11 +112,12 @@ class _Misfit(Exception):
         expected: what was expected.
         within: the place in the argument, such as `, item 2`.
         cure: how to get what was expected, as a sentence; empty if nothing better than the help is known.
+        near: whether the value has the right type, and another fault.
     """
 
-    def __init__(self, value: object, expected: str, within: str = "", cure: str = "") -> None:
+    def __init__(self, value: object, expected: str, within: str = "", cure: str = "", near: bool = False) -> None:
         super().__init__()
-        self.value, self.expected, self.within, self.cure = value, expected, within, cure
+        self.value, self.expected, self.within, self.cure, self.near = value, expected, within, cure, near
 
     def error(self, function: str, parameter: str) -> UsageError:
         network = self.expected == "text" and hasattr(self.value, "state_dict")
@@ -342,10 +343,10 @@ def _union(kinds: Sequence[_Kind | None], has_path: bool) -> _Kind | None:
                 return kind.read(value)
             except _Misfit as misfit:
                 misfits.append(misfit)
-        # What is said of a part of the value says more than the whole.
-        deepest = max(misfits, key=lambda misfit: len(misfit.within))
-        if deepest.within:
-            raise deepest
+        # What is said of a part of the value, or of its content, says more than its type.
+        nearest = max(misfits, key=lambda misfit: (len(misfit.within), misfit.near))
+        if nearest.within or nearest.near:
+            raise nearest
         raise _Misfit(value, expected, cure=next((misfit.cure for misfit in misfits if misfit.cure), ""))
 
     return _Kind(expected, _listed([kind.several for kind in others]), read)
@@ -373,7 +374,8 @@ def _series(origin: Any, item: _Kind | None, place: tuple[str, str]) -> _Kind:
         try:
             return item.read(value)
         except _Misfit as misfit:
-            raise _Misfit(misfit.value, misfit.expected, f", item {number}{misfit.within}", misfit.cure) from None
+            within = f", item {number}{misfit.within}"
+            raise _Misfit(misfit.value, misfit.expected, within, misfit.cure, misfit.near) from None
 
     def late(values: Iterable[Any]) -> Iterator[Any]:
         for number, value in enumerate(values, 1):
@@ -452,7 +454,7 @@ def _mapping(key_kind: _Kind | None, value_kind: _Kind | None) -> _Kind:
                     value_kind.read(entry)
             except _Misfit as misfit:
                 place = f", {_described(key)}{misfit.within}"
-                raise _Misfit(misfit.value, misfit.expected, place, misfit.cure) from None
+                raise _Misfit(misfit.value, misfit.expected, place, misfit.cure, misfit.near) from None
         return value
 
     return _Kind(expected, "dicts", read)
@@ -490,7 +492,7 @@ def _text(value: Any) -> str:
             text.encode()
             return text
         except UnicodeEncodeError:
-            raise _Misfit(value, "text without lone surrogates") from None
+            raise _Misfit(value, "text without lone surrogates", near=True) from None
     raise _Misfit(value, "text")
 
 

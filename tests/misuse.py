@@ -1,6 +1,6 @@
 """Misuse: each argument of everything public is replaced by each of many wrong values, and every error must be a `SyntagmError`.
 
-`python tests/misuse.py` tries all and prints a line for each exception of another kind.
+`python tests/misuse.py [SHARE]` tries all, or a share of them, and prints a line for each exception of another kind.
 """
 
 import contextlib
@@ -36,8 +36,6 @@ WORDS = "lemma,form:singular,form:plural\nlaugh,laughs,laugh\nbe,is,are\n"
 DOCUMENTED: dict[str, tuple[type[Exception], ...]] = {
     "Group.count": (KeyError,),
     "Sentence.content": (KeyError,),
-    "Measure.asks": (KeyError,),
-    "Measure.judge": (KeyError,),
 }
 # Parameters that are functions of the user. Their exceptions are the user's own.
 CALLED = ("done", "value")
@@ -109,7 +107,7 @@ class Misuses:
     """All misuses, with the calls that they vary.
 
     Arguments:
-        folder: an empty folder for files and runs. It should be the current one, because some values name files.
+        folder: an empty folder for files and runs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -129,20 +127,30 @@ class Misuses:
         self.filled = sg.fill(self.causal, [gapped], str(folder / "words.csv"))
         self.gapped = gapped
         self.values = self._values()
-        self.calls = [*self._functions(), *self._types(), *self._methods(), *self._views()]
+        self.calls = [*self._functions(), *self._types(), *self._methods()]
+        self.views = list(self._views())
+        self._places = 0
 
-    def all(self) -> list[Misuse]:
-        """Return all misuses: each call, with each of its arguments replaced by each of the values."""
-        return [
-            Misuse(call, parameter, value) for call in self.calls for parameter in call.arguments for value in self.values
-        ]
+    def of_calls(self) -> list[Misuse]:
+        """Return the misuses of functions, types and methods: each argument of each call replaced by each of the values."""
+        return self._misuses(self.calls)
+
+    def of_views(self) -> list[Misuse]:
+        """Return the misuses of the options of tables and figures."""
+        return self._misuses(self.views)
+
+    def _misuses(self, calls: list[Call]) -> list[Misuse]:
+        return [Misuse(call, parameter, value) for call in calls for parameter in call.arguments for value in self.values]
 
     def finding(self, misuse: Misuse) -> Finding | None:
-        """Try a misuse; return what is wrong."""
+        """Try a misuse in a folder of its own; return what is wrong."""
         value = self.values[misuse.value]()
         given = {misuse.parameter: (value,) if misuse.parameter == "*" else value}
+        self._places += 1
+        (place := self.folder / f"place{self._places}").mkdir()
         try:
-            misuse.call(**given)
+            with contextlib.chdir(place):
+                misuse.call(**given)
         except (sg.SyntagmError, *DOCUMENTED.get(misuse.call.name, ())):
             return None
         except TypeError as error:
@@ -212,6 +220,8 @@ class Misuses:
             "punctuation": "attached", "line_ends": "space", "progress": None,
         }  # fmt: skip
         yield Call("score_text", sg.score_text, text)
+        texts = {"model": sg.load_model("toy", eos="yes"), "texts": ["the dog barks"], "ends": True, "done": None}
+        yield Call("perplexity", sg.perplexity, texts)
         report = {"runs": [run], "path": folder / "page.html", "ceiling": 10**7, "resampling": resampling}
         yield Call("write_report", sg.write_report, report)
         written = {"suites": [pairs("p", ("A dog.", "B dog."))], "path": folder / "p.tsv", "format": "", "lossy": False}
@@ -227,7 +237,15 @@ class Misuses:
         trainer.is_fsdp_enabled = trainer.is_deepspeed_enabled = False
         callback = {"trainer": trainer, "suites": self.suites, "folder": self.folder / "t", "every": 2, "precision": 0.2}
         yield Call("EvaluationCallback", sg.EvaluationCallback, callback)
-        yield Call("Figure", sg.Figure, {"spec": {}, "table": pl.DataFrame({"a": [1]})})
+        gap_words = {"left": "The ", "right": " barks", "words": ("dog", "cat")}
+        yield Call("Gap", sg.Gap, gap_words)
+        masses = {name: np.array([0.5, 0.2]) for name in ("bits", "above", "below")}
+        yield Call("Fill", sg.Fill, masses | {"in_vocabulary": np.array([True, True])})
+        rows = (sg.WordRow("be", ("is", "are")), sg.WordRow("laugh", ("laughs", "laugh")))
+        words = {"name": "w", "labels": ("singular", "plural"), "rows": rows, "remarks": (), "repeats": False}
+        yield Call("WordList", sg.WordList, words)
+        yield Call("WordRow", sg.WordRow, {"lemma": "be", "forms": ("is", "are"), "tags": {}, "also": {}})
+        yield Call("Figure", sg.Figure, {"spec": sg.figure("scores", self.run).spec, "table": pl.DataFrame({"a": [1]})})
         formula = sg.parse_formula("(1;%a%) < (1;%b%)")
         yield Call("Formula", sg.Formula, {"text": formula.text, "tree": formula.tree})
         group = {"model": "m", "suite": "s", "measure": "", "rule": "", "labels": (("a", "b"),), "counts": (("n", 3),)}
@@ -275,6 +293,10 @@ class Misuses:
         for name in ("references", "comparisons", "terms"):
             yield Call(f"Formula.{name}", getattr(formula, name))
         yield Call("Sentence.content", self.suites[0].items[0].sentences["good"].content, {"name": "1"})
+        words = sg.WordList("w", ("a", "b"), (sg.WordRow("be", ("is", "are")),))
+        yield Call("WordList.label", words.label, {"word": "is"})
+        for name in ("places", "csv"):
+            yield Call(f"WordList.{name}", getattr(words, name))
         yield Call("Group.count", sg.Group(counts=(("n", 3),)).count, {"name": "n"})
         yield Call("Resampling.method", sg.Resampling().method, {"units": "suites", "count": 3})
         for model in (self.toy, self.causal, self.masked):
@@ -323,8 +345,9 @@ def public_calls() -> set[str]:
         public = getattr(sg, name)
         if not inspect.isclass(public):
             names.add(name)
-        elif not issubclass(public, Exception):
-            names |= {name} | {f"{name}.{method}" for method, _ in own_methods(public)}
+        elif not issubclass(public, (Exception, sg.Measure)):
+            names |= {f"{name}.{method}" for method, _ in own_methods(public)}
+            names |= {name} if inspect.signature(public).parameters else set()
     return names
 
 
@@ -334,20 +357,21 @@ def own_methods(kind: type) -> list[tuple[str, Any]]:
         (name, method)
         for name, method in inspect.getmembers(kind, callable)
         if not name.startswith("_") and getattr(method, "__module__", "").startswith("syntagm")
-        and inspect.isroutine(method) and name not in INHERITED
+        and inspect.isfunction(method) and name not in INHERITED
     ]  # fmt: skip
 
 
 def main(share: float = 1.0) -> int:
     """Try all misuses, or a share of them; print the findings."""
-    with tempfile.TemporaryDirectory(prefix="misuse-") as folder, contextlib.chdir(folder):
+    total = 0
+    with tempfile.TemporaryDirectory(prefix="misuse-") as folder:
         misuses = Misuses(Path(folder))
-        chosen = [misuse for misuse in misuses.all() if random.random() < share]
-        findings = [finding for misuse in chosen if (finding := misuses.finding(misuse))]
-    for finding in findings:
-        print(finding)
-    print(f"{len(chosen):,} misuses, {len(findings):,} findings")
-    return 1 if findings else 0
+        for name, group in {"calls": misuses.of_calls(), "views": misuses.of_views()}.items():
+            chosen = [misuse for misuse in group if random.random() < share]
+            findings = [finding for misuse in chosen if (finding := misuses.finding(misuse))]
+            print(*findings, f"{name}: {len(chosen):,} misuses, {len(findings):,} findings", sep="\n", flush=True)
+            total += len(findings)
+    return 1 if total else 0
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def _laid_out(spec: str) -> str:
     try:
         svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
-        raise UsageError("Figure, spec", str(error).partition("\n")[0], "a Vega-Lite specification") from error
+        raise UsageError("Figure, spec", " ".join(str(error).split())[:300], "a Vega-Lite specification") from error
     assert "<image" not in svg, "charts have no pictures, since a picture could be loaded from anywhere"
     return svg
 

@@ -33,7 +33,10 @@ REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "b
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
 
 
-@public(cure="Use syntagm.evaluate(model, suites), or syntagm.open_run(folder).")
+_CURE = "Use syntagm.evaluate(model, suites), or syntagm.open_run(folder)."
+
+
+@public(cure=_CURE)
 class Run:
     """A run, finished or not, in a run directory (`open_run`) or in memory.
 
@@ -54,6 +57,8 @@ class Run:
     ) -> None:
         self.folder, self.record, self._ledger = folder, record, ledger
         self._in_memory, self._files = tables or {}, files or {}
+        if missing := {"model", "task", "options", "suites", "status"} - record.keys():
+            raise UsageError("Run, record", f"no {min(missing)!r}", "the record of a run", _CURE)
         self.model: str = record["model"]["name"]
         self.name: str = record["model"].get("label") or self.model
         self.task: type[Task[Any]] = TASKS[record["task"]]
