@@ -7,7 +7,8 @@
     load_model         load a language model by its name
     from_transformers  use a transformers model that is in memory
     evaluate           evaluate a model on suites in memory
-    score_text         the surprisal of each token or word of a text or a file
+    score_text         the surprisal of each token or word of a text, of texts or of a file
+    perplexity         the perplexity of a model on texts
     run_suites         evaluate a model on suites and write a run directory, or resume its run
     fill               fill the gaps of suites with a word list
     open_run           open a run directory
@@ -24,8 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from syntagm.answers import Surprisals
-    from syntagm.check import check as check_suites
+    from syntagm.answers import Fill, Gap, Surprisals
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
     from syntagm.errors import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from syntagm.formula import parse as parse_formula
     from syntagm.in_training.callback import EvaluationCallback
     from syntagm.in_training.trajectory import Trajectory
+    from syntagm.materials.checking import check_suites
     from syntagm.materials.conversion import write_suites
     from syntagm.materials.suite_files import make, read_suites
     from syntagm.models.contract import LanguageModel
@@ -54,10 +55,15 @@ if TYPE_CHECKING:
     from syntagm.runs.store import Run, open_run
     from syntagm.stats.bootstrap import Resampling
     from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+    from syntagm.tasks.measure import Measure
+    from syntagm.tasks.perplexity import perplexity
     from syntagm.tasks.texts import score_text
     from syntagm.views import figure, table
     from syntagm.views.comparison import compare
     from syntagm.views.scores.numbers import estimates as estimate
+    from syntagm.word_list import WordList, WordRow
+
+    __version__: str
 
 # The module that defines each public name. It is imported on first use, so that the command line starts at once.
 _HOMES = {
@@ -65,13 +71,16 @@ _HOMES = {
     "Estimate": "result:Estimate",
     "EvaluationCallback": "in_training.callback:EvaluationCallback",
     "Figure": "drawing.chart:Figure",
+    "Fill": "answers:Fill",
     "Formula": "formula:Formula",
     "FormulaError": "errors:FormulaError",
+    "Gap": "answers:Gap",
     "Group": "result:Group",
     "InputError": "errors:InputError",
     "Interrupted": "errors:Interrupted",
     "Item": "suite:Item",
     "LanguageModel": "models.contract:LanguageModel",
+    "Measure": "tasks.measure:Measure",
     "ModelError": "errors:ModelError",
     "Prediction": "suite:Prediction",
     "Progress": "progress:Progress",
@@ -87,7 +96,9 @@ _HOMES = {
     "Table": "drawing.table:Table",
     "Trajectory": "in_training.trajectory:Trajectory",
     "UsageError": "errors:UsageError",
-    "check_suites": "check:check",
+    "WordList": "word_list:WordList",
+    "WordRow": "word_list:WordRow",
+    "check_suites": "materials.checking:check_suites",
     "compare": "views.comparison:compare",
     "estimate": "views.scores.numbers:estimates",
     "evaluate": "runs.evaluate:evaluate",
@@ -98,6 +109,7 @@ _HOMES = {
     "make": "materials.suite_files:make",
     "open_run": "runs.store:open_run",
     "parse_formula": "formula:parse",
+    "perplexity": "tasks.perplexity:perplexity",
     "read_suites": "materials.suite_files:read_suites",
     "run_suites": "runs.evaluate:run_suites",
     "score_text": "tasks.texts:score_text",
@@ -110,13 +122,16 @@ __all__ = [
     "Estimate",
     "EvaluationCallback",
     "Figure",
+    "Fill",
     "Formula",
     "FormulaError",
+    "Gap",
     "Group",
     "InputError",
     "Interrupted",
     "Item",
     "LanguageModel",
+    "Measure",
     "ModelError",
     "Prediction",
     "Progress",
@@ -132,6 +147,8 @@ __all__ = [
     "Table",
     "Trajectory",
     "UsageError",
+    "WordList",
+    "WordRow",
     "check_suites",
     "compare",
     "estimate",
@@ -143,6 +160,7 @@ __all__ = [
     "make",
     "open_run",
     "parse_formula",
+    "perplexity",
     "read_suites",
     "run_suites",
     "score_text",
@@ -153,6 +171,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("syntagm")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")

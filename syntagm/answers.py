@@ -7,8 +7,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.arguments import public
+from syntagm.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
+@public
 class Gap:
     """A gap in a sentence, with the candidate words that could fill it.
 
@@ -27,6 +31,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+@public
 class Surprisals:
     """The surprisal of each token of a text.
 
@@ -50,9 +55,8 @@ class Surprisals:
     def __post_init__(self) -> None:
         shape = self.starts.shape
         if len(shape) != 1 or self.bits.shape != shape or self.in_vocabulary.shape != shape:
-            raise ValueError(
-                f"shapes differ: starts {self.starts.shape}, bits {self.bits.shape}, known {self.in_vocabulary.shape}"
-            )
+            shapes = f"starts {self.starts.shape}, bits {self.bits.shape}, in_vocabulary {self.in_vocabulary.shape}"
+            raise UsageError("Surprisals", f"the shapes {shapes}", "one number for each token in all of them")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +77,7 @@ class InContext:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+@public
 class Fill:
     """The surprisal of each candidate word in a gap.
 
@@ -95,8 +100,8 @@ class Fill:
 
     def __post_init__(self) -> None:
         if not self.bits.shape == self.above.shape == self.below.shape == self.in_vocabulary.shape == (len(self.bits),):
-            shapes = [array.shape for array in (self.bits, self.above, self.below, self.in_vocabulary)]
-            raise ValueError(f"shapes differ: {shapes}")
+            shapes = ", ".join(str(array.shape) for array in (self.bits, self.above, self.below, self.in_vocabulary))
+            raise UsageError("Fill", f"arrays of the shapes {shapes}", "one number for each word in all of them")
 
 
 Answers: TypeAlias = Mapping[str, Surprisals]

@@ -16,6 +16,8 @@ Each message names the place, what was found there, what was expected, and the c
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from syntagm.display import shown_lines
+
 
 class SyntagmError(Exception):
     """The base class of this package's errors.
@@ -35,7 +37,7 @@ class SyntagmError(Exception):
         message = f"{self.place}: {self.found}" if self.place else self.found
         if self.expected:
             message += f"; expected {self.expected}"
-        return f"{message}. {self.cure}" if self.cure else message
+        return shown_lines(f"{message}. {self.cure}" if self.cure else message)
 
 
 class UsageError(SyntagmError):

@@ -31,6 +31,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
+from syntagm.arguments import public
 from syntagm.errors import FormulaError
 
 MAX_LENGTH = 4096
@@ -64,6 +65,7 @@ Node: TypeAlias = Reference | Binary | float
 
 
 @dataclass(frozen=True, slots=True)
+@public(cure="Use syntagm.parse_formula(text).")
 class Formula:
     """A parsed prediction. Formulas are equal if their syntax trees are, regardless of brackets and spaces.
 
@@ -124,6 +126,7 @@ class Formula:
         return _print(self.tree)
 
 
+@public(name="parse_formula")
 def parse(text: str) -> Formula:
     """Parse a formula.
 

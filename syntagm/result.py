@@ -7,8 +7,12 @@ from enum import Enum
 from html import escape
 from typing import Self
 
+from syntagm.arguments import public
+from syntagm.display import shown
+
 
 @dataclass(frozen=True, slots=True)
+@public
 class Result:
     """The result of one measure for one item and one model.
 
@@ -120,6 +124,7 @@ _WITH_OPTIONS = re.compile(rf"(?P<name>[a-z_]+)\((?P<options>{_OPTION}(?:,{_OPTI
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Group:
     """The group of results that an estimate is about. A field is empty if the estimate is not restricted by it.
 
@@ -157,6 +162,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Estimate:
     """An estimate with its confidence interval.
 
@@ -185,7 +191,7 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         number = f"{self.value:.3f} {interval(self.low, self.high)}, n={self.n}"
-        return f"<p>{escape(repr(self.group))}: <b>{number}</b> <small>{escape(self.method)}</small></p>"
+        return f"<p>{escape(shown(str(self.group)))}: <b>{number}</b> <small>{escape(shown(self.method))}</small></p>"
 
 
 def interval(low: float, high: float, form: str = ".3f") -> str:

@@ -11,6 +11,8 @@ from html import escape
 from random import Random
 from typing import Literal, get_args
 
+from syntagm.arguments import public
+from syntagm.display import shown
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
 
@@ -21,6 +23,7 @@ _SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)(?:, for a half-width o
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Region:
     """A named span of a sentence, from character `start` up to but not including `end`."""
 
@@ -30,6 +33,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Sentence:
     """A text and its regions, in order and without overlap.
 
@@ -63,6 +67,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Item:
     """An item: one sentence per condition.
 
@@ -78,6 +83,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Prediction:
     """A named formula that should hold for each item."""
 
@@ -86,6 +92,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+@public(cure="Use syntagm.read_suites(name).")
 class Suite:
     """A test suite: items and the predictions about them.
 
@@ -109,7 +116,7 @@ class Suite:
 
     def __repr__(self) -> str:
         predictions = ", ".join(prediction.name for prediction in self.predictions)
-        return f"<Suite {self.name}: {len(self.items)} items; predictions {predictions}>"
+        return shown(f"<Suite {self.name}: {len(self.items)} items; predictions {predictions}>")
 
     def _repr_html_(self) -> str:
         sentences = [
@@ -117,13 +124,17 @@ class Suite:
             for item in self.items[:3]
             for condition, sentence in item.sentences.items()
         ]
-        rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in sentences)
+        rows = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in sentences)
         predictions = "".join(
-            f"<li>{escape(prediction.name)}: {escape(prediction.formula.text)}</li>" for prediction in self.predictions
+            f"<li>{_html(prediction.name)}: {_html(prediction.formula.text)}</li>" for prediction in self.predictions
         )
-        caption = f"<caption>{escape(self.name)}: the first of {len(self.items)} items</caption>"
+        caption = f"<caption>{_html(self.name)}: the first of {len(self.items)} items</caption>"
         head = "<thead><tr><th>item</th><th>condition</th><th>sentence</th></tr></thead>"
         return f"<table>{caption}{head}<tbody>{rows}</tbody></table><ul>{predictions}</ul>"
+
+
+def _html(text: str) -> str:
+    return escape(shown(text))
 
 
 def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None = None) -> Suite:

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 
@@ -53,6 +54,7 @@ _SKIPPED = (
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class WordRow:
     """A row of a word list.
 
@@ -70,6 +72,7 @@ class WordRow:
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class WordList:
     """A word list: rows of forms with the same labels.
 

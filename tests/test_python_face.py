@@ -2,10 +2,15 @@
 
 import importlib.util
 import math
+import runpy
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+import torch
 from models_for_tests import byte_level, transformer
 from polars.testing import assert_frame_equal
 
@@ -65,6 +70,127 @@ def test_a_limit_draws_the_same_items_and_says_so(suites: list[sg.Suite], run: s
     assert_frame_equal(whole.filter(pl.col("item").is_in(items)), few.results("mvrr"))
     with pytest.raises(sg.UsageError, match="limit: 0"):
         sg.evaluate(toy, suites, limit=0)
+
+
+def test_suites_and_runs_may_be_named(suites: list[sg.Suite], run: sg.Run, tmp_path: Path) -> None:
+    toy, names = sg.load_model("toy"), ["hu2020/mvrr", "hu2020/number_prep"]
+    sg.write_suites(suites[0], file := tmp_path / "mvrr.csv")
+    for given in (suites, tuple(suites), iter(suites), names, [suites[0], names[1]]):
+        assert_frame_equal(sg.evaluate(toy, given).results(), run.results())
+    one = sg.evaluate(toy, suites[:1]).results()
+    for given in (suites[0], names[0], file, str(file)):
+        results = sg.evaluate(toy, given).results()
+        assert results["value"].to_list() == one["value"].to_list()
+    saved = sg.run_suites(toy, names[0], tmp_path / "runs" / "toy")
+    sg.run_suites(sg.load_model("random", seed=2), names[0], tmp_path / "runs" / "random")
+    assert str(sg.estimate(tmp_path / "runs" / "toy")) == str(sg.estimate(saved))
+    compared = sg.compare(str(tmp_path / "runs" / "random"), saved)
+    assert compared.names == ("random:normal(16,2)?seed=2", "toy:12-sentences")
+    # A folder of several runs stands for all of them.
+    folders = sorted((tmp_path / "runs").iterdir())
+    assert str(sg.table("comparison", tmp_path / "runs")) == str(sg.table("comparison", folders))
+    sg.write_report(tmp_path / "runs", tmp_path / "report.html")
+    assert "random" in (tmp_path / "report.html").read_text()
+
+
+def test_what_is_unmistakable_is_converted(suites: list[sg.Suite], run: sg.Run) -> None:
+    toy = sg.load_model("toy")
+    assert sg.load_model("random", seed=2).name == sg.load_model("random?seed=2").name
+    assert sg.evaluate(toy, suites, limit=np.int64(3), seed=np.int32(2)).suites[0].items == 3
+    [name] = sg.evaluate(toy, suites[0], measures="surprisal(condition=reduced_ambig)").suites[0].predictions
+    assert name == "surprisal(condition=reduced_ambig,region=*)"
+    items = [suites[0].items[0]]
+    built = sg.Suite("one", items, suites[0].predictions)  # type: ignore[arg-type]
+    assert built.items == (suites[0].items[0],)
+    answer = sg.Surprisals("a b", [0, 1], [1, 2.5], [True, False])  # type: ignore[arg-type]
+    assert (answer.starts.dtype, answer.bits.dtype, answer.in_vocabulary.dtype) == (np.int32, np.float64, bool)
+    assert [found.text for found in toy.score("the dog")] == ["the dog"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda toy: sg.evaluate(toy, "hu2020/mvrr", limit="x"),
+            "evaluate, limit: 'x'; expected a whole number or None",
+        ),
+        (
+            lambda toy: sg.evaluate(toy, "hu2020/mvrr", limit=True),
+            "evaluate, limit: True; expected a whole number or None",
+        ),
+        (
+            lambda toy: sg.evaluate(toy, {"a": "hu2020/mvrr"}),
+            r"suites: a dict; expected a Suite.*Use syntagm\.read_suites",
+        ),
+        (lambda toy: sg.evaluate(toy, (part for part in (toy,))), "evaluate, suites, item 1: a Toy; expected a Suite"),
+        (lambda toy: sg.evaluate(toy, "nowhere"), "nowhere: no such file, folder or collection"),
+        (lambda toy: sg.estimate(None), r"estimate, run: None; expected a Run.*Use syntagm\.evaluate"),
+        (lambda toy: sg.compare(None, None), "compare, first: None; expected a Run"),
+        (lambda toy: sg.table("scores", [None]), "table, runs, item 1: None; expected a Run"),
+        (lambda toy: sg.open_run("a\0b"), "open_run, folder: 'a.x00b'; expected text without a NUL character"),
+        (lambda toy: sg.open_run("x" * 5000), "File name too long; expected to read or write it"),
+        (lambda toy: sg.score_text(toy, "\ud800"), "score_text, text: '.ud800'; expected text without lone surrogates"),
+        (
+            lambda toy: sg.score_text(toy, ["a", "\udfff"]),
+            "text, item 2: '.udfff'; expected text without lone surrogates",
+        ),
+        (lambda toy: sg.Sentence("\ud800"), "Sentence, text: '.ud800'; expected text without lone surrogates"),
+        (
+            lambda toy: sg.load_model("toy", seed=[1]),
+            "load_model, seed: a list; expected text, a whole number, a number or True",
+        ),
+        (
+            lambda toy: toy.score([1]),
+            r"LanguageModel\.score, texts, item 1: 1; expected text. See help\(syntagm\.LanguageModel",
+        ),
+        (lambda toy: sg.Suite("s", (), (), {"n": 3}), "Suite, tags, 'n': 3; expected text"),
+    ],
+)
+def test_an_error_gives_place_found_expected_and_cure(call: Callable[[sg.LanguageModel], object], message: str) -> None:
+    with pytest.raises((sg.UsageError, sg.InputError), match=message):
+        call(sg.load_model("toy"))
+
+
+def test_an_object_with_score_is_a_model(suites: list[sg.Suite], tmp_path: Path) -> None:
+    """The class of `examples/agreement.py`: in this process it answers as in one of its own."""
+    path = Path(__file__).parents[1] / "examples" / "agreement.py"
+    space = runpy.run_path(str(path))
+    [kind] = [value for value in space.values() if isinstance(value, type) and callable(getattr(value, "score", None))]
+    texts = ["The dog near the cats barks", "The dog near the cats bark", " The dogs bark"]
+    there = sg.load_model(f"python:{path}", allow_exec=True)
+    expected, found = (sg.score_text(model, texts) for model in (there, kind()))
+    assert_frame_equal(found, expected)
+    run = sg.evaluate(kind(), suites, limit=3)
+    assert run.model.startswith("python:")
+    assert run.model != there.name, "nothing is known of what its numbers depend on but what it states"
+    sg.write_report(run, tmp_path / "report.html")
+
+    class Broken(kind):
+        def score(self, texts: list[str]) -> list[dict[str, object]]:
+            raise KeyError("no such word")
+
+    with pytest.raises(sg.ModelError, match="Broken: KeyError: 'no such word'; expected an answer to 1 text"):
+        sg.score_text(Broken(), "The dog barks")
+    for model in (kind, object(), suites[0]):
+        with pytest.raises(
+            sg.UsageError, match=r"evaluate, model: .*expected a LanguageModel or an object with the method"
+        ):
+            sg.evaluate(model, suites)  # type: ignore[arg-type]
+
+
+def test_infinite_and_undefined_bits_of_an_object() -> None:
+    class Constant:
+        name, fingerprint, sees, exact, bos, eos = "constant", "1", "left", True, "start", None
+        bits = math.inf
+
+        def score(self, texts: list[str]) -> list[dict[str, object]]:
+            return [{"starts": np.array([0]), "bits": [self.bits]} for _ in texts]
+
+    with pytest.raises(sg.ModelError, match="an infinite number"):
+        sg.score_text(Constant(), "dog")
+    Constant.bits = math.nan
+    with pytest.warns(UserWarning, match="not a number"):
+        assert sg.score_text(Constant(), "dog")["bits"].is_nan().all()
 
 
 def test_gaps_are_filled_in_memory_as_in_a_folder(tmp_path: Path) -> None:
@@ -143,6 +269,12 @@ def test_a_model_of_transformers(suites: list[sg.Suite]) -> None:
         sg.evaluate(network, suites)
     with pytest.raises(sg.UsageError, match=r"syntagm\.from_transformers\(model, tokenizer, name="):
         sg.load_model(network)  # type: ignore[arg-type]
+    with pytest.raises(sg.UsageError, match="model: a Linear of torch; expected a transformers model in memory"):
+        sg.from_transformers(torch.nn.Linear(1, 1), tokenizer, name="mine")  # type: ignore[arg-type]
+    with pytest.raises(
+        sg.UsageError, match="from_transformers, tokenizer: None; expected a fast tokenizer of transformers"
+    ):
+        sg.from_transformers(network, None, name="mine")  # type: ignore[arg-type]
     with pytest.raises(sg.UsageError, match=r"syntagm\.load_model"):
         sg.evaluate("gpt2", suites)  # type: ignore[arg-type]
     with pytest.raises(sg.UsageError, match=r"syntagm\.load_model"):
@@ -155,6 +287,45 @@ def test_frames_of_pandas(run: sg.Run) -> None:
     frame = table.to_pandas()
     assert list(frame.columns) == list(table.columns)
     assert frame["n"].tolist() == table.to_frame()["n"].to_list()
+
+
+def test_a_frame_of_pandas_needs_pandas(run: sg.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(sg.UsageError, match=r"pandas is not installed.*pip install pandas, or use to_frame\(\)"):
+        sg.table("scores", run).to_pandas()
+
+
+def test_lists_are_shown_as_tables(run: sg.Run, suites: list[sg.Suite]) -> None:
+    estimates = sg.estimate(run)
+    assert estimates == list(estimates)
+    page = estimates[:2]._repr_html_()
+    assert page.count("<tr>") == 3
+    assert "<th>measure</th>" in page
+    frame = estimates.to_frame()
+    assert frame["value"].to_list() == [estimate.value for estimate in estimates]
+    assert set(frame["circuit"].drop_nulls()) == {"", "Garden-Path Effects", "Agreement"}
+    pairing = sg.compare(run, sg.evaluate(sg.load_model("random"), suites))
+    comparison = sg.table("comparison", [run, sg.evaluate(sg.load_model("random"), suites)]).to_frame()
+    assert_frame_equal(pairing.table().to_frame(), comparison.drop("A", "B"))
+    assert_frame_equal(pairing.suites.to_frame(), comparison.drop("A", "B").head(2))
+    for each in (pairing, pairing.suites):
+        assert "<td>mvrr</td>" in each._repr_html_()
+    assert "A: toy:12-sentences." in pairing._repr_html_()
+    findings = sg.check_suites([sg.Suite("empty", (), ())])
+    assert [finding.code for finding in findings] == ["E101", "W101"]
+    assert "<td>E101</td>" in findings._repr_html_()
+
+
+def test_print_shows_the_numbers_of_a_table(run: sg.Run) -> None:
+    text = str(sg.table("scores", run))
+    assert text.splitlines()[:4] == [
+        "Score by suite",
+        "",
+        "suite             measure  model             score    low   high   n  ties  undefined  chance",
+        "mvrr              paper    toy:12-sentences  0.000  0.000  0.121  28    28          0   0.292",
+    ]
+    assert "n=28" not in repr(sg.table("scores", run))
+    assert str(sg.estimate(run)).splitlines()[3].startswith("toy:12-sentences  mvrr")
 
 
 def test_an_empty_cell_is_null_and_no_digit_is_lost() -> None:

@@ -8,6 +8,7 @@ from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.files import RECORD
 from syntagm.runs.store import Run, open_run
+from syntagm.runs.training_study import PERPLEXITY
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
@@ -48,6 +49,17 @@ def pairs(name: str, *texts: tuple[str, str], tags: dict[str, str] | None = None
 def toy_run(folder: Path, *suites: Suite, model: str = "toy") -> Run:
     """Run the suites with the toy model."""
     return run(load(model), suites, folder)
+
+
+def training_record(folder: Path, words: int, family: str = "lstm") -> Path:
+    """Write what a training study records of the model of a run, in the study's folder `perplexity`."""
+    path = folder.parent.parent / "perplexity" / f"{folder.name}.json"
+    path.parent.mkdir(exist_ok=True)
+    entries = {"seed": 1, "requested_words": words, "training_words": words, "words": 9, "unknown": 0, "undefined": 0}
+    names = ("bits", "bits_per_word", "perplexity", "perplexity_known", "bits_per_character")
+    texts = {"family": family, "size": "xs", "model": "m", "fingerprint": "f", "weights": "w"}
+    PERPLEXITY.write(path, {**texts, **entries, **dict.fromkeys(names, 1.0), "policies": {}})
+    return path
 
 
 def edit_record(folder: Path, **changes: Any) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from syntagm.check import _spot
 from syntagm.check._spot import Rule, Spot
+from syntagm.display import shown_lines
 from syntagm.suite import Suite
 
 for _theme in sorted(module.name for module in pkgutil.iter_modules(__path__)):
@@ -43,7 +44,7 @@ class Finding:
     def __str__(self) -> str:
         parts = [self.file or self.suite]
         parts += [f"{kind} {name}" for kind, name in self._places() if name]
-        return f"{', '.join(parts)}: {self.code} {self.message}. {self.cure}".rstrip()
+        return shown_lines(f"{', '.join(parts)}: {self.code} {self.message}. {self.cure}".rstrip())
 
     def _places(self) -> tuple[tuple[str, str], ...]:
         return ("item", self.item), ("condition", self.condition), ("region", self.region)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from syntagm import registry
-from syntagm.cli import _config
+from syntagm.cli import _config, _streams
 from syntagm.errors import Interrupted, SyntagmError
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
@@ -33,6 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not done,
     because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
     """
+    with _streams.for_people():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = argparse.Namespace()
     try:
         parser = _parser()
@@ -43,7 +48,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except SyntagmError as error:
-        # A message may quote a file, whose control characters must not reach the terminal.
         print(f"syntagm: {_config.blame(arguments, error)}", file=sys.stderr)
         return FAILED
     except (Interrupted, KeyboardInterrupt):

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 from syntagm.errors import SyntagmError, UsageError
 
 if TYPE_CHECKING:

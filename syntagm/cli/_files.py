@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from re import Pattern
 
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import csv
 from syntagm.io.number import counted

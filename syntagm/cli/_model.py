@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 from syntagm.permissions import HELP, NAMES, Permissions, flag
 
 if TYPE_CHECKING:

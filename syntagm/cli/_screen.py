@@ -1,6 +1,7 @@
 """The plan, progress and results of a run. Progress and warnings go to standard error, results to standard output."""
 
 import math
+import re
 import signal
 import sys
 import time
@@ -15,8 +16,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
+from rich.text import Text
 
 from syntagm.cli._text import plain
+from syntagm.display import shown
 from syntagm.drawing.text import shown_duration
 from syntagm.errors import Interrupted
 from syntagm.io.number import counted
@@ -31,6 +34,8 @@ from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, score
 _INTERVAL, _FIRST = 10.0, 2.0
 # The width that the words beside the bar may need.
 _WORDS = 100
+# The remark of a method about few random units.
+_FEW = re.compile(r"only [\d,]+ \w+")
 CAPTION = (
     "score: accuracy, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites); "
     "chance: the score expected of random surprisals"
@@ -112,7 +117,11 @@ class Screen(Progress):
         self._answered += questions
         speed = self._speed(now)
         self._bar.update(
-            self._task, completed=self._done, description=escape(self._now(suite)), count=self._count(), pace=speed
+            self._task,
+            completed=self._done,
+            description=escape(shown(self._now(suite))),
+            count=self._count(),
+            pace=speed,
         )
         interval = _FIRST if self._answered and not self._estimated else _INTERVAL
         if self._total and not self._console.is_terminal and now - self._printed_at > interval:
@@ -250,8 +259,8 @@ def show_run(run: Run, page: Path | None) -> None:
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for reason, names in _without_chance(run, rows).items() if judged else ():
-        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-        errors.print(plain(f"note: {reason} ({shown})"))
+        listed = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        errors.print(plain(f"note: {reason} ({listed})"))
     for reason, count in run.undefined.items():
         errors.print(plain(f"warning: {counted(count, 'result')} undefined: {reason}"))
     first = run.suites[0]
@@ -267,7 +276,7 @@ def show_run(run: Run, page: Path | None) -> None:
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     """Print a line for each model, with its score over all suites, and the paths of the runs' folder and the report."""
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-    table = Table(caption=plain(CAPTION), caption_justify="left")
+    table, rows = Table(caption_justify="left"), list[tuple[str, Estimate]]()
     for name in ("model", "measure"):
         table.add_column(name, overflow="fold")
     for name in ("score", "interval", "chance", "n", "ties", "undefined"):
@@ -281,6 +290,8 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
         for rule in rules:
             for estimate in scores(run, rule):
                 table.add_row(*_cells(name, mean_name(run) if rule == "first" else rule, run, estimate))
+                rows.append((name, estimate))
+    table.caption = caption(CAPTION, rows)
     console.print(table)
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     # Runs of one command have the same suites.
@@ -312,7 +323,6 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     table = Table(
         title=plain(run.title),
         title_justify="left",
-        caption=plain(CAPTION),
         caption_justify="left",
     )
     for name in ("suite", "prediction"):
@@ -328,13 +338,16 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
         table.add_row(*_cells(estimate.group["circuit"], name, run, estimate))
     for estimate in overall:
         table.add_row(*_cells("all suites", name, run, estimate), style="bold")
+    groups = [(estimate.group["circuit"], estimate) for estimate in by_circuit]
+    of_suites = [(estimate.group.suite, estimate) for estimate in by_suite]
+    table.caption = caption(CAPTION, [*of_suites, *groups, *(("all suites", estimate) for estimate in overall)])
     return table
 
 
 def _means(run: Run, by_suite: list[Estimate]) -> Table:
     """Return a table of means, by suite and over suites, for measures whose values are not verdicts."""
-    caption = "mean: of the values, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites)"
-    table = Table(title=plain(run.title), title_justify="left", caption=plain(caption), caption_justify="left")
+    meaning = "mean: of the values, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites)"
+    table = Table(title=plain(run.title), title_justify="left", caption_justify="left")
     for name in ("suite", "measure"):
         table.add_column(name, overflow="fold")
     for name in ("mean", "interval", "n", "undefined"):
@@ -345,7 +358,22 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
     for name, measure, mean in [*rows, *overall]:
         numbers = (f"{mean.value:.3f}", interval(mean.low, mean.high), f"{mean.n:,}", f"{mean.undefined:,}")
         table.add_row(plain(name), plain(measure), *map(plain, numbers))
+    table.caption = caption(meaning, [(name, mean) for name, _, mean in [*rows, *overall]])
     return table
+
+
+def caption(meaning: str, rows: Iterable[tuple[str, Estimate]]) -> Text:
+    """Return the caption of a table: what its columns mean, and which intervals rest on few units.
+
+    Arguments:
+        rows: the name and the estimate of each row.
+    """
+    few: dict[str, dict[str, None]] = {}
+    for name, estimate in rows:
+        if remark := _FEW.search(estimate.method):
+            few.setdefault(remark[0], {})[name] = None
+    lines = [f"{remark}: {', '.join([*names][:5])}{' ...' if len(names) > 5 else ''}" for remark, names in few.items()]
+    return plain("\n".join([meaning, *lines]))
 
 
 def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:

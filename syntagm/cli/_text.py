@@ -6,7 +6,7 @@ from itertools import zip_longest
 from rich.cells import cell_len
 from rich.text import Text
 
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 
 
 def plain(content: str, style: str = "") -> Text:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 from syntagm.errors import InputError
 from syntagm.io.number import counted
 
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     """Check the files, print the findings and their number; return 1 if there are errors."""
     from syntagm.check import check, repeated
     from syntagm.materials import baselines
+    from syntagm.materials.checking import read_file
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import renamed, told_apart
 
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     others = [path for path in args.paths if path not in lexicons]
     files = expand(others, skipped) if others else []
     _files.note_unscored(files)
-    read = {file: _read(file, args.allow_pickle) for file in files}
+    read = {file: read_file(file, args.allow_pickle) for file in files}
     names = told_apart({file: [suite.name for suite in own] for file, (own, _) in read.items()})
     for (file, name), new in names.items():
         note = f"note: {file}: the suite {name} is called {new}, because another file has a suite of this name"
@@ -94,34 +95,15 @@ def run(args: argparse.Namespace) -> int:
     return 1 if counts["E"] else 0
 
 
-def _read(file: str, allow_pickle: bool) -> "tuple[list[Suite], list[Finding]]":
-    """Return the suites of a file; if it can't be read, return no suites and a finding with the reason."""
-    from syntagm.materials.reading import read
-
-    try:
-        return read(file, allow_pickle), []
-    except InputError as error:
-        return [], [_finding(file, error)]
-
-
-def _finding(file: str, error: InputError) -> "Finding":
-    from syntagm.check import Finding
-    from syntagm.materials.reading import options_of
-
-    place = error.place.removeprefix(options_of(file)[0]).strip(", /")
-    message = ": ".join(filter(None, (place, error.found)))
-    message += f"; expected {error.expected}" if error.expected else ""
-    return Finding("E001", file, "", "", "", "", message, error.cure)
-
-
 def _lexicon(folder: str) -> "list[Finding]":
     """Read a lexicon, which checks it; return the error, if there is one."""
+    from syntagm.materials.checking import unreadable
     from syntagm.templates import schema
 
     try:
         lexicon = schema.read(Path(folder))
     except InputError as error:
-        return [_finding(folder, error)]
+        return [unreadable(folder, error)]
     sizes = ", ".join(f"{len(own.words):,} of {name}" for name, own in lexicon.classes.items())
     print(f"{folder}: words and uses: {sizes}")
     return []
@@ -178,12 +160,7 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
 def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
     counts.update(finding.code[0] for finding in findings)
     for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
-        # Control characters in a file must not reach the terminal.
-        print(
-            "".join(
-                sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in line
-            )
-        )
+        print(shown_lines(line))
 
 
 def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:

@@ -37,7 +37,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _resampling
+from syntagm.cli import _files, _resampling, _streams
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -296,7 +296,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects:
         "warnings": pairing.warnings,
         "left_out": pairing.skipped,
     }
-    print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False), file=_streams.data())
 
 
 _COUNTS = ("both", "only_a", "only_b", "neither", "ties_a", "ties_b")

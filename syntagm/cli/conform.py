@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 from syntagm.cli import _model
-from syntagm.drawing.text import shown
+from syntagm.display import shown
 from syntagm.errors import UsageError
 
 # Failures of a check that are printed.

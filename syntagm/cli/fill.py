@@ -135,15 +135,16 @@ def _remarks(run: "Run") -> "Iterator[str]":
 def _table(run: "Run", key: str, estimates: "Sequence[Estimate]") -> "Table":
     from rich.table import Table
 
+    from syntagm.cli._screen import caption
     from syntagm.cli._text import plain
 
-    table = Table(title=plain(run.title), title_justify="left", caption=plain(CAPTION), caption_justify="left")
+    rows = [(estimate.group.suite if key == "suite" else estimate.group[key], estimate) for estimate in estimates]
+    table = Table(title=plain(run.title), title_justify="left", caption=caption(CAPTION, rows), caption_justify="left")
     table.add_column(key, overflow="fold")
     for name in ("items", "tse", "contexts", *_SHOWN[1:], "invalid", "rows"):
         table.add_column(name, justify="right", no_wrap=name != "invalid")
     groups: dict[str, dict[str, Estimate]] = {}
-    for estimate in estimates:
-        name = estimate.group.suite if key == "suite" else estimate.group[key]
+    for name, estimate in rows:
         groups.setdefault(name, {})[estimate.group.measure] = estimate
     for name, by_measure in groups.items():
         suites = [suite.name for suite in run.suites if name == (suite.name if key == "suite" else suite.tags.get(key))]

@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the state of each file; return 1 if a file is damaged."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.drawing.text import shown_lines
+    from syntagm.display import shown_lines
 
     inspected = [folder for place in options.paths for folder in _inspected(place)]
     counts = Counter[str](finding.state for folder in inspected for finding in folder.findings)

@@ -24,7 +24,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _model
+from syntagm.cli import _model, _streams
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = (answer for portion in corpus.portions(texts, _PORTION) for answer in model.parse(portion))
     for index, answer in enumerate(answers):
         for tree in answer if arguments.prefixes else answer[-1:] or ("",):
-            print(tree)
+            print(tree, file=_streams.data())
         missing += not (answer and answer[-1])
         if gold:
             parsed = brackets.of_tree(next(trees.parse([answer[-1]]))) if answer[-1] else []

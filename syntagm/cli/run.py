@@ -53,7 +53,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _config, _evaluation, _model
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 from syntagm.errors import SyntagmError, UsageError
 from syntagm.io.number import counted
 

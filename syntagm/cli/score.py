@@ -28,7 +28,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model
+from syntagm.cli import _files, _model, _streams
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _write(
             atomic.write_parts(output, parts)
         else:
             for part in parts:
-                sys.stdout.write(part.decode())
+                _streams.data().write(part.decode())
     return _report(counts[0], model, arguments.by)
 
 
@@ -294,7 +294,7 @@ def _print_json(model: "LanguageModel", answer: "InContext", words: "Spans") -> 
         "tokens": tokens,
         "words": [{"word": word, "bits": _number(bits)} for word, bits in _named(surprisals.text, words)],
     }
-    print(json.dumps(line, ensure_ascii=False))
+    print(json.dumps(line, ensure_ascii=False), file=_streams.data())
 
 
 def _named(text: str, words: "Spans") -> list[tuple[str, float]]:

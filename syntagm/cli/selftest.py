@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run all checks and print a line for each; return 1 if one failed."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.drawing.text import shown
+    from syntagm.display import shown
 
     began, failed = time.monotonic(), 0
     try:

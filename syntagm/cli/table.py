@@ -18,7 +18,7 @@ import argparse
 import sys
 
 from syntagm import views
-from syntagm.cli import _files, _saving, _views
+from syntagm.cli import _files, _saving, _streams, _views
 from syntagm.drawing.table import FORMATS
 
 
@@ -48,5 +48,6 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         print(*_saving.save(table, options.output, formats, options.force, views.headers(options.name)), sep="\n")
     else:
-        print(table.content(options.format or "md").decode(), end="")
+        stream = _streams.data() if options.format == "csv" else sys.stdout
+        print(table.content(options.format or "md").decode(), end="", file=stream)
     return _views.exit_code(runs)

@@ -13,10 +13,12 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from syntagm.arguments import public
+from syntagm.display import shown, visible
 from syntagm.drawing.pdf import ordered
-from syntagm.drawing.save import Product
+from syntagm.drawing.save import Product, endings
 from syntagm.drawing.svg import checked
-from syntagm.drawing.text import shown
+from syntagm.errors import UsageError
 
 Spec = dict[str, Any]
 
@@ -37,6 +39,7 @@ FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+@public(cure="Use syntagm.figure(name, runs).")
 class Figure(Product):
     """A Vega-Lite specification with its data, and the same numbers as a polars frame.
 
@@ -45,6 +48,9 @@ class Figure(Product):
     Arguments:
         spec: the specification.
         table: the numbers.
+
+    Raises:
+        UsageError: the figure is drawn, and its specification is invalid.
     """
 
     FORMATS: ClassVar[Mapping[str, str]] = FORMATS
@@ -57,18 +63,17 @@ class Figure(Product):
 
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
-        import vl_convert
-
-        return checked(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        return checked(_laid_out(_written(self.spec)))
 
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`; drawings have a white background."""
         import vl_convert
 
-        spec = json.dumps({**self.spec, "background": "white"})
+        endings(self.FORMATS, [format])
+        spec = _written({**self.spec, "background": "white"})
         match format:
             case "vl.json":
-                return (json.dumps(self.spec, indent=1, ensure_ascii=False) + "\n").encode()
+                return (_written(self.spec, indent=1) + "\n").encode()
             case "svg":
                 return checked(_laid_out(spec)).encode()
             case "png":
@@ -87,12 +92,20 @@ class Figure(Product):
         return f'<div style="background: white; color: black">{self.svg()}</div>'
 
 
+def _written(spec: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return a specification as JSON, without characters that hide or reorder text."""
+    return visible(json.dumps(spec, indent=indent, ensure_ascii=False))
+
+
 # PNG and PDF are made from the same SVG, and laying it out takes longer than converting it.
 @lru_cache(maxsize=1)
 def _laid_out(spec: str) -> str:
     import vl_convert
 
-    svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    try:
+        svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    except ValueError as error:
+        raise UsageError("Figure, spec", " ".join(str(error).split())[:300], "a Vega-Lite specification") from error
     assert "<image" not in svg, "charts have no pictures, since a picture could be loaded from anywhere"
     return svg
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import isnan
 
+from syntagm.display import shown, shown_lines
 from syntagm.drawing import layers
 from syntagm.drawing.axes import names as axis_of_names
 from syntagm.drawing.axes import of, spread
@@ -10,7 +11,7 @@ from syntagm.drawing.chart import GREY, Spec
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
 from syntagm.drawing.series import COLOURS, Series
-from syntagm.drawing.text import numbers, shown, shown_lines, spoken
+from syntagm.drawing.text import numbers, spoken
 
 Row = Mapping[str, object]
 STEP = 22

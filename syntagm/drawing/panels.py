@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from syntagm.display import shown
 from syntagm.drawing.chart import Spec
 from syntagm.drawing.layers import Values
-from syntagm.drawing.text import shown
 
 
 def heading(text: str, subtitle: str | Sequence[str] | None = None, **title: object) -> Spec:

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.io import atomic, csv
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+@public
 class Product(ABC):
     """A table or a figure.
 
@@ -44,9 +46,14 @@ class Product(ABC):
         """Return the numbers as a pandas frame.
 
         Raises:
-            ImportError: pandas is not installed.
+            UsageError: pandas is not installed.
         """
-        return import_module("pandas").DataFrame(self.to_frame().to_dict(as_series=False))
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            cure = "Install it with: pip install pandas, or use to_frame(), which needs none."
+            raise UsageError("to_pandas", "the package pandas is not installed", "the package pandas", cure) from None
+        return pandas.DataFrame(self.to_frame().to_dict(as_series=False))
 
     def save(self, path: str | Path, formats: Sequence[str] = ()) -> list[Path]:
         """Write one file if `path` has the extension of a format, otherwise one file for each format.
@@ -64,6 +71,8 @@ class Product(ABC):
             RunError: the folder can't be written.
         """
         path = Path(path)
+        if not path.name:
+            raise UsageError(f"save, path {str(path)!r}", "no name of a file", "the path of a file")
         if not formats and (format := self.format_of(path)):
             atomic.write(path, self.content(format))
             return [path]

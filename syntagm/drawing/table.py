@@ -1,14 +1,17 @@
 """Tables: columns, rows and notes, written as CSV, Markdown and LaTeX."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex, TypeVar, overload
+from unicodedata import combining, east_asian_width
 
-from syntagm.drawing.save import Product
-from syntagm.drawing.text import or_none, shown
+from syntagm.arguments import public
+from syntagm.display import shown
+from syntagm.drawing.save import Product, endings
+from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.io import csv as table
 from syntagm.result import Estimate
@@ -16,6 +19,7 @@ from syntagm.result import Estimate
 if TYPE_CHECKING:
     import polars as pl
 
+T = TypeVar("T")
 Cell = str | int | float | None
 # Columns with longer texts than this are broken into lines in LaTeX.
 _LONG = 40
@@ -29,11 +33,12 @@ _ESCAPED = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
-    "−": "$-$",
+    "−": "$-$", "⟨": r"$\langle$", "⟩": r"$\rangle$",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+@public(cure="Use syntagm.table(name, runs).")
 class Table(Product):
     """A table with its notes; None stands for an empty cell.
 
@@ -42,6 +47,9 @@ class Table(Product):
         notes: sentences below the table.
         warnings: sentences above the notes; the command line also prints them to standard error.
         narrow: the columns that LaTeX has by default; all if empty.
+
+    Raises:
+        UsageError: a row has more or fewer cells than there are columns.
 
     >>> table = Table("Accuracy", ("model", "score", "paper"), (("toy_1", 0.5, 0.94),), ("paper",), ("A note.",))
     >>> print(table.markdown())
@@ -53,6 +61,13 @@ class Table(Product):
     <BLANKLINE>
     - A note.
     <BLANKLINE>
+    >>> print(table)
+    Accuracy
+    <BLANKLINE>
+    model  score  paper
+    toy_1  0.500   0.94
+    <BLANKLINE>
+    - A note.
     >>> table.csv()
     'model,score,paper\\ntoy_1,0.5,0.94\\n'
     >>> print(table.latex().splitlines()[8])
@@ -68,6 +83,11 @@ class Table(Product):
     warnings: tuple[str, ...] = ()
     narrow: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows, 1):
+            if len(row) != len(self.columns):
+                raise UsageError(f"table {self.title!r}, row {number}", f"{len(row)} cells", f"{len(self.columns)}")
+
     def to_frame(self) -> "pl.DataFrame":
         """Return the rows as a polars frame, with all digits; an empty cell is null."""
         import polars as pl
@@ -79,6 +99,7 @@ class Table(Product):
 
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`."""
+        endings(self.FORMATS, [format])
         return {"csv": self.csv, "md": self.markdown, "latex": self.latex}[format]().encode()
 
     def marks(self) -> Mapping[str, re.Pattern[bytes]]:
@@ -109,8 +130,8 @@ class Table(Product):
 
         Columns named `p` or `p ...` contain p-values; small ones are shown as `<0.001`.
         """
-        head = [f"## {shown(self.title)}", "", _line(self.columns), "|" + "---|" * len(self.columns)]
-        body = [_line([cell.replace("|", "\\|") for cell in row]) for row in self._shown()]
+        head = [f"## {shown(self.title)}", "", _line(list(map(shown, self.columns))), "|" + "---|" * len(self.columns)]
+        body = map(_line, self._shown())
         return "\n".join([*head, *body, "", *(f"- {shown(note)}" for note in (*self.warnings, *self.notes)), ""])
 
     def latex(self) -> str:
@@ -132,7 +153,7 @@ class Table(Product):
             ]
             return " & ".join(map(_tex, cells)) + r" \\"
 
-        heads = [_HEADS.get(name, name) for name in self.columns]
+        heads = [_HEADS.get(name, shown(name)) for name in self.columns]
         layout = "".join(self._alignment(place) for place in columns if not (joined and place == ends[1]))
         caption, notes = (
             " ".join(_tex(shown(text)).rstrip(".") + "." for text in texts)
@@ -171,14 +192,28 @@ class Table(Product):
         return replace(self, narrow=names)
 
     def __repr__(self) -> str:
-        return f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>"
+        return shown(f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>")
+
+    def __str__(self) -> str:
+        """Return the table and its notes as text, with aligned columns."""
+        head, rows = list(map(shown, self.columns)), self._shown()
+        widths = [max(map(_width, column)) for column in zip(head, *rows, strict=True)]
+        right = [not any(isinstance(row[place], str) for row in self.rows) for place in range(len(head))]
+
+        def line(cells: Sequence[str]) -> str:
+            blanks = [" " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
+            padded = zip(cells, blanks, right, strict=True)
+            return "  ".join(blank + cell if number else cell + blank for cell, blank, number in padded).rstrip()
+
+        notes = [f"- {shown(note)}" for note in (*self.warnings, *self.notes)]
+        return "\n".join([shown(self.title), "", line(head), *map(line, rows), *([""] if notes else []), *notes])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        head = "".join(f"<th>{_html(column)}</th>" for column in self.columns)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._shown())
-        notes = "".join(f"<li>{escape(note)}</li>" for note in (*self.warnings, *self.notes))
+        notes = "".join(f"<li>{_html(note)}</li>" for note in (*self.warnings, *self.notes))
         table = (
-            f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<table><caption>{_html(self.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
         return f"{table}<ul>{notes}</ul>" if notes else table
 
@@ -202,8 +237,59 @@ class Table(Product):
         return cell
 
 
+class Listing(list[T]):
+    """A list that is shown as a table, in a notebook and by `print`.
+
+    Arguments:
+        entries: the entries.
+        table: function from entries to their table.
+    """
+
+    def __init__(self, entries: Iterable[T], table: Callable[[Sequence[T]], Table]) -> None:
+        super().__init__(entries)
+        self._table = table
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Listing[T]": ...
+    def __getitem__(self, place: SupportsIndex | slice) -> "T | Listing[T]":
+        if isinstance(place, slice):
+            return Listing(super().__getitem__(place), self._table)
+        return super().__getitem__(place)
+
+    def table(self) -> Table:
+        """Return the entries as a table."""
+        return self._table(self)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """Return the entries as a polars frame, with all digits."""
+        return self.table().to_frame()
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def _html(text: str) -> str:
+    return escape(shown(text))
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    >>> _width("dog"), _width("犬"), _width("e\u0301")
+    (3, 2, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _interval(low: str, high: str) -> str:

@@ -5,39 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TypeVar
 
+from syntagm.display import shown
+
 T = TypeVar("T")
 # The hash in the name of a local model, and the family before the name of a local or causal model.
 _HASH = re.compile(r"@[0-9a-f]{8}(?![0-9a-zA-Z])")
 _FAMILY = re.compile(r"^(?:causal:(?=.)|[a-z]\w*:(?=[^@]+@[0-9a-f]{8}(?![0-9a-zA-Z])))")
-
-
-def shown(text: str) -> str:
-    """Put text on one line, and replace characters that XML doesn't allow.
-
-    >>> shown("a\\x00b") == "a\\ufffdb", shown("two\\nlines")
-    (True, 'two lines')
-    """
-    return "".join(_visible(character) for character in " ".join(text.split("\n")))
-
-
-def shown_lines(text: str) -> str:
-    """Replace control characters as `shown` does, line by line.
-
-    >>> shown_lines("a\\x00b\\nc") == "a\\ufffdb\\nc"
-    True
-    """
-    return "\n".join(map(shown, text.split("\n")))
-
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    if code in (0x85, 0x2028, 0x2029, 0x0B, 0x0C, 0x0D, 0x09):
-        return " "
-    return (
-        "\ufffd"
-        if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code in (0xFFFE, 0xFFFF)
-        else character
-    )
 
 
 def distinct(names: Iterable[str]) -> dict[str, str]:

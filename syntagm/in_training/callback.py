@@ -1,17 +1,31 @@
 """A callback of transformers' trainer that evaluates the model during training."""
 
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.in_training.trajectory import Trajectory
-from syntagm.suite import Suite
+from syntagm.materials.suite_files import Suites, suites_of
 
 
+@runtime_checkable
+class Trainer(Protocol):
+    """A `Trainer` of transformers."""
+
+    model: Any
+    processing_class: Any
+    is_fsdp_enabled: bool
+    is_deepspeed_enabled: bool
+
+    def log(self, logs: dict[str, float]) -> None:
+        """Log numbers."""
+
+
+@public
 class EvaluationCallback(TrainerCallback):
     """Evaluate the model on suites every few steps of a transformers `Trainer`, and at the end of training.
 
@@ -23,7 +37,7 @@ class EvaluationCallback(TrainerCallback):
 
     Arguments:
         trainer: the trainer, whose model, tokenizer (`processing_class`) and log are used.
-        suites: the suites, whose own predictions are evaluated.
+        suites: the suites, or names as in `read_suites`; their own predictions are evaluated.
         folder: the folder of the trajectory.
         every: the number of steps from one evaluation to the next.
         options: further arguments of `Trajectory`: `name`, `precision`, `seed`, `masked`, and options of the model.
@@ -32,9 +46,7 @@ class EvaluationCallback(TrainerCallback):
         UsageError: `every` is below 1, the trainer has no tokenizer, or it splits the model between processes.
     """
 
-    def __init__(
-        self, trainer: Any, suites: Iterable[Suite], folder: str | Path, *, every: int, **options: Any
-    ) -> None:
+    def __init__(self, trainer: Trainer, suites: Suites, folder: str | Path, *, every: int, **options: Any) -> None:
         if every < 1:
             raise UsageError("EvaluationCallback", f"every={every}", "a number of steps, at least 1")
         if trainer.processing_class is None:
@@ -44,7 +56,7 @@ class EvaluationCallback(TrainerCallback):
             found = "a trainer that may split the weights between processes (FSDP or DeepSpeed)"
             cure = "Save checkpoints, and evaluate them with `syntagm run`."
             raise UsageError("EvaluationCallback", found, "a model that is whole in each process", cure)
-        self._trainer, self._suites, self._folder, self._every = trainer, list(suites), folder, every
+        self._trainer, self._suites, self._folder, self._every = trainer, list(suites_of(suites)), folder, every
         self._options = options
         self._trajectory: Trajectory | None = None
         self._last = 0

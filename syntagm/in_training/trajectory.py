@@ -6,26 +6,27 @@ DIR/replaced   the runs of steps that were trained again, because training resum
 
 import os
 import re
-from collections.abc import Iterable
 from math import nan
 from pathlib import Path
-from typing import Any
 
+from syntagm.arguments import OptionValue, public
 from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
-from syntagm.models.in_memory import InTraining, as_evaluated
+from syntagm.materials.suite_files import Suites, suites_of
+from syntagm.models.in_memory import FastTokenizer, InTraining, TransformersModel, as_evaluated
 from syntagm.runs.engine import well_formed
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.files import read_record
 from syntagm.runs.store import Run, open_run
 from syntagm.stats.precision import items_for, reach_of
-from syntagm.suite import Suite, sampled
+from syntagm.suite import sampled
 from syntagm.tasks.slices import suite_hash
 from syntagm.views.scores import numbers
 
 _STEP = re.compile(r"step(\d+)")
 
 
+@public
 class Trajectory:
     """The results of a model that is being trained, at one step after another, on the same items.
 
@@ -34,7 +35,7 @@ class Trajectory:
 
     Arguments:
         folder: the folder of the run directories, `folder/step500` and so on.
-        suites: the suites, whose own predictions are evaluated.
+        suites: the suites, or names as in `read_suites`; their own predictions are evaluated.
         tokenizer: the model's fast tokenizer.
         name: name of the model in results, to which the step is added.
         precision: evaluate only as many items of each suite as give the mean accuracy over these suites a 95% interval
@@ -53,18 +54,18 @@ class Trajectory:
     def __init__(
         self,
         folder: str | Path,
-        suites: Iterable[Suite],
-        tokenizer: Any,
+        suites: Suites,
+        tokenizer: FastTokenizer,
         *,
         name: str = "model",
         precision: float | None = None,
         seed: int = 1,
         start: int = 0,
         masked: bool = False,
-        **options: str,
+        **options: OptionValue,
     ) -> None:
         self.folder = Path(folder)
-        whole = list(well_formed(suites))
+        whole = list(well_formed(suites_of(suites)))
         limit = None if precision is None else items_for([len(suite.items) for suite in whole], precision)
         self.suites = tuple(sampled(suite, limit, seed) for suite in whole)
         self._model = InTraining(tokenizer, name=name, masked=masked, **options)
@@ -77,7 +78,7 @@ class Trajectory:
             )
         self._resume(start)
 
-    def evaluate(self, model: Any, step: int) -> dict[str, float]:
+    def evaluate(self, model: TransformersModel, step: int) -> dict[str, float]:
         """Evaluate the model after a training step, and write a run directory.
 
         Arguments:

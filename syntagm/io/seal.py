@@ -90,6 +90,26 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
     return content
 
 
+def verify_file(folder: Path, name: str, refuse: type[SyntagmError]) -> bool:
+    """Check one file of a folder against its seal.
+
+    Returns:
+        Whether the seal lists the file; False if the folder has no seal.
+
+    Raises:
+        SyntagmError: the file was damaged or edited, or is missing, or the seal is damaged; the error is of the class
+            `refuse`.
+    """
+    if not (folder / FILE).exists():
+        return False
+    content = FORM.read(folder / FILE, refuse)
+    for error in _listed_faults(
+        folder, {key: digest for key, digest in content["files"].items() if key == name}, refuse
+    ):
+        raise error
+    return name in content["files"]
+
+
 def faults(folder: Path, refuse: type[SyntagmError]) -> dict[Path, SyntagmError]:
     """Return an error for each file of a folder that is damaged, edited, missing or new, and for a damaged seal."""
     try:
@@ -100,8 +120,15 @@ def faults(folder: Path, refuse: type[SyntagmError]) -> dict[Path, SyntagmError]
 
 
 def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]) -> Iterator[SyntagmError]:
+    yield from _listed_faults(folder, content["files"], refuse)
     cure = _CURE.format(folder=folder)
-    sealed: dict[str, str] = content["files"]
+    for file in _files(folder):
+        if file.relative_to(folder).as_posix() not in content["files"]:
+            yield refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
+
+
+def _listed_faults(folder: Path, sealed: Mapping[str, str], refuse: type[SyntagmError]) -> Iterator[SyntagmError]:
+    cure = _CURE.format(folder=folder)
     for name, digest in sealed.items():
         file = folder / name
         if not file.is_file():
@@ -110,9 +137,6 @@ def _faults(folder: Path, content: Mapping[str, Any], refuse: type[SyntagmError]
             yield refuse(
                 str(file), "a file that was damaged or edited after sealing", "the file as it was sealed", cure
             )
-    for file in _files(folder):
-        if file.relative_to(folder).as_posix() not in sealed:
-            yield refuse(str(file), "a file that is not listed in seal.json", "only the sealed files", cure)
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:

@@ -1,20 +1,23 @@
 """Conversion of suites to a format, with a report of what the format can't store."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from syntagm import registry
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic
+from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.materials.writing import of_ending, writable, write
 from syntagm.suite import Suite
 
 
-def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *, lossy: bool = False) -> list[str]:
+@public
+def write_suites(suites: Suites, path: str | Path, format: str = "", *, lossy: bool = False) -> list[str]:
     """Write suites to a file.
 
     Arguments:
-        suites: the suites.
+        suites: the suites, or names as in `read_suites`.
         path: the file.
         format: the name of a format that can be written (`writing.writable`); the default follows from the extension of
             the path.
@@ -36,7 +39,7 @@ def write_suites(suites: Iterable[Suite], path: str | Path, format: str = "", *,
     []
     ['predictions paper', 'the conditions, or regions and their names']
     """
-    return convert(list(suites), Path(path), formats_for(Path(path), format), lossy)
+    return convert(list(suites_of(suites)), Path(path), formats_for(Path(path), format), lossy)
 
 
 def formats_for(target: Path, name: str = "") -> Sequence[str]:

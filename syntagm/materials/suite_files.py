@@ -1,10 +1,12 @@
 """Reading and generating suites from any number of files, folders, patterns and bundled collections."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
+from syntagm.arguments import public
 from syntagm.materials.finding import expand
 from syntagm.materials.reading import options_of, read, with_options
 from syntagm.suite import Suite
@@ -12,6 +14,10 @@ from syntagm.suite import Suite
 # The most bytes of suites that are held in memory, by an estimate that is rather too high: 1.1 to 2.7 times what
 # collections take. The 67,000 pairs of warstadt2020 count as 155 MB and take 82 MB.
 MOST_BYTES = 512_000_000
+
+
+# One suite or several, each as an object or by a name as in `read_suites`.
+Suites: TypeAlias = Suite | str | Path | Iterable[Suite | str | Path]
 
 
 class SuiteFiles:
@@ -118,7 +124,8 @@ def renamed(file: str, suites: Sequence[Suite], names: Mapping[tuple[str, str], 
     return [replace(suite, name=names[file, suite.name]) if (file, suite.name) in names else suite for suite in suites]
 
 
-def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
+@public
+def read_suites(*names: str | Path, allow_pickle: bool = False) -> list[Suite]:
     """Read all suites of files, folders, patterns, bundled collections and data sets of the hub into memory.
 
     Arguments:
@@ -133,10 +140,34 @@ def read_suites(*names: str, allow_pickle: bool = False) -> list[Suite]:
     >>> [suite.name for suite in read_suites("hu2020/mvrr", "hu2020/number_prep")]
     ['mvrr', 'number_prep']
     """
-    return list(SuiteFiles(expand(names), allow_pickle))
+    return list(SuiteFiles(expand(list(map(str, names))), allow_pickle))
 
 
-def make(*names: str, n: int | None = None, seed: int | None = None, style: str = "") -> list[Suite]:
+def suites_of(suites: Suites) -> Iterable[Suite]:
+    """Return suites, of which some are given by their names.
+
+    Arguments:
+        suites: the suites. Other iterables than lists and iterators are not changed, because they may read files one by one.
+
+    Raises:
+        UsageError, InputError: as for `read_suites`.
+
+    >>> [suite.name for suite in suites_of("hu2020/mvrr")]
+    ['mvrr']
+    """
+    parts = listed(suites)
+    if not isinstance(parts, Sequence | Iterator):
+        return parts  # type: ignore[return-value]  # what is no list yields suites
+    return [suite for part in parts for suite in ([part] if isinstance(part, Suite) else read_suites(part))]
+
+
+def listed(suites: Suites) -> Iterable[Suite | str | Path]:
+    """Return the suites or names; a single one as a list."""
+    return [suites] if isinstance(suites, Suite | str | Path) else suites
+
+
+@public
+def make(*names: str | Path, n: int | None = None, seed: int | None = None, style: str = "") -> list[Suite]:
     """Generate suites from templates or bundled collections.
 
     Arguments:
@@ -155,7 +186,7 @@ def make(*names: str, n: int | None = None, seed: int | None = None, style: str 
     """
     options = {"n": n, "seed": seed, "style": style or None}
     template_options = {name: str(value) for name, value in options.items() if value is not None}
-    return list(SuiteFiles(expand([with_options(name, template_options) for name in names])))
+    return list(SuiteFiles(expand([with_options(str(name), template_options) for name in names])))
 
 
 def _bytes(suite: Suite) -> int:

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, InContext, Surprisals
-from syntagm.errors import ModelError, UsageError
+from syntagm.arguments import overriding, public
+from syntagm.errors import ModelError
 from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]
@@ -16,6 +17,9 @@ Sees = Literal["left", "both", "left and length"]
 UNLABELLED = "X"
 
 
+@public(
+    cure="Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for a model in memory."
+)
 class LanguageModel(ABC):
     """A language model that scores texts and, in some families, fills gaps or parses.
 
@@ -64,6 +68,10 @@ class LanguageModel(ABC):
     warnings: tuple[str, ...] = ()
     settings: Mapping[str, str]
     record: Mapping[str, object]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        overriding(cls, LanguageModel)
 
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -148,14 +156,3 @@ class LanguageModel(ABC):
             ModelError: the model can't fill gaps.
         """
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
-
-
-def refuse_no_model(model: object) -> None:
-    """Refuse anything but a language model of this package, such as the name of one.
-
-    Raises:
-        UsageError: `model` is something else.
-    """
-    if not isinstance(model, LanguageModel):
-        cure = "Use syntagm.load_model(name), or syntagm.from_transformers(model, tokenizer, name=...) for a model in memory."
-        raise UsageError("model", repr(model)[:80], "a language model of this package", cure)

@@ -1,16 +1,63 @@
 """Language models created from transformers models in memory: finished ones, and ones that are being trained."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from syntagm.errors import UsageError
+from syntagm.arguments import OptionValue, public, spelled
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
 
-def from_transformers(model: Any, tokenizer: Any, *, name: str, masked: bool = False, **options: str) -> LanguageModel:
+@runtime_checkable
+class TransformersModel(Protocol):
+    """A transformers model in memory. To load a model by name, call syntagm.load_model(name)."""
+
+    config: Any
+    device: Any
+    dtype: Any
+    training: bool
+
+    def modules(self) -> Iterable[Any]:
+        """Iterate over the modules of the network."""
+
+    def parameters(self) -> Iterable[Any]:
+        """Iterate over the weights."""
+
+
+@runtime_checkable
+class FastTokenizer(Protocol):
+    """A fast tokenizer of transformers."""
+
+    backend_tokenizer: Any
+
+
+@runtime_checkable
+class OwnModel(Protocol):
+    """An object with the method `score`, and with the attributes and answers of the class in a `python:FILE.py`."""
+
+    def score(self, texts: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        """Return the tokens of each text: where they start, and their surprisals."""
+
+
+def as_language_model(model: LanguageModel | OwnModel) -> LanguageModel:
+    """Return a language model; an object with the method `score` becomes one.
+
+    Raises:
+        ModelError: the object does not describe its model.
+    """
+    if isinstance(model, LanguageModel):
+        return model
+    from syntagm.models.python.model import of_object
+
+    return of_object(model)
+
+
+@public
+def from_transformers(
+    model: TransformersModel, tokenizer: FastTokenizer, *, name: str, masked: bool = False, **options: OptionValue
+) -> LanguageModel:
     """Create a language model from a transformers model in memory.
 
     Arguments:
@@ -31,16 +78,14 @@ def from_transformers(model: Any, tokenizer: Any, *, name: str, masked: bool = F
     >>> from_transformers(demo.module, demo.tokenizer, name="mine", bos="no").name
     'causal:mine?bos=no'
     """
-    if isinstance(model, str):
-        cure = "To load a model by name, call syntagm.load_model(name)."
-        raise UsageError("from_transformers", repr(model), "a transformers model in memory", cure)
+    texts = {key: spelled(value) for key, value in options.items()}
     if masked:
         from syntagm.models.masked.model import from_transformers as of_masked
 
-        return of_masked(model, tokenizer, name, **options)
+        return of_masked(model, tokenizer, name, **texts)
     from syntagm.models.causal.model import from_transformers as of_causal
 
-    return of_causal(model, tokenizer, name, **options)
+    return of_causal(model, tokenizer, name, **texts)
 
 
 class InTraining:
@@ -59,9 +104,10 @@ class InTraining:
         UsageError: an option is invalid.
     """
 
-    def __init__(self, tokenizer: Any, *, name: str, masked: bool = False, **options: str) -> None:
-        families.find("masked" if masked else "causal").choose(options, loaded=True)
-        self.name, self._tokenizer, self._masked, self._options = name, tokenizer, masked, options
+    def __init__(self, tokenizer: Any, *, name: str, masked: bool = False, **options: OptionValue) -> None:
+        texts = {key: spelled(value) for key, value in options.items()}
+        families.find("masked" if masked else "causal").choose(texts, loaded=True)
+        self.name, self._tokenizer, self._masked, self._options = name, tokenizer, masked, texts
         self._first: Any = None
         self._place: tuple[object, ...] = ()
         self._settings, self._probed = "", 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from syntagm.arguments import OptionValue, public, spelled
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
 from syntagm.models import families
@@ -98,13 +99,14 @@ def check(text: str, permissions: Permissions = NONE) -> None:
     families.find(name.family).check(name.path, name.options, permissions)
 
 
+@public(name="load_model")
 def load(
     text: str,
     *,
     allow_pickle: bool = False,
     allow_exec: bool = False,
     trust_remote_code: bool = False,
-    **options: str,
+    **options: OptionValue,
 ) -> LanguageModel:
     """Load a language model.
 
@@ -113,17 +115,18 @@ def load(
         allow_pickle: load pickled weights, which can run arbitrary code.
         allow_exec: start the program of a model (`exec:`, `python:`).
         trust_remote_code: run Python code that comes with the model.
-        options: further options, besides those in the name.
+        options: further options, besides those in the name, as text or as Python values: `seed=2`.
 
     Raises:
         UsageError: there is no such family, the family has no such option, or `text` is a model instead of a name.
         ModelError: the model can't be loaded.
+
+    >>> load("random", seed=2).name
+    'random:?seed=2'
     """
-    if not isinstance(text, str):
-        cure = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
-        raise UsageError("load_model", f"a {type(text).__name__}", "the name of a model", cure)
     refuse("load_model", options)
-    model = load_permitted(text, Permissions(allow_pickle, allow_exec, trust_remote_code), options)
+    texts = {name: spelled(value) for name, value in options.items()}
+    model = load_permitted(text, Permissions(allow_pickle, allow_exec, trust_remote_code), texts)
     for warning in model.warnings:
         warnings.warn(f"{model.name}: {warning}", stacklevel=2)
     return model

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from syntagm.drawing.text import shown_lines
+from syntagm.display import shown_lines
 from syntagm.formula import Binary, Formula, Node
 from syntagm.io.number import counted
 from syntagm.materials import baselines

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.errors import FormulaError
 from syntagm.formula import parse
 from syntagm.io.number import counted
@@ -100,7 +101,7 @@ def _cite(keys: Sequence[str]) -> str:
 
 def _code(plain: str) -> str:
     """Return a text as code, even if it has characters that a table can't contain."""
-    return text(plain) if "`" in plain else f"`{plain}`"
+    return text(plain) if "`" in plain else f"`{shown(plain)}`"
 
 
 def _suites(runs: Sequence[Run]) -> list[SuiteRecord]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.report import methods, paragraph, shell
 from syntagm.report.chapter import Chapter
@@ -11,7 +12,7 @@ from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, Runs, runs_of
 from syntagm.stats import interval
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.views.gaps import kept
@@ -23,13 +24,12 @@ _SOURCES = {
 }
 
 
-def report(
-    runs: Sequence[Run], path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None
-) -> Path:
+@public(name="write_report")
+def report(runs: Runs, path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None) -> Path:
     """Write a self-contained HTML page about `runs` to `path`.
 
     Arguments:
-        runs: the runs, all of the same task.
+        runs: one run, or several of the same task; or their run directories.
         ceiling: the maximum size of the page in bytes, of which figures may take half. A page that would exceed it
             omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so. If that
             does not suffice, several models have the form of many.
@@ -40,11 +40,12 @@ def report(
             ceiling.
         RunError: a run is damaged, or `path` can't be written.
     """
+    run_list = runs_of(runs)
     with using(resampling):
-        chapter = chapter_of(runs)
+        chapter = chapter_of(run_list)
         size = _write(chapter, Path(path), ceiling)
-        if size > ceiling and len(runs) > 1 and isinstance(chapter, Predictions):
-            size = _write(Sweep(runs), Path(path), ceiling)
+        if size > ceiling and len(run_list) > 1 and isinstance(chapter, Predictions):
+            size = _write(Sweep(run_list), Path(path), ceiling)
     if size > ceiling:
         raise UsageError(
             "report", f"{size:,} bytes in its shortest form", f"at most {ceiling:,}", "Report on fewer runs at a time."

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+from syntagm.display import shown
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.runs.store import Run
@@ -135,5 +136,8 @@ def _plain(text: str) -> str:
     >>> _plain("demo_1 {50%}")
     'demo\\\\_1 (50\\\\%)'
     """
-    plain = " ".join(text.replace("{", "(").replace("}", ")").replace("\\", "/").split())
-    return re.sub(r"([&%$#_])", r"\\\1", plain).replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
+    plain = " ".join(shown(text).replace("{", "(").replace("}", ")").replace("\\", "/").split())
+    escaped = (
+        re.sub(r"([&%$#_])", r"\\\1", plain).replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
+    )
+    return escaped.replace("⟨", r"$\langle$").replace("⟩", r"$\rangle$")

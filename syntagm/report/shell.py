@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from syntagm.display import visible
 from syntagm.io import atomic
 from syntagm.report import numbers
 from syntagm.report.policy import content_policy
@@ -30,7 +31,7 @@ def _environment() -> Environment:
 
 
 def rendered(template: str, shown: Mapping[str, Any]) -> str:
-    """Render a template that extends `shell.html`."""
+    """Render a template that extends `shell.html`. Nothing on the page, or in the data of its script, hides or reorders text."""
     script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
     frame = {
         "version": version("syntagm"),
@@ -38,7 +39,7 @@ def rendered(template: str, shown: Mapping[str, Any]) -> str:
         "script": Markup(script),
         "style": Markup(style),
     }
-    return _environment().get_template(template).render(frame, **shown)
+    return visible(_environment().get_template(template).render(frame, **shown))
 
 
 def write_first(path: Path, versions: Iterable[str], ceiling: int) -> int:

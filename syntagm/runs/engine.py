@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from syntagm.answers import Surprisals
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
@@ -26,6 +26,7 @@ from syntagm.tasks.slices import suite_hash
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
+@runtime_checkable
 class Cache(Protocol):
     """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 
@@ -208,12 +209,10 @@ def well_formed(suites: Iterable[Suite], noted: list[Finding] | None = None) -> 
 
     Raises:
         InputError: `syntagm check` finds an error in a suite.
-        UsageError: two suites have the same name, there are no suites, or they are names.
+        UsageError: two suites have the same name, or there are no suites.
     """
     names: set[str] = set()
     for suite in suites:
-        if isinstance(suite, str):
-            raise UsageError("suites", f"the text {suite!r}", "suites, as syntagm.read_suites returns them")
         findings = list(check([suite]))
         if noted is not None:
             noted += [finding for finding in findings if finding.code in SHOWN_BY_RUNS]

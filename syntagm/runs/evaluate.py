@@ -6,8 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
-from syntagm.models.contract import LanguageModel, refuse_no_model
+from syntagm.materials.suite_files import Suites, suites_of
+from syntagm.models.contract import LanguageModel
+from syntagm.models.in_memory import OwnModel, as_language_model
 from syntagm.progress import Progress
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.store import Run
@@ -24,9 +27,10 @@ from syntagm.tasks.task import Task
 from syntagm.word_list import WordList, read
 
 
+@public
 def evaluate(
-    model: LanguageModel,
-    suites: Iterable[Suite],
+    model: LanguageModel | OwnModel,
+    suites: Suites,
     *,
     measures: Sequence[Measure | str] | None = None,
     limit: int | None = None,
@@ -39,8 +43,8 @@ def evaluate(
     """Evaluate a model on suites in memory. Nothing is written to disk; the run has the same interface as one in a folder.
 
     Arguments:
-        model: the model.
-        suites: the suites. They are iterated over twice; an iterator is converted to a list.
+        model: the model; or an object with the method `score`, as a class of your own has it in a Python file.
+        suites: the suites, or names as in `read_suites`. They are iterated over twice; an iterator is converted to a list.
         measures: measures that replace the predictions of the suites, as objects or as text:
             `surprisal(condition=good, region=verb)`.
         limit: the maximum number of items per suite, drawn at random; the run records it.
@@ -69,9 +73,10 @@ def evaluate(
     )  # fmt: skip
 
 
+@public
 def run_suites(
-    model: LanguageModel,
-    suites: Iterable[Suite],
+    model: LanguageModel | OwnModel,
+    suites: Suites,
     folder: str | Path | None,
     *,
     measures: Sequence[Measure | str] | None = None,
@@ -86,9 +91,9 @@ def run_suites(
     """Evaluate a model on suites and write a run directory, or resume the run that it already contains.
 
     Arguments:
-        model: the model.
-        suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
-            converted to a list.
+        model: the model; or an object with the method `score`, as a class of your own has it in a Python file.
+        suites: the suites, or names as in `read_suites`. They are iterated over twice, so that files can be read one at a
+            time; an iterator is converted to a list.
         folder: the run directory; None for a run in memory, as in `evaluate`.
         measures: measures that replace the predictions of the suites, as objects or as text.
         limit: the maximum number of items per suite, drawn at random; the run records it.
@@ -106,10 +111,11 @@ def run_suites(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    refuse_no_model(model)
-    task = task_of(measures or (), align)
-    sample = drawn(task, model, suites, limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress)
-    return execute(task, model, sample, folder, cache=cache, progress=progress, command=command)
+    asked, task = as_language_model(model), task_of(measures or (), align)
+    sample = drawn(
+        task, asked, suites_of(suites), limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress
+    )
+    return execute(task, asked, sample, folder, cache=cache, progress=progress, command=command)
 
 
 def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
@@ -203,10 +209,11 @@ def sizes_after(pilots: Iterable[Run], stop_at: float, progress: Progress | None
     return sizes
 
 
+@public
 def fill(
-    model: LanguageModel,
-    suites: Iterable[Suite],
-    words: WordList | str,
+    model: LanguageModel | OwnModel,
+    suites: Suites,
+    words: WordList | str | Path,
     folder: str | Path | None = None,
     *,
     limit: int | None = None,
@@ -221,9 +228,9 @@ def fill(
     """Evaluate a model by TSE, EW and MW (Newman et al. 2021), or resume the run that the folder already contains.
 
     Arguments:
-        model: the model.
-        suites: the suites. They are iterated over twice; an iterator is converted to a list. `tasks.gaps.context` explains
-            which items have a context.
+        model: the model, as in `evaluate`.
+        suites: the suites, or names as in `read_suites`. They are iterated over twice; an iterator is converted to a list.
+            `tasks.gaps.context` explains which items have a context.
         words: the word list, or the name of a bundled list (`verbs`) or a file.
         folder: the run directory; None for a run in memory.
         limit: the maximum number of items per suite, drawn at random; the run records it.
@@ -243,7 +250,7 @@ def fill(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    refuse_no_model(model)
-    word_list = read(words) if isinstance(words, str) else words
+    word_list = words if isinstance(words, WordList) else read(words)
     task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared)
-    return execute(task, model, Sampled(suites, limit, seed), folder, progress=progress, command=command)
+    sample = Sampled(suites_of(suites), limit, seed)
+    return execute(task, as_language_model(model), sample, folder, progress=progress, command=command)

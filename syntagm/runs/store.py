@@ -1,18 +1,20 @@
 """Runs and the reading of run directories (`runs.files`). Reading a run never loads a model."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from syntagm.answers import Surprisals
-from syntagm.errors import RunError
+from syntagm.arguments import public
+from syntagm.display import shown
+from syntagm.errors import RunError, UsageError
 from syntagm.io.number import counted
 from syntagm.io.order import natural
 from syntagm.progress import Progress
@@ -31,6 +33,10 @@ REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "b
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
 
 
+_CURE = "Use syntagm.evaluate(model, suites), or syntagm.open_run(folder)."
+
+
+@public(cure=_CURE)
 class Run:
     """A run, finished or not, in a run directory (`open_run`) or in memory.
 
@@ -51,6 +57,8 @@ class Run:
     ) -> None:
         self.folder, self.record, self._ledger = folder, record, ledger
         self._in_memory, self._files = tables or {}, files or {}
+        if missing := {"model", "task", "options", "suites", "status"} - record.keys():
+            raise UsageError("Run, record", f"no {min(missing)!r}", "the record of a run", _CURE)
         self.model: str = record["model"]["name"]
         self.name: str = record["model"].get("label") or self.model
         self.task: type[Task[Any]] = TASKS[record["task"]]
@@ -82,6 +90,10 @@ class Run:
         Raises:
             RunError: the file is missing, damaged or edited.
         """
+        if name not in (known := self._files if self.folder is None else self.record["files"]):
+            raise RunError(
+                self.place, f"no file {name!r}", "one of " + ", ".join(known) if known else "a run with files"
+            )
         if self.folder is None:
             return self._files[name]
         path, cure = self.folder / name, "Repeat the command that made the run to restore the file."
@@ -93,12 +105,13 @@ class Run:
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
         suites = counted(len(self.suites), "suite")
-        return f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>"
+        return shown(f"<Run of {self.model} on {suites}, {self.task.name}{state}: {self.place}>")
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("suite", "items", "predictions"))
         rows = "".join(
-            f"<tr><td>{escape(suite.name)}</td><td>{suite.items}</td><td>{escape(', '.join(suite.predictions))}</td></tr>"
+            f"<tr><td>{escape(shown(suite.name))}</td><td>{suite.items}</td>"
+            f"<td>{escape(shown(', '.join(suite.predictions)))}</td></tr>"
             for suite in self.suites
         )
         return (
@@ -197,6 +210,8 @@ class Run:
             ending: the suffix of the table's files, a key of `tables`.
             suite: the name of the suite; None for all.
         """
+        if ending not in self.tables:
+            raise UsageError(f"Run.table, {ending!r}", "no such table", "one of " + ", ".join(self.tables))
         if suite is None:
             parts = [self.table(ending, record.name) for record in self.suites]
             return pl.concat([pl.DataFrame(schema=self.tables[ending]), *parts])
@@ -324,6 +339,7 @@ def run_folders(folder: str | Path) -> list[Path]:
     return sorted(inside, key=lambda path: natural(path.name)) or [folder]
 
 
+@public
 def open_run(folder: str | Path) -> Run:
     """Open a run directory for reading.
 
@@ -337,3 +353,20 @@ def open_run(folder: str | Path) -> Run:
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
     return Run(folder, record, read_ledger(folder, record))
+
+
+# One run or several, each as an object or as its run directory; a folder of several runs stands for all of them.
+Runs: TypeAlias = Run | str | Path | Sequence[Run | str | Path]
+
+
+def run_of(run: Run | str | Path) -> Run:
+    """Return a run, which may be given as its run directory."""
+    return run if isinstance(run, Run) else open_run(run)
+
+
+def runs_of(runs: Runs) -> list[Run]:
+    """Return runs, of which some are given as run directories or as folders of run directories."""
+    parts = [runs] if isinstance(runs, Run | str | Path) else runs
+    return [
+        run for part in parts for run in ([part] if isinstance(part, Run) else map(open_run, run_folders(Path(part))))
+    ]

@@ -18,6 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.progress import Progress
 
@@ -31,6 +32,7 @@ Draws = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
+@public
 class Resampling:
     """Which units are random, and how to resample.
 

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.answers import Surprisals
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
@@ -110,6 +111,7 @@ def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
     return {"tokens": chosen}
 
 
+@public
 def perplexity(
     model: LanguageModel, texts: Iterable[str], ends: bool = True, done: Callable[[int], None] | None = None
 ) -> Perplexity:

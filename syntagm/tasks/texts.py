@@ -1,6 +1,6 @@
 """Surprisals of texts as tables, with a row per token or per word.
 
-A file has one text per line, or is a single document. `tasks.spans` makes the rows of a text.
+A text or a file has one text per line, or is a single document. `tasks.spans` makes the rows of a text.
 
 >>> from syntagm.models.names import load
 >>> score_text(load("toy"), "The dog barks\\nThe cat sleeps", by="word").select("text", "start", "word", "bits", "context")
@@ -22,20 +22,22 @@ shape: (6, 5)
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.answers import InContext
+from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.io import lines, utf8
-from syntagm.models.contract import LanguageModel, refuse_no_model
+from syntagm.models.contract import LanguageModel
+from syntagm.models.in_memory import OwnModel, as_language_model
 from syntagm.progress import Progress
 from syntagm.tasks.spans import Ints, Punctuation, Spans, tokens, words
 
@@ -123,9 +125,10 @@ def _plural(noun: str, number: int) -> str:
 _NUMBERS = [field.name for field in fields(Count) if field.name != "example"]
 
 
+@public
 def score_text(
-    model: LanguageModel,
-    text: str | Path,
+    model: LanguageModel | OwnModel,
+    text: str | Path | Sequence[str],
     *,
     by: By = "token",
     context: Context = "lines",
@@ -134,12 +137,13 @@ def score_text(
     line_ends: LineEnds = "space",
     progress: Progress | None = None,
 ) -> pl.DataFrame:
-    """Compute the surprisal of each token or word of a text or of a file.
+    """Compute the surprisal of each token or word of a text, of several texts or of a file.
 
     Arguments:
-        model: the model.
-        text: a text as `str`, or a file as `pathlib.Path`: UTF-8, gzipped or not. Blank lines are skipped, and spaces and
-            tabs around a line are not scored.
+        model: the model; or an object with the method `score`, as a class of your own has it in a Python file.
+        text: a text as `str`, whose lines are separate texts; a list of texts; or a file as `pathlib.Path`: UTF-8, gzipped
+            or not. A text is scored as it stands, blanks at its ends included. Blank lines are skipped, and spaces and tabs
+            around the lines of a file, or of a document whose line ends are read as spaces, are not scored.
         by: "token" for a row per token, or "word" for a row per word.
         context: whether each line is a separate text ("lines"), or all lines are one "document".
         stride: the minimum number of context tokens in the windows after the first, for a text that is longer than the
@@ -150,9 +154,10 @@ def score_text(
         progress: receives the number of characters scored so far, and warnings.
 
     Returns:
-        The columns `text` (from 0), `line` (in the file, from 1), `index` (of the token or word in its text, from 0), `start`
-        and `end` (in characters of the text), `token` or `word`, `bits`, `known` (whether it is in the model's vocabulary)
-        and `context` (the number of tokens of the text that the model saw; for a word, when scoring its first token).
+        The columns `text` (from 0), `line` (in the text, the list or the file, from 1), `index` (of the token or word in its
+        text, from 0), `start` and `end` (in characters of the text), `token` or `word`, `bits`, `known` (whether it is in
+        the model's vocabulary) and `context` (the number of tokens of the text that the model saw; for a word, when scoring
+        its first token).
         `bits` is nan for the first token of a text under `bos=no`; a warning is given if other bits are missing.
 
     Raises:
@@ -161,22 +166,14 @@ def score_text(
         ModelError: the model can't score a text, or is a recording.
         Interrupted: `progress` requested a stop.
     """
-    refuse_no_model(model)
-    for name, value, values in (
-        ("by", by, get_args(By)),
-        ("context", context, get_args(Context)),
-        ("punctuation", punctuation, get_args(Punctuation)),
-        ("line_ends", line_ends, get_args(LineEnds)),
-    ):
-        if value not in values:
-            raise UsageError(name, repr(value), "one of " + ", ".join(map(repr, values)))
-    if not isinstance(text, str | Path):
-        raise UsageError("text", f"a {type(text).__name__}", "a text as str, or a file as pathlib.Path")
-    progress = progress or Progress()
-    if isinstance(text, str):
-        refuse_file_name(text, "A text or a file? Pass a pathlib.Path to score the file.")
-    numbered = lines.read(text) if isinstance(text, Path) else utf8.lines(text)
-    texts = list(divide(numbered, context, line_ends, str(text) if isinstance(text, Path) else "text"))
+    model, progress = as_language_model(model), progress or Progress()
+    if isinstance(text, Path):
+        texts = list(divide(lines.read(text), context, line_ends, str(text)))
+    else:
+        for each in [text] if isinstance(text, str) else text:
+            refuse_file_name(each, "A text or a file? Pass a pathlib.Path to score the file.")
+        numbered = utf8.lines(text) if isinstance(text, str) else enumerate(text, 1)
+        texts = list(divide(numbered, context, line_ends, "text", surrounding=""))
     progress.planned(sum(len(part.text) for part in texts), 0, 1)
     total, parts = Count(), [empty(by)]
     for frame, count in tables(model, texts, by, stride, punctuation, lambda done: progress.answered("", done)):
@@ -185,7 +182,7 @@ def score_text(
     for note in total.notes(model, by):
         progress.warned(note)
     for problem in total.problems(by):
-        warnings.warn(problem, stacklevel=2)
+        warnings.warn(problem, stacklevel=3)
     return pl.concat(parts)
 
 
@@ -199,13 +196,20 @@ def refuse_file_name(text: str, cure: str) -> None:
         raise UsageError(f"text {text!r}", "a text that looks like the name of a file", "a text", cure)
 
 
-def divide(numbered: Iterable[tuple[int, str]], context: Context, line_ends: LineEnds, place: str) -> Iterator[Text]:
+def divide(
+    numbered: Iterable[tuple[int, str]],
+    context: Context,
+    line_ends: LineEnds,
+    place: str,
+    surrounding: str = _SURROUNDING,
+) -> Iterator[Text]:
     """Divide lines into texts: each line that is not blank, or all of them as one document.
 
     Arguments:
         numbered: the lines with their numbers.
         context, line_ends: as for `score_text`.
         place: the file, for messages.
+        surrounding: the characters that are removed at the ends of lines that are separate texts.
 
     Raises:
         InputError: there is only white space.
@@ -220,7 +224,9 @@ def divide(numbered: Iterable[tuple[int, str]], context: Context, line_ends: Lin
     empty = True
     kept: list[tuple[int, str]] = []
     for number, line in numbered:
-        content = line if (context, line_ends) == ("document", "keep") else line.strip(_SURROUNDING)
+        content = (
+            line.strip(surrounding) if context == "lines" else line if line_ends == "keep" else line.strip(_SURROUNDING)
+        )
         blank = not content or content.isspace()
         empty = empty and blank
         if context == "document":

@@ -6,17 +6,20 @@ A view is a module, or a package if it is long. It offers `make_table(runs, **op
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal
 
+from syntagm.arguments import OptionValue, public, spelled
+from syntagm.display import shown
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
-    from syntagm.runs.store import Run
+    from syntagm.runs.store import Runs
     from syntagm.stats.bootstrap import Resampling
 
 Kind = Literal["table", "figure"]
@@ -24,12 +27,15 @@ MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table
 _DECLARED: dict[Kind, Literal["COLUMNS", "SCHEMA"]] = {"table": "COLUMNS", "figure": "SCHEMA"}
 
 
-def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object) -> "Table":
+@public
+def table(
+    name: str, runs: "Runs", resampling: "Resampling | None" = None, **options: OptionValue | Path | Sequence[str]
+) -> "Table":
     """Make a table of runs; `syntagm table --list` lists the available tables.
 
     Arguments:
         name: the name of the table.
-        runs: one run, or several.
+        runs: one run, or several; or their run directories.
         resampling: which units are random in its intervals, and how bootstraps draw.
         options: options of the table, as on the command line or as Python values: `wide=True`, `series=("a", "b")`.
 
@@ -46,8 +52,9 @@ def table(name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None
     return result
 
 
+@public
 def figure(
-    name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None" = None, **options: object
+    name: str, runs: "Runs", resampling: "Resampling | None" = None, **options: OptionValue | Path | Sequence[str]
 ) -> "Figure":
     """Draw a figure of runs; `syntagm figure --list` lists the available figures.
 
@@ -62,18 +69,16 @@ def figure(
     return result
 
 
-def _make(
-    kind: Kind, name: str, runs: "Run | Sequence[Run]", resampling: "Resampling | None", options: dict[str, object]
-) -> Any:
+def _make(kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", options: Mapping[str, object]) -> Any:
     from syntagm.runs.several import different_content
-    from syntagm.runs.store import Run
+    from syntagm.runs.store import runs_of
     from syntagm.stats import bootstrap
-    from syntagm.views.options import call, spelled
+    from syntagm.views.options import call
 
-    run_list = [runs] if isinstance(runs, Run) else list(runs)
+    run_list = runs_of(runs)
     texts = {key: spelled(value) for key, value in options.items()}
     if different := different_content(run_list):
-        warnings.warn(different, stacklevel=3)
+        warnings.warn(shown(different), stacklevel=4)
     with bootstrap.using(resampling):
         return call(find(kind, name), run_list, texts, f"{kind} {name}")
 

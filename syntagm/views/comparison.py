@@ -7,19 +7,21 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from syntagm.arguments import public
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Listing, Table
 from syntagm.drawing.text import or_none, spoken
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import different_content, listed, named
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, run_of
 from syntagm.stats import interval, paired
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL
@@ -41,6 +43,7 @@ SCHEMA: dict[str, Any] = {
     "A": pl.String, "B": pl.String, "suite": pl.String, "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "p Holm": pl.Float64, "better": pl.String,
 }  # fmt: skip
+TITLE = "Paired comparison"
 WIDTH = 420
 NOTES = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
@@ -57,6 +60,7 @@ class Pairing:
     """The comparison of two runs, a and b.
 
     Arguments:
+        names: the names of the models of a and b.
         suites: the comparison of each suite.
         overall: the unweighted mean over suites.
         discordant: the items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty
@@ -65,17 +69,34 @@ class Pairing:
         warnings: one sentence for each reason why the runs are not comparable at all; see `views.gaps.comparability`.
     """
 
-    suites: list[Comparison]
+    names: tuple[str, ...]
+    suites: Listing[Comparison]
     overall: Comparison
     discordant: pl.DataFrame
     skipped: list[str]
     warnings: list[str]
 
+    def table(self) -> Table:
+        """Return the comparisons as a table."""
+        notes = (*_letters(self.names), *(f"Skipped: {reason}." for reason in self.skipped))
+        rows = tuple(_rows(self.suites, self.overall))
+        return Table(TITLE, COLUMNS[2:], rows, notes=notes, warnings=tuple(self.warnings), narrow=NARROW)
 
-def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling | None = None) -> Pairing:
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+@public
+def compare(
+    first: Run | str | Path, second: Run | str | Path, rule: str = "first", resampling: Resampling | None = None
+) -> Pairing:
     """Compare two runs on the suites that both have with the same content.
 
     Arguments:
+        first, second: the runs, or their run directories.
         rule: "first" (prediction), "all" (predictions), or the name of a measure; see `stats.score`.
         resampling: which units are random; see `stats.bootstrap.Resampling`.
 
@@ -83,6 +104,7 @@ def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling
         RunError: the runs have no suite with the same content in common.
         UsageError: none of these suites has the measure.
     """
+    first, second = run_of(first), run_of(second)
     pairs, skipped = pairs_of(first, second, rule)
     tolerances = first.tolerance, second.tolerance
     kind = shared_kind([first, second], rule)
@@ -91,7 +113,8 @@ def compare(first: Run, second: Run, rule: str = "first", resampling: Resampling
         suites = paired.by_suite(pairs, kind, tolerances, True)
         overall = paired.over_suites(pairs, kind, tolerances, True)
     return Pairing(
-        suites,
+        tuple(name for name, _ in named([first, second])),
+        Listing(suites, lambda comparisons: Table(TITLE, COLUMNS[2:], tuple(_rows(comparisons)))),
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
@@ -250,7 +273,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         RunError: two runs have no suite in common.
     """
     found, skipped = pairs_of_runs(runs, measure, "comparison")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair)]
+    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(*_compared(pair))]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
         for pair in found
@@ -261,7 +284,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
     notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
-    return Table("Paired comparison", COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
+    return Table(TITLE, COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
 
 BETTER = ("B is better", "A is better", "no significant difference")
@@ -326,21 +349,25 @@ def _value(row: Mapping[str, Any]) -> dict[str, object]:
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a note that names A and B if there are only two models."""
-    return (
-        tuple(f"{letter}: {name}." for letter, (name, _) in zip("AB", named(runs), strict=True))
-        if len(runs) == 2
-        else ()
-    )
+    return _letters([name for name, _ in named(runs)]) if len(runs) == 2 else ()
 
 
-def _rows(pair: PairOfRuns) -> Iterator[tuple[Cell, ...]]:
-    comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
+def _letters(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{letter}: {name}." for letter, name in zip("AB", names, strict=True))
+
+
+def _compared(pair: PairOfRuns) -> tuple[list[Comparison], Comparison]:
+    compared = pair.pairs, pair.kind, pair.tolerances
+    return paired.by_suite(*compared), paired.over_suites(*compared)
+
+
+def _rows(comparisons: Sequence[Comparison], overall: Comparison | None = None) -> Iterator[tuple[Cell, ...]]:
     yield from (
         _row(comparison.group.suite, comparison, (comparison.p, comparison.holm, comparison.benjamini_hochberg))
         for comparison in comparisons
     )
-    overall = paired.over_suites(pair.pairs, pair.kind, pair.tolerances)
-    yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
+    if overall:
+        yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
 
 
 def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, ...]:

@@ -5,11 +5,12 @@ from math import isnan, nan
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
-from syntagm.drawing.text import or_none, short_names, shown
+from syntagm.drawing.text import or_none, short_names
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.runs.several import named, titles

@@ -11,12 +11,13 @@ from typing import Annotated, Literal
 import numpy as np
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
 from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import numbers, only, or_none, shown, spoken
+from syntagm.drawing.text import numbers, only, or_none, spoken
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import having, named, titles

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, shown, spoken
+from syntagm.drawing.text import numbers, spoken
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept, lemma_groups

@@ -7,7 +7,6 @@ models of a family have the same number of words (seeds), a ring and a band show
 for other suites and other models.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,16 +17,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, shown
+from syntagm.drawing.text import numbers
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
 from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.runs.training_study import trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
 from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
@@ -145,9 +146,11 @@ def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
 
     Raises:
         UsageError: the number of values differs from the number of runs.
+        RunError: a record was damaged or edited.
     """
     if not words:
-        return [_of_experiment(run) for run in runs]
+        records = (trained_on(run, "words") for run in runs)
+        return [record[0] if record else None for record in records]
     texts = [_in_digits(text.strip().replace("_", "")) for text in words.split(",")]
     if len(texts) != len(runs):
         raise UsageError("words", repr(words), f"{len(runs)} whole numbers, separated by commas, or - for unknown")
@@ -165,18 +168,6 @@ def _in_digits(text: str) -> str:
     except ValueError:
         return text
     return str(int(number)) if not text.isdecimal() and number.is_integer() and number <= LARGEST else text
-
-
-def _of_experiment(run: Run) -> int | None:
-    """Return the number of training words from the record of a controlled experiment; None if there is no record."""
-    if run.folder is None:
-        return None
-    path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
-    try:
-        words = json.loads(path.read_bytes())["training_words"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return words if isinstance(words, int) and words > 0 else None
 
 
 def draw_figure(

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import by_model
-from syntagm.drawing.text import shown
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.result import Kind

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import shown, spoken
+from syntagm.drawing.text import spoken
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, MeasureName
 from syntagm.runs.store import Run

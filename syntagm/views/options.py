@@ -35,10 +35,10 @@ class Named:
     names: Callable[[Sequence[Run]], Iterable[str]]
     also: tuple[str, ...] = ()
 
-    def refuse_unknown(self, name: str, value: str, runs: Sequence[Run]) -> None:
-        """Raise UsageError if no run has the name."""
+    def refuse_unknown(self, name: str, value: str, runs: Sequence[Run], optional: bool) -> None:
+        """Raise UsageError if no run has the name, or there is none although it is not optional."""
         known = list(dict.fromkeys([*self.names(runs), *self.also]))
-        if value and value not in known:
+        if value not in known and (value or not optional):
             expected = "one of " + ", ".join(known) if known else "suites that have one"
             raise UsageError(f"{name}=", f"{value!r}, which no suite has", expected)
 
@@ -123,19 +123,8 @@ def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str]
     # What the user gave is refused before a default.
     for option in sorted(known.values(), key=lambda option: option.name not in texts):
         if option.named:
-            option.named.refuse_unknown(option.name, texts.get(option.name, option.default), runs)
+            option.named.refuse_unknown(option.name, texts.get(option.name, option.default), runs, not option.default)
     return make(runs, **{name: known[name].read(text) for name, text in texts.items()})
-
-
-def spelled(value: object) -> str:
-    """Return the value of an option as a user would write it.
-
-    >>> spelled(True), spelled(("a", "b")), spelled(3)
-    ('yes', 'a,b', '3')
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _option(name: str, default: object, hint: Any) -> Option:

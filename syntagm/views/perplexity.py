@@ -5,11 +5,12 @@ from typing import Any
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, shown
+from syntagm.drawing.text import numbers
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,

@@ -13,10 +13,11 @@ from typing import Annotated
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
-from syntagm.drawing.text import only, shown
+from syntagm.drawing.text import only
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 from syntagm.io.number import counted

@@ -19,12 +19,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import beside, heading, pile
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, shown
+from syntagm.drawing.text import distinct
 from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having

@@ -9,11 +9,12 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, only, shown
+from syntagm.drawing.text import numbers, only
 from syntagm.errors import InputError, UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import named

@@ -7,7 +7,8 @@ import pytest
 
 from syntagm.cli import main
 
-ESCAPES = "\x1b]0;pwned\x07\x1b[2J\x9b31m"
+# Commands of a terminal, and characters that turn the direction of text or hide it.
+ESCAPES = "\x1b]0;pwned\x07\x1b[2J\x9b31m\u202e\u2066\u200b"
 
 
 @pytest.fixture

@@ -413,7 +413,11 @@ class TestSmallFormats:
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\na,b,c,\n", "line 2, Target2: an empty cell"),
             ("a.csv?format=ewok", "Context1,Context2,Target1\na,b,c\n", "line 2, Target2: an empty cell"),
             ("a.csv?format=ewok", "Context1,Context2,Target1,Target2\n", "no items"),
-            ("a.csv?format=ewok", "Context1,Context2,Target1,Target2,Domain\na,b,c,d,\n", "line 2, Domain: an empty cell"),
+            (
+                "a.csv?format=ewok",
+                "Context1,Context2,Target1,Target2,Domain\na,b,c,d,\n",
+                "line 2, Domain: an empty cell",
+            ),
         ],
     )
     def test_refusals(self, tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -15,6 +15,7 @@ from syntagm.papers.experiment import record as _record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.progress import Progress
+from syntagm.runs.training_study import PERPLEXITY
 
 SUITE = """sentence_good,sentence_bad
 {} bark.,{} barks.
@@ -164,10 +165,10 @@ def test_a_perplexity_of_another_model_or_experiment_is_refused(place: Path) -> 
     [(found, _)] = measured.finished(out)
     path = out / "perplexity" / "ngram-xs.json"
     for changes in ({"size": "xl"}, {"requested_words": 41}):
-        measured.PERPLEXITY.write(path, found | changes)
+        PERPLEXITY.write(path, found | changes)
         with pytest.raises(RunError, match="a model that is not in the experiment"):
             list(measured.finished(out))
-    measured.PERPLEXITY.write(path, found)
+    PERPLEXITY.write(path, found)
     path.rename(path.with_name("ngram-sm.json"))
     with pytest.raises(RunError, match=r"ngram-sm\.json: the perplexity of ngram-xs; expected that of ngram-sm"):
         list(measured.finished(out))

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import altair
 import pytest
-from toy_runs import toy_run
+from toy_runs import toy_run, training_record
 
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
@@ -163,14 +163,18 @@ def test_several_models_and_sizes_have_learning_curves(run: Run, tmp_path: Path)
 def test_sizes_are_found_in_the_folder_of_an_experiment(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "runs" / "toy-S", agreement(PLAIN, "dog"))
     assert learning_curve.training_words([run]) == [None]
-    (tmp_path / "perplexity").mkdir()
-    (tmp_path / "perplexity" / "toy-S.json").write_text(json.dumps({"training_words": 1000}))
+    path = training_record(tmp_path / "runs" / "toy-S", 1000)
     assert learning_curve.training_words([run]) == [1000]
     assert learning_curve.training_words([run], "12_000") == [12000]
     assert learning_curve.training_words([run, run, run], "1e6,2.5e3,-") == [1_000_000, 2500, None]
     for odd in ("1.5", "1e400", "-1e3", "nan", "1e13"):
         with pytest.raises(UsageError, match="whole number"):
             learning_curve.training_words([run], odd)
+    # A record that was edited, or that somebody else wrote, is refused.
+    for content in (path.read_text().replace("1000", "9000"), json.dumps({"training_words": 1000}), "", "[1]"):
+        path.write_text(content)
+        with pytest.raises(RunError, match=r"toy-S\.json"):
+            learning_curve.training_words([run])
 
 
 def test_one_item_undefined_items_and_ties_are_said(tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 """Surprisals of texts as tables: rows of tokens and of words, what has no bits, and why."""
 
 import gzip
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from masked_for_tests import masked, word_pieces
 from models_for_tests import TEXT, byte_level, causal, lstm, transformer
 
 import syntagm as sg
 from syntagm.answers import Surprisals
+from syntagm.cli import main
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
@@ -153,6 +156,42 @@ def test_the_end_symbol_has_a_row_without_characters() -> None:
     assert frame["bits"].to_list() == sg.score_text(sg.load_model("toy?eos=yes"), "the dog barks")["bits"].to_list()
 
 
+@pytest.mark.parametrize("text", [" The dog", "  The dog ", "\tThe dog", "The dog \t", " The dog\n  The cats\n"])
+@pytest.mark.parametrize("name", ["toy", "causal", "masked"])
+def test_blanks_around_a_text_are_scored(name: str, text: str) -> None:
+    models = {"causal": lambda: causal("gpt2"), "masked": lambda: masked("bert", word_pieces())}
+    model = models[name]() if name in models else sg.load_model(name)
+    frame = sg.score_text(model, text)
+    joined = frame.group_by("text", maintain_order=True).agg(pl.col("token").str.join(""))
+    assert joined["token"].to_list() == text.splitlines()
+    bits = [answer.bits.tolist() for answer in model.score(text.splitlines())]
+    assert frame["bits"].to_list() == pytest.approx([number for of_text in bits for number in of_text])
+
+
+def test_python_and_the_command_line_score_the_same_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    toy = sg.load_model("toy")
+    for text in (" The dog", "The dog  "):
+        assert main(["score", "toy", "--json", text]) == 0
+        shown = json.loads(capsys.readouterr().out)
+        frame = sg.score_text(toy, text)
+        assert [token["token"] for token in shown["tokens"]] == frame["token"].to_list()
+        assert [token["bits"] for token in shown["tokens"]] == frame["bits"].to_list()
+    # The blanks around the lines of a file are no part of its texts, on both sides.
+    (file := tmp_path / "texts.txt").write_text("  The dog \n")
+    assert main(["score", "toy", "--file", str(file), "-o", "-"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[5] == "The"
+    assert sg.score_text(toy, file)["token"].to_list() == ["The", " dog"]
+
+
+def test_a_list_of_texts_is_scored_text_by_text() -> None:
+    toy = sg.load_model("toy")
+    frame = sg.score_text(toy, ["The dog", "", " The cats"], by="word")
+    assert frame.select("text", "line", "word").rows() == [(0, 1, "The"), (0, 1, "dog"), (1, 3, "The"), (1, 3, "cats")]
+    assert sg.score_text(toy, (text for text in ("The dog", " The cats")), by="word")["bits"].to_list() == (
+        frame["bits"].to_list()
+    )
+
+
 def test_portions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = sg.score_text(sg.load_model("toy"), TEXT, by="word")
     monkeypatch.setattr("syntagm.tasks.texts.CHARACTERS", 100)
@@ -173,12 +212,14 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path) -> None:
         sg.score_text(toy, "the dog", punctuation="apart")
     with pytest.raises(sg.UsageError, match="boundary=word, whose words end only before white space"):
         sg.score_text(causal("gpt2", boundary="word"), "the dog", by="word", punctuation="apart")
-    with pytest.raises(sg.UsageError, match="a language model of this package"):
+    with pytest.raises(sg.UsageError, match=r"model: 'demo'; expected a LanguageModel.*syntagm\.load_model"):
         sg.score_text("demo", "the dog")  # type: ignore[arg-type]
-    with pytest.raises(sg.UsageError, match="text: a list; expected a text as str"):
-        sg.score_text(toy, ["the dog"])  # type: ignore[arg-type]
+    with pytest.raises(sg.UsageError, match="text, item 2: 3; expected text"):
+        sg.score_text(toy, ["the dog", 3])  # type: ignore[list-item]
+    with pytest.raises(sg.InputError, match="no text"):
+        sg.score_text(toy, [])
     for name in ("by", "context", "punctuation", "line_ends"):
-        with pytest.raises(sg.UsageError, match=f"{name}: 'words'; expected one of '"):
+        with pytest.raises(sg.UsageError, match=f"{name}: 'words'; expected '"):
             sg.score_text(toy, "the dog", **{name: "words"})  # type: ignore[arg-type]
 
 

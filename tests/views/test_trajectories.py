@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_runs import agreement, toy_run
+from toy_runs import agreement, toy_run, training_record
 
 from syntagm.cli import main
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, RunError, UsageError
+from syntagm.io import seal
 from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
@@ -216,16 +217,34 @@ def test_places_from_names_records_and_options(checkpoints: list[Run], tmp_path:
 
 
 def test_places_of_a_controlled_experiment_and_of_names_with_amounts(tmp_path: Path) -> None:
-    (tmp_path / "perplexity").mkdir()
-    (tmp_path / "perplexity" / "lstm-xs.json").write_text(json.dumps({"training_words": 1000, "family": "lstm"}))
     small = toy_run(tmp_path / "runs" / "lstm-xs", agreement())
+    path = training_record(tmp_path / "runs" / "lstm-xs", 1000)
     found = places([small])
     assert [(one.at, one.series) for one in found.points] == [(1000, "lstm")]
     assert found.title == "words of training text"
+    assert found.source == "from the records of the experiment"
+    path.write_text(json.dumps({"training_words": 1000, "family": "lstm"}))
+    with pytest.raises(RunError, match=r"lstm-xs\.json"):
+        places([small], "words")
     amounts = [toy_run(tmp_path / name, agreement(nouns=("dog",))) for name in ("model-chck_10M", "model-chck_1.5B")]
     found = places(amounts, "words")
     assert [(one.at, one.series) for one in found.points] == [(10e6, "model"), (1.5e9, "model")]
     assert found.source == "read from the names"
+
+
+def test_training_tokens_are_read_from_a_sealed_folder_only(tmp_path: Path) -> None:
+    run = toy_run(tmp_path / "runs" / "lstm-xs", agreement())
+    (model := tmp_path / "models" / "lstm-xs").mkdir(parents=True)
+    (model / "training.json").write_text(json.dumps({"training_tokens": 5000, "family": "lstm"}))
+    with pytest.raises(UsageError, match="x=tokens: unknown for lstm-xs"):
+        places([run], "tokens")
+    seal.write(model)
+    found = places([run], "tokens")
+    assert [(one.at, one.series) for one in found.points] == [(5000, "lstm")]
+    assert found.source == "from the records of the experiment"
+    (model / "training.json").write_text(json.dumps({"training_tokens": 9000, "family": "lstm"}))
+    with pytest.raises(RunError, match=r"training\.json: a file that was damaged or edited"):
+        places([run], "tokens")
 
 
 def test_the_place_0_needs_a_linear_scale(checkpoints: list[Run]) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,20 @@ class Start:
     batch: int = BATCH
 
 
+class Answering(Protocol):
+    """What answers requests; `Process` explains the methods."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it can be asked without introducing itself again."""
+
+    def ask(self, request: Mapping[str, Any], subject: str) -> dict[str, Any]:
+        """Return the answer to a request."""
+
+    def refused(self, found: str, expected: str, cure: str = "") -> ModelError:
+        """Return the error for an answer that is refused."""
+
+
 class ProgramModel(LanguageModel):
     """A model that asks a program; created by `load` of the families that start programs.
 
@@ -53,10 +67,13 @@ class ProgramModel(LanguageModel):
         place: the model's file, for messages.
         start: how the program is started.
         sources: hash of what the numbers depend on, as far as it is known here, such as the program's files.
+        process: what is asked instead of the program.
     """
 
-    def __init__(self, family: Family, place: str, start: Start, sources: str) -> None:
-        self._process = Process(start.command, start.folder, place, start.seconds)
+    def __init__(
+        self, family: Family, place: str, start: Start, sources: str, process: Answering | None = None
+    ) -> None:
+        self._process: Answering = process or Process(start.command, start.folder, place, start.seconds)
         self._batch, self._place = start.batch, place
         self._hello = {"do": "hello", "protocol": PROTOCOL, "options": dict(start.options)}
         about = self._introduced()

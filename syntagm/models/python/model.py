@@ -1,19 +1,20 @@
 """Language models that are classes in a Python file.
 
 `python:FILE.py` runs the file, if that is allowed, in a process of its own: it can neither stop Syntagm nor print among its
-output, and it is treated as any other program.
+output, and it is treated as any other program. An object of such a class that is already in memory answers where it is.
 """
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from syntagm.errors import ModelError
 from syntagm.models.program.answers import KEYS
 from syntagm.models.program.model import ProgramModel, Start, refuse_unless_allowed, sources
+from syntagm.models.python import serve
 from syntagm.models.python.family import FAMILY
-
-_SERVE = str(Path(__file__).with_name("serve.py"))
 
 
 def check(name: str, path: str, chosen: Mapping[str, str], allow_exec: bool = False) -> None:
@@ -36,4 +37,50 @@ def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
         digest = sources(Start([file.name], file.parent))
     except OSError as error:
         raise ModelError(place, f"the file can't be read ({error.strerror})", "a readable file") from None
-    return ProgramModel(FAMILY, place, Start([sys.executable, _SERVE, str(file), *KEYS], file.parent), digest)
+    return ProgramModel(FAMILY, place, Start([sys.executable, serve.__file__, str(file), *KEYS], file.parent), digest)
+
+
+def of_object(own: Any) -> ProgramModel:
+    """Return the model that an object in memory is. Its attributes and answers are those of the class in a file.
+
+    Nothing is known of what its numbers depend on besides the fingerprint that it states.
+
+    Raises:
+        ModelError: the object does not describe its model.
+    """
+    place = f"an object of the class {type(own).__name__}"
+    return ProgramModel(FAMILY, place, Start([], Path()), "in memory", _InMemory(own, place))
+
+
+class _InMemory:
+    """An object that is asked where it is; `Process` explains the methods."""
+
+    running = True
+
+    def __init__(self, own: Any, place: str) -> None:
+        self._own, self._place = own, place
+
+    def ask(self, request: Mapping[str, Any], subject: str) -> dict[str, Any]:
+        """Ask the object.
+
+        Raises:
+            ModelError: the object raised an exception, which is the cause of the error, or its answer is not made of lists,
+                numbers and texts.
+        """
+        try:
+            reply = serve.answer(self._own, request, KEYS)
+            # As between processes: arrays and tensors become lists.
+            plain: dict[str, Any] = json.loads(json.dumps(reply, default=serve.plain), parse_constant=_undefined)
+        except Exception as error:
+            raise self.refused(f"{type(error).__name__}: {error}", f"an answer to {subject}") from error
+        return plain
+
+    def refused(self, found: str, expected: str, cure: str = "") -> ModelError:
+        """Return the error for an answer that is refused."""
+        return ModelError(self._place, found, expected, cure)
+
+
+def _undefined(name: str) -> None:
+    """Read nan as None, which JSON has; refuse infinite numbers."""
+    if name != "NaN":
+        raise ValueError(f"an infinite number ({name})")

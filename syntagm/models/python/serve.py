@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ def main(file: str, keys: Sequence[str]) -> int:
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            answer = _answer(model, request, keys)
+            reply = answer(model, request, keys)
         except Exception as error:
             traceback.print_exc()
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps({"id": request["id"], **answer}, default=_plain), file=answers, flush=True)
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps({"id": request["id"], **reply}, default=plain), file=answers, flush=True)
     return 0
 
 
@@ -52,7 +52,12 @@ def _model(file: str) -> Any:
     return classes[0]()
 
 
-def _answer(model: Any, request: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+def answer(model: Any, request: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """Return what a model answers to a request.
+
+    Arguments:
+        keys: the attributes that describe the model.
+    """
     match request["do"]:
         case "hello":
             return {key: getattr(model, key) for key in keys if hasattr(model, key)}
@@ -63,7 +68,7 @@ def _answer(model: Any, request: dict[str, Any], keys: Sequence[str]) -> dict[st
     raise ValueError(f"no such request: {request['do']}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return the lists and numbers in an array or a tensor."""
     if hasattr(value, "tolist"):
         return value.tolist()

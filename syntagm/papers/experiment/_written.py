@@ -7,6 +7,7 @@ from syntagm.errors import SyntagmError
 from syntagm.io.integrity import Folder, Kind
 from syntagm.papers.experiment import measured, parts
 from syntagm.papers.experiment.design import part, record
+from syntagm.runs.training_study import PERPLEXITY
 
 
 def _faults(folder: Path) -> dict[Path, SyntagmError]:
@@ -28,7 +29,7 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def _renew(folder: Path) -> list[str]:
-    forms = {record(folder): measured.DESIGN, **dict.fromkeys(_perplexities(folder), measured.PERPLEXITY)}
+    forms = {record(folder): measured.DESIGN, **dict.fromkeys(_perplexities(folder), PERPLEXITY)}
     changed = []
     for path, form in forms.items():
         if renewed := form.renewed(path):

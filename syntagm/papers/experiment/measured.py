@@ -12,6 +12,7 @@ from syntagm.papers.experiment.design import Cell, Design
 from syntagm.runs import ledger
 from syntagm.runs.files import read_record
 from syntagm.runs.store import Run, open_run
+from syntagm.runs.training_study import PERPLEXITY
 from syntagm.training import record as training
 
 _TEXT: Shape = [{"name": str, "files": int, "bytes": int, "sha256": str}]
@@ -34,35 +35,6 @@ DESIGN = Form(
         "renewed?": RENEWED,
     },
     "Restore the file. If the change was intended, `syntagm seal {folder}` renews the seal.",
-)
-# perplexity/NAME.json. `requested_words` is the size of the subset in the design, `training_words` that of its text.
-PERPLEXITY = Form(
-    "the perplexity of a model of an experiment",
-    1,
-    {
-        "format": int,
-        "family": str,
-        "size": str,
-        "seed": int,
-        "sample?": int,
-        "requested_words": int,
-        "training_words": int,
-        "model": str,
-        "fingerprint": str,
-        "policies": {str: str},
-        "weights": str,
-        "words": int,
-        "unknown": int,
-        "undefined": int,
-        "bits": float,
-        "bits_per_word": float,
-        "perplexity": float,
-        "perplexity_known": float,
-        "bits_per_character": float,
-        "renewed?": RENEWED,
-    },
-    "Remove it; the command that made the experiment then computes it again. If the change was intended, `syntagm seal` "
-    "with the folder of the experiment renews the seal.",
 )
 
 

@@ -7,9 +7,10 @@ from syntagm.io import atomic
 from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
-from syntagm.papers.experiment.measured import PERPLEXITY, scored
+from syntagm.papers.experiment.measured import scored
 from syntagm.permissions import NONE
 from syntagm.progress import Progress
+from syntagm.runs.training_study import PERPLEXITY
 from syntagm.training import families
 from syntagm.training import record as training
 

@@ -370,7 +370,9 @@ def summary(judged: Sequence[Row]) -> str:
     counts = Counter(verdicts(judged).values())
     # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
     withdrawn = (
-        "; only with the withdrawn models" if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1 else ""
+        "; only with the withdrawn models"
+        if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1
+        else ""
     )
     if len(counts) == 1:
         return next(iter(counts)) + withdrawn

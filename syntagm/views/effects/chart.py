@@ -7,10 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
-from syntagm.drawing.text import distinct, only, shown, spoken
+from syntagm.drawing.text import distinct, only, spoken
 from syntagm.runs.store import Run
 from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, contrast, several
 

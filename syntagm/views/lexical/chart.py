@@ -8,11 +8,12 @@ from math import isnan, log10
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, dots, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, or_none, shown
+from syntagm.drawing.text import distinct, or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import shown, signed
+from syntagm.drawing.text import signed
 from syntagm.runs.store import Run
 from syntagm.views.options import Measure
 from syntagm.views.power import numbers

@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import polars as pl
 
+from syntagm.arguments import public
+from syntagm.drawing.table import Listing, Table, cells
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, run_of
 from syntagm.stats import score
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.chance import chance
@@ -18,24 +21,46 @@ from syntagm.tasks.task import SuiteRecord
 from syntagm.views.gaps import estimates as gap_estimates
 from syntagm.views.gaps import kept
 
+_NUMBERS = ("value", "low", "high", "n", "ties", "undefined")
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
 
 
-def estimates(run: Run, resampling: Resampling | None = None) -> list[Estimate]:
+@public(name="estimate")
+def estimates(run: Run | str | Path, resampling: Resampling | None = None) -> Listing[Estimate]:
     """Compute all accuracies, the score over all suites, and the score of each group of suites (`grouping`).
 
     The groups of the estimates differ. An accuracy has a suite and a measure, a score over suites has a rule, and a
     score over the suites with one value of a tag has a rule and a label.
 
     Arguments:
+        run: the run, or its run directory.
         resampling: which units are random; see `stats.bootstrap.Resampling`.
     """
+    run = run_of(run)
     results = run.results()
     with using(resampling):
         computed = [*_accuracies(run, results), *_scores(run, results, "first", "")]
         for tag in grouping([run]):
             computed += _scores(run, results, "first", tag)
-    return computed
+    return Listing(computed, tabulated)
+
+
+def tabulated(estimates: Sequence[Estimate]) -> Table:
+    """Return estimates as a table, without the columns that would be empty."""
+    groups = [estimate.group for estimate in estimates]
+    names = dict.fromkeys(name for group in groups for name, _ in (*group.labels, *group.counts))
+    about = ("model", "suite", "measure", "rule")
+    rows = [
+        {name: getattr(estimate.group, name) for name in about}
+        | dict(estimate.group.labels)
+        | dict(estimate.group.counts)
+        | dict(zip(_NUMBERS, cells(estimate), strict=True))
+        | {"method": estimate.method}
+        for estimate in estimates
+    ]
+    columns = [name for name in (*about, *names) if any(row.get(name, "") != "" for row in rows)]
+    columns += [*_NUMBERS, "method"]
+    return Table("Estimates", tuple(columns), tuple(tuple(row.get(name, "") for name in columns) for row in rows))
 
 
 def accuracies(run: Run, rule: str = "") -> list[Estimate]:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, or_none, shown, spoken
+from syntagm.drawing.text import distinct, or_none, spoken
 from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory

@@ -9,16 +9,15 @@ x=size      parameters, from names with 70m or 1.4b
 x=1e6,1e7   numbers in the order of the runs; or NAME=NUMBER pairs by folder or model, separated by commas
 """
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from syntagm.errors import UsageError
 from syntagm.runs.several import group_of, named
 from syntagm.runs.store import Run
+from syntagm.runs.training_study import trained_on
 
 UNITS = ("step", "words", "tokens", "size")
 TITLES = {
@@ -79,6 +78,7 @@ def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Plac
 
     Raises:
         UsageError: the position of a run is unknown, or the number of names differs from the number of runs.
+        RunError: a record of a training study was damaged or edited.
     """
     positions = _from_option(runs, x) if x and x not in UNITS else _from_runs(runs, x)
     labels = list(series) or [_with_group(run, label) for run, (_, label) in zip(runs, positions.places, strict=True)]
@@ -121,7 +121,7 @@ def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
         places = [_READERS[unit](run) for run in runs]
         known = [position for position in places if position is not None]
         if len(known) == len(runs):
-            recorded = all(_recorded(run, unit) is not None for run in runs)
+            recorded = unit in ("words", "tokens") and all(trained_on(run, unit) for run in runs)
             source = "from the records of the experiment" if recorded else "read from the names"
             return _Positions(known, TITLES[unit], source)
         unknown = unknown or next(run.label for run, position in zip(runs, places, strict=True) if position is None)
@@ -138,11 +138,11 @@ def _by_amount(run: Run) -> tuple[float, str] | None:
 
 
 def _by_words(run: Run) -> tuple[float, str] | None:
-    return _recorded(run, "words") or _by_amount(run)
+    return trained_on(run, "words") or _by_amount(run)
 
 
 def _by_tokens(run: Run) -> tuple[float, str] | None:
-    return _recorded(run, "tokens") or _by_amount(run)
+    return trained_on(run, "tokens") or _by_amount(run)
 
 
 _READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
@@ -170,30 +170,6 @@ def _with_group(run: Run, label: str) -> str:
     """Return the name of a series after that of its group, so that models of different groups stay apart."""
     group = group_of(run.name)
     return label if label.startswith(group) else f"{group}: {label}"
-
-
-def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
-    """Return the position and the model family from the records of a controlled experiment; None if there are no records."""
-    if run.folder is None:
-        return None
-    folder = run.folder.resolve()
-    beside = {
-        "words": ("training_words", folder.parent.parent / "perplexity" / f"{folder.name}.json"),
-        "tokens": ("training_tokens", folder.parent.parent / "models" / folder.name / "training.json"),
-    }
-    if unit not in beside:
-        return None
-    key, path = beside[unit]
-    record = _json(path)
-    value, family = record.get(key), record.get("family")
-    return (float(value), str(family)) if isinstance(value, int) and value > 0 and family else None
-
-
-def _json(path: Path) -> dict[str, object]:
-    try:
-        return dict(json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return {}
 
 
 def _without_digits(run: Run) -> str:

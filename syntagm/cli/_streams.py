@@ -1,0 +1,43 @@
+"""The standard streams of a command: people read what it prints, unless it is data."""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO, cast
+
+from syntagm.display import visible
+
+
+class _Visible:
+    """A stream on which each character that hides or reorders text is replaced by its code."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.stream.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def for_people() -> Iterator[None]:
+    """Print nothing that hides or reorders text, in a `with` block."""
+    out, err = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast(TextIO, _Visible(stream)) for stream in (out, err))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out, err
+
+
+def data() -> TextIO:
+    """Return standard output for data, such as CSV and JSON, which keep each character unless they go to a terminal."""
+    out = sys.stdout
+    return out.stream if isinstance(out, _Visible) and not out.isatty() else out

@@ -1,0 +1,66 @@
+"""What a training study has recorded beside a run: how much text the run's model was trained on.
+
+DIR/runs/NAME              a run directory
+DIR/perplexity/NAME.json   the perplexity of its model, with the number of training words; sealed itself
+DIR/models/NAME            the folder of its model, whose sealed `training.json` has the number of training tokens
+"""
+
+from syntagm.errors import RunError
+from syntagm.io import seal
+from syntagm.io.record import RENEWED, Form
+from syntagm.runs.store import Run
+from syntagm.training import record as training
+
+# perplexity/NAME.json. `requested_words` is the size of the subset in the design, `training_words` that of its text.
+PERPLEXITY = Form(
+    "the perplexity of a model of an experiment",
+    1,
+    {
+        "format": int,
+        "family": str,
+        "size": str,
+        "seed": int,
+        "sample?": int,
+        "requested_words": int,
+        "training_words": int,
+        "model": str,
+        "fingerprint": str,
+        "policies": {str: str},
+        "weights": str,
+        "words": int,
+        "unknown": int,
+        "undefined": int,
+        "bits": float,
+        "bits_per_word": float,
+        "perplexity": float,
+        "perplexity_known": float,
+        "bits_per_character": float,
+        "renewed?": RENEWED,
+    },
+    "Remove it; the command that made the experiment then computes it again. If the change was intended, `syntagm seal` "
+    "with the folder of the experiment renews the seal.",
+)
+
+
+def trained_on(run: Run, unit: str) -> tuple[int, str] | None:
+    """Return the size of the text that a run's model was trained on, and its family; None if there is no record of it.
+
+    A `training.json` in a folder without a seal is not a record of a training study.
+
+    Arguments:
+        unit: "words" or "tokens".
+
+    Raises:
+        RunError: the record was damaged or edited.
+    """
+    if run.folder is None:
+        return None
+    name, study = run.folder.resolve().name, run.folder.resolve().parent.parent
+    if unit == "words":
+        path = study / "perplexity" / f"{name}.json"
+        record = PERPLEXITY.read(path) if path.exists() else {}
+    else:
+        model = study / "models" / name
+        record = (training.finished(model) or {}) if seal.verify_file(model, training.FILE, RunError) else {}
+    size, family = record.get(f"training_{unit}"), record.get("family")
+    return (size, str(family)) if isinstance(size, int) and size > 0 and family else None
