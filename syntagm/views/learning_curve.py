@@ -24,6 +24,7 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import numbers, shown
 from syntagm.errors import UsageError
+from syntagm.io import regular
 from syntagm.io.number import LARGEST, counted, whole
 from syntagm.result import Kind
 from syntagm.runs.several import named
@@ -173,7 +174,7 @@ def _of_experiment(run: Run) -> int | None:
         return None
     path = run.folder.resolve().parent.parent / "perplexity" / f"{run.folder.resolve().name}.json"
     try:
-        words = json.loads(path.read_bytes())["training_words"]
+        words = json.loads(regular.content(path))["training_words"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return words if isinstance(words, int) and words > 0 else None

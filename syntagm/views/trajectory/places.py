@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated
 
 from syntagm.errors import UsageError
+from syntagm.io import regular
 from syntagm.runs.several import group_of, named
 from syntagm.runs.store import Run
 
@@ -191,7 +192,7 @@ def _recorded(run: Run, unit: str) -> tuple[float, str] | None:
 
 def _json(path: Path) -> dict[str, object]:
     try:
-        return dict(json.loads(path.read_bytes()))
+        return dict(json.loads(regular.content(path)))
     except (OSError, ValueError, TypeError):
         return {}
 
