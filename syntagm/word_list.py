@@ -189,7 +189,7 @@ def read(name: str | Path) -> WordList:
         if faults:
             raise no_options
         return _own(path, _rows(_LEXICON / f"{path}.csv"))
-    if not Path(path).is_file():
+    if not Path(path).exists():
         raise UsageError(f"word list {path}", "no such file", "a file, or one of " + ", ".join(bundled()))
     rows = _rows(Path(path))
     if not rows:

@@ -18,7 +18,7 @@ import numpy as np
 
 from syntagm.checkpoints import Array, Kind, Model, renumbered
 from syntagm.errors import InputError
-from syntagm.io import utf8
+from syntagm.io import regular, utf8
 
 _END, _UNKNOWN = "</S>", "<UNK>"
 _NO_WORD = b"!!!MAXTERMID"
@@ -39,7 +39,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
         raise InputError(str(vocabulary), "fewer than 5 bytes that no word contains", "bytes that can be symbols")
     try:
         # NumPy leaves a file open that is no archive.
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        with regular.opened(file) as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise InputError(str(file), f"can't be read ({error!s:.200})", "an .npz archive of NumPy arrays") from None

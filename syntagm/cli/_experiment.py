@@ -9,6 +9,7 @@ from syntagm.cli._lines import Lines
 from syntagm.cli._saving import write
 from syntagm.drawing.text import shown_duration
 from syntagm.errors import UsageError
+from syntagm.io import utf8
 from syntagm.papers.experiment import hyperparameters
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
     experiment.carry_out(design, Lines())
     # The folder holds an experiment.json, so all its files are ours.
     write(experiment.outputs(design.folder), design.folder, force=True)
-    print((design.folder / "results.md").read_text(encoding="utf-8"))
+    print(utf8.read(design.folder / "results.md"))
     print(f"results: {design.folder / 'results.csv'}")
     return 0
 

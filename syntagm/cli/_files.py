@@ -6,6 +6,7 @@ Commands replace only files that Syntagm wrote, unless --force is given.
 import argparse
 import contextlib
 import filecmp
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from re import Pattern
 
 from syntagm.display import shown_lines
 from syntagm.errors import RunError, SyntagmError, UsageError
-from syntagm.io import csv
+from syntagm.io import csv, regular
 from syntagm.io.number import counted
 
 _SEARCHED = 1 << 16
@@ -33,16 +34,33 @@ def add_output(parser: argparse._ActionsContainer, metavar: str, help: str, requ
 
 
 def file(text: str) -> Path:
-    """Return the path of a file to write; `-` is returned unchanged.
+    """Return the path of a file to write, of a link that of the file behind it; `-` is returned unchanged.
 
     Raises:
         UsageError: the path is empty.
-        RunError: the folder doesn't exist or can't be written.
+        RunError: the folder doesn't exist or can't be written, or a link leads to something else than a file.
     """
     path = _path(text)
-    if text != "-":
-        _try(path, path.parent)
+    if text == "-":
+        return path
+    path = behind(path)
+    _try(path, path.parent)
     return path
+
+
+def behind(path: Path) -> Path:
+    """Return the file behind a link; any other path is returned unchanged.
+
+    Writing replaces links (`io.atomic`), but a link that the user names stands for its file.
+
+    Raises:
+        RunError: the link leads to a folder, a device or a pipe.
+    """
+    if not os.path.islink(path):
+        return path
+    if path.exists() and not path.is_file():
+        raise RunError(str(path), "a link to something else than a file", "the name of a file", "Choose another name.")
+    return path.resolve()
 
 
 def folder(text: str) -> Path:
@@ -125,7 +143,7 @@ def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
     """
     if force or not path.is_file():
         return
-    with open(path, "rb") as file:
+    with regular.opened(path) as file:
         head = file.read(_SEARCHED)
         size = file.seek(0, 2)
         file.seek(max(0, size - _SEARCHED))
@@ -192,7 +210,7 @@ def spare_set(
         return
     for ending in set(endings) - {"csv"}:
         path = stem.with_name(f"{stem.name}.{ending}")
-        if path.exists() and not (ending in marks and marks[ending].match(path.read_bytes())):
+        if path.exists() and not (ending in marks and marks[ending].match(regular.content(path))):
             found = "that syntagm did not write" if numbers.exists() else f"without {numbers.name} next to it"
             raise UsageError(str(path), f"a file {found}", "a new name", CURE)
 
@@ -201,5 +219,5 @@ def _header(path: Path) -> bytes:
     """Return the first line of a file; empty if there is no such file."""
     if not path.is_file():
         return b""
-    with open(path, "rb") as file:
+    with regular.opened(path) as file:
         return file.readline(_SEARCHED)

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
 
-    target: Path = args.target
+    target = _files.behind(args.target)
     if not target.parent.is_dir():
         raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
     files = expand([args.source])

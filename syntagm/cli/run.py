@@ -179,20 +179,22 @@ def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) ->
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
             several models are given and DIR is itself a run directory, or one is given and DIR has run directories in it.
     """
+    from syntagm.io import atomic
     from syntagm.models import sweeps
+    from syntagm.runs.files import has_run
 
     names, models, output = arguments.name, arguments.models, arguments.output
     if names and len(names) != len(models):
         count = f"{len(names)} for {counted(len(models), 'model')}"
         raise UsageError("--name", count, "one for each model, in order, or none")
     if arguments.alone:
-        if not (output / "run.json").exists() and (inside := sorted(output.glob("*/run.json"))):
+        if not has_run(output) and (inside := [path for path in sorted(output.glob("*")) if has_run(path)]):
             cure = f"Choose another folder, such as {output / _folder_name((names or [sweeps.part(*found[0])])[0])}."
             raise UsageError(
-                f"-o {output}", f"a folder of runs, such as {inside[0].parent.name}", "a folder for one run", cure
+                f"-o {output}", f"a folder of runs, such as {inside[0].name}", "a folder for one run", cure
             )
         return [output]
-    if (output / "run.json").exists():
+    if has_run(output):
         cure = "Choose another folder for several models: each gets a folder in it."
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
     if not names and (twice := _repeated(models)):
@@ -204,7 +206,7 @@ def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) ->
         labels = [_folder_name(model) for model in models]
     if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
-    return [output / label for label in labels]
+    return [atomic.inside(output, label) for label in labels]
 
 
 def _repeated(names: Sequence[str]) -> str | None:

@@ -118,11 +118,13 @@ def _weights(folder: Path) -> str:
     import torch
     from safetensors.torch import load_file, save_file
 
+    from syntagm.io import regular
+
     generator = torch.Generator().manual_seed(1)
     types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
     tensors = {str(kind): torch.randn(64, 65, generator=generator).to(kind) for kind in types}
     save_file(tensors, folder / "weights.safetensors")
-    stored = load_file(folder / "weights.safetensors")
+    stored = load_file(regular.checked(folder / "weights.safetensors"))
     for name, tensor in tensors.items():
         if not torch.equal(stored[name], tensor):
             raise _error("safetensors", f"other numbers in {name} after writing and reading", "the same")
@@ -130,6 +132,7 @@ def _weights(folder: Path) -> str:
 
 
 def _run(folder: Path) -> str:
+    from syntagm.io import regular
     from syntagm.materials.suite_files import read_suites
     from syntagm.models.names import load
     from syntagm.runs.evaluate import run_suites
@@ -139,7 +142,7 @@ def _run(folder: Path) -> str:
         values = run.results(SUITE.rpartition("/")[2])["value"]
         if (len(values), values.sum()) != (ITEMS, HOLDS):
             raise _error(f"demo on {SUITE}", f"{values.sum():g} of {len(values)} items", f"{HOLDS} of {ITEMS}")
-        return (folder / "run" / "results.csv").read_bytes()
+        return regular.content(folder / "run" / "results.csv")
 
     if results() != results():
         raise _error("results.csv", "other bytes when the same run is repeated", "the same")
@@ -147,10 +150,11 @@ def _run(folder: Path) -> str:
 
 
 def _report(folder: Path) -> str:
+    from syntagm.io import utf8
     from syntagm.report.page import report
     from syntagm.runs.store import open_run
 
-    page = report([open_run(folder / "run")], folder / "report.html").read_text("utf-8")
+    page = utf8.read(report([open_run(folder / "run")], folder / "report.html"))
     share = f"{HOLDS / ITEMS:.3f}"
     if share not in page:
         raise _error("report.html", f"no {share} on the page", "the score of the run")

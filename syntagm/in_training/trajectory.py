@@ -16,7 +16,7 @@ from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.models.in_memory import FastTokenizer, InTraining, TransformersModel, as_evaluated
 from syntagm.runs.engine import well_formed
 from syntagm.runs.evaluate import run_suites
-from syntagm.runs.files import read_record
+from syntagm.runs.files import has_run, read_record
 from syntagm.runs.store import Run, open_run
 from syntagm.stats.precision import items_for, reach_of
 from syntagm.suite import sampled
@@ -97,7 +97,8 @@ class Trajectory:
         if step < 1:
             raise UsageError("step", str(step), "a number of training steps above 0")
         with as_evaluated(model):
-            run = run_suites(self._model.at(model, step), self.suites, self._place(step), command=self._description)
+            place = atomic.inside(self.folder, f"step{step}")
+            run = run_suites(self._model.at(model, step), self.suites, place, command=self._description)
         accuracies = {estimate.group.suite: estimate.value for estimate in numbers.accuracies(run, "first")}
         means = [estimate.value for estimate in numbers.scores(run, "first")]
         return {"mean": means[0] if means else nan, **accuracies}
@@ -111,7 +112,7 @@ class Trajectory:
 
     def _steps(self) -> list[int]:
         """Return the steps that have been evaluated."""
-        names = (_STEP.fullmatch(path.parent.name) for path in self.folder.glob("step*/run.json"))
+        names = (_STEP.fullmatch(path.name) for path in self.folder.glob("step*") if has_run(path))
         return sorted(int(name[1]) for name in names if name)
 
     def _resume(self, start: int) -> None:
@@ -130,7 +131,7 @@ class Trajectory:
                     str(place), "a run on other suites or items", "the same items as at earlier steps",
                     "Repeat the suites, precision and seed with which training began, or choose another folder.",
                 )  # fmt: skip
-        replaced = self.folder / "replaced"
+        replaced = atomic.inside(self.folder, "replaced")
         for step in steps:
             if step > start:
                 atomic.make_folder(replaced)

@@ -1,5 +1,8 @@
 """Atomic writes: after a kill, a full disk or a power cut, a file is either complete or unchanged.
 
+No link is followed, because it may lead to a file of somebody else: a link in the place of a file is replaced by the file, and
+one in the place of a folder inside of a folder that Syntagm writes is refused (`inside`).
+
 A temporary file or folder is locked (flock) as long as its writer lives. So the first write of a later process to the same
 folder can tell what killed processes left there, and deletes it.
 """
@@ -11,39 +14,42 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from syntagm.errors import RunError, SyntagmError
+from syntagm.io import regular
 
 # `.results.csv.0123456789abcdef.syntagm`. The name alone is unique: two containers may have processes of one number.
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.syntagm", re.DOTALL)
 # The folders to which this process has written, and which it has swept.
 _swept: set[Path] = set()
+_CURE = "Choose another name, or delete it."
 
 
 def write(path: Path, content: bytes) -> None:
     """Write `content` to `path` atomically: temporary file in the same folder, fsync, rename, fsync of the folder.
 
     Raises:
-        RunError: the disk is full, the folder can't be written, or `path` is not a regular file (a device, a pipe). An
-            existing file is left unchanged.
+        RunError: the disk is full, the folder can't be written, or `path` is a folder, a device or a pipe, or a link to
+            one. An existing file is left unchanged, and so is the file that a link leads to.
     """
     write_parts(path, [content])
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write content that comes in parts, and so need not fit in memory; otherwise like `write`."""
-    target = _target(path)
+    _refuse_irreplaceable(path)
     size = 0
     try:
-        with _temporary(target) as (temporary, file):
+        with _temporary(path) as (temporary, file):
             for part in parts:
                 size += len(part)
                 file.write(part)
             _sync(file)
-            _rename(temporary, target)
+            _rename(temporary, path)
     except OSError as error:
         raise refusal(path, error, size) from error
 
@@ -56,29 +62,33 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
     Raises:
         RunError: as for `write`.
     """
-    targets = [_target(path) for path in contents]
+    for path in contents:
+        _refuse_irreplaceable(path)
     temporaries: list[Path] = []
     with contextlib.ExitStack() as stack:
-        for (path, content), target in zip(contents.items(), targets, strict=True):
+        for path, content in contents.items():
             with _refused(path, len(content)):
-                temporary, file = stack.enter_context(_temporary(target))
+                temporary, file = stack.enter_context(_temporary(path))
                 temporaries.append(temporary)
                 file.write(content)
                 _sync(file)
-        for path, temporary, target in zip(contents, temporaries, targets, strict=True):
+        for path, temporary in zip(contents, temporaries, strict=True):
             with _refused(path):
-                _rename(temporary, target)
+                _rename(temporary, path)
 
 
 def append(path: Path, *lines: str) -> None:
     """Append lines to `path` and fsync them. An incomplete last line that an earlier failure left is ended first.
+
+    A link, or a file that has a second name (a hard link), is replaced by a copy first: the other file stays as it is.
 
     Raises:
         RunError: as for `write`; lines that can't be written completely are removed.
     """
     content = "".join(f"{line}\n" for line in lines).encode()
     with _refused(path, len(content)):
-        with open(path, "ab+") as file:
+        _part_from_others(path)
+        with open(path, "ab+", opener=_without_following) as file:
             before = file.seek(0, os.SEEK_END)
             if before and (file.seek(before - 1), file.read(1))[1] != b"\n":
                 content = b"\n" + content
@@ -101,6 +111,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         RunError: as for `write`. If the block raises an exception, `path` is left unchanged.
     """
+    _refuse_irreplaceable(path)
     with _refused(path), scratch(path) as folder:
         written = folder / path.name
         try:
@@ -133,7 +144,7 @@ def scratch(path: Path) -> Iterator[Path]:
 
 def put(written: Path, path: Path) -> None:
     """Move a finished file to its place durably: fsync, rename, fsync of the folder. May raise OSError."""
-    with written.open("rb") as file:
+    with regular.opened(written) as file:
         os.fsync(file.fileno())
     _rename(written, path)
 
@@ -170,6 +181,25 @@ def make_folder(folder: Path) -> list[Path]:
                     path.rmdir()
             raise
         return new
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """Return the path of a folder inside of a folder that Syntagm writes; refuse a link in its place, or on the way.
+
+    Arguments:
+        folder: the folder that the user named. It may be a link, for example to another disk.
+        names: the names that lead from it to the folder inside.
+
+    Raises:
+        RunError: there is a link.
+    """
+    path = folder
+    for name in names:
+        path /= name
+        if os.path.islink(path):
+            cure = f"Put the folder itself there. To keep {folder} on another disk, make {folder} a link."
+            raise RunError(str(path), f"a link to {os.path.realpath(path)}", "a folder that Syntagm wrote", cure)
+    return path
 
 
 @contextlib.contextmanager
@@ -233,32 +263,45 @@ def _refused(path: Path, needed: int = 0) -> Iterator[None]:
         raise refusal(path, error, needed) from error
 
 
-def _target(path: Path) -> Path:
-    """Return the file behind a path, which may be a symbolic link; refuse a file that a rename would destroy."""
+def _refuse_irreplaceable(path: Path) -> None:
+    """Refuse what a file must not replace."""
     if path.is_dir():
-        raise RunError(str(path), "is a folder", "the name of a file")
+        raise RunError(str(path), "is a folder", "the name of a file", _CURE)
     if path.exists() and not path.is_file():
-        # A rename would replace a device such as /dev/null by a file.
-        raise RunError(str(path), "is not a regular file", "the name of a file", "Choose another name.")
-    return Path(os.path.realpath(path))
+        # A rename would replace /dev/null by a file, or the link /dev/stdout.
+        raise RunError(str(path), "is not a regular file", "the name of a file", _CURE)
+
+
+def _part_from_others(path: Path) -> None:
+    """Replace a link, or a file that has a second name, by a copy. May raise OSError."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(status.st_mode) or status.st_nlink > 1:
+        write(path, regular.content(path) if path.exists() else b"")
+
+
+def _without_following(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 @contextlib.contextmanager
-def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Open a new temporary file next to `target`; delete it at the end of the `with` block if it was not renamed."""
-    _sweep_once(target.parent)
+def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Open a new temporary file next to `path`; delete it at the end of the `with` block if it was not renamed."""
+    _sweep_once(path.parent)
     while True:
-        path = _name(target)
-        file = open(path, "xb")  # noqa: SIM115, closed below
-        if _lock(file.fileno(), path):
+        temporary = _name(path)
+        file = open(temporary, "xb")  # noqa: SIM115, closed below
+        if _lock(file.fileno(), temporary):
             break
         file.close()
     try:
-        yield path, file
+        yield temporary, file
     finally:
         # An error of the block counts, not those of tidying up after it.
         with contextlib.suppress(OSError):
-            path.unlink()
+            temporary.unlink()
         with contextlib.suppress(OSError):
             file.close()
 
@@ -269,8 +312,8 @@ def _sweep_once(folder: Path) -> None:
         sweep(folder)
 
 
-def _name(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{secrets.token_hex(8)}.syntagm")
+def _name(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.syntagm")
 
 
 def _lock(descriptor: int, path: Path) -> bool:
@@ -286,7 +329,7 @@ def _lock(descriptor: int, path: Path) -> bool:
 def _delete_abandoned(path: Path) -> None:
     """Delete a temporary file or folder unless a living process has locked it, or it can't be locked or deleted."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.is_dir():

@@ -3,10 +3,15 @@
 import hashlib
 from pathlib import Path
 
+from syntagm.io import regular
 
-def of_file(path: Path) -> str:
-    """Return the SHA-256 of a file as 64 hexadecimal digits. May raise OSError."""
-    with path.open("rb") as file:
+# The largest file that is hashed: more than any file of weights has.
+MAX_BYTES = 2**40
+
+
+def of_file(path: Path, limit: int = MAX_BYTES) -> str:
+    """Return the SHA-256 of a regular file as 64 hexadecimal digits; for the errors see `regular.opened`."""
+    with regular.opened(path, limit) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from syntagm.errors import InputError
-from syntagm.io import utf8
+from syntagm.io import regular, utf8
 
 MAX_LINE = 1_000_000
 # Prose compresses 2- to 4-fold, and deflate at most 1,032-fold.
@@ -26,10 +26,9 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
         InputError: the file does not exist, is not a regular file or not UTF-8, or contains a NUL, a line of more than
             a million characters, line ends other than LF and CRLF, or damaged or hostile gzip data.
     """
-    check(path)
     number = 0
     try:
-        with path.open("rb") as file:
+        with regular.opened(path) as file:
             for number, content in enumerate(_byte_lines(file, path), 1):
                 yield number, _text(content, path, number)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -38,14 +37,15 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
             f"{path}, after line {number}", found, "a complete file", "Copy or download it again."
         ) from None
     except OSError as error:
-        raise InputError(str(path), f"can't be read: {error.strerror or error}", "a readable file") from None
+        raise utf8.unreadable(path, error) from None
 
 
 def check(path: Path) -> None:
     """Raise InputError if a path is not a regular file. A pipe is refused because it can't be read twice."""
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "not a regular file" if path.exists() else "no such file"
-        raise InputError(str(path), found, "a file")
+    try:
+        regular.opened(path).close()
+    except OSError as error:
+        raise utf8.unreadable(path, error) from None
 
 
 def _byte_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:

@@ -4,11 +4,15 @@ import contextlib
 import fcntl
 import os
 import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from syntagm.errors import RunError
 from syntagm.io import atomic
+
+# A lock is empty, or names the process that has it, or that was killed with it.
+_NAME = b"process "
 
 
 @contextlib.contextmanager
@@ -18,7 +22,8 @@ def held(folder: Path) -> Iterator[None]:
     If the block leaves nothing new in the folder, because its work was refused, the new lock and new folders are deleted.
 
     Raises:
-        RunError: the folder can't be created or written, or another process has locked it.
+        RunError: the folder can't be created or written, another process has locked it, or `lock` is something else: a
+            link, a folder, or a file with other content. It is left as it is.
     """
     with atomic.used_folder(folder):
         lock, new = _taken(folder)
@@ -48,33 +53,66 @@ def _taken(folder: Path) -> tuple[int, bool]:
     path = folder / "lock"
     while True:
         atomic.make_folder(folder)
+        new = not path.exists()
         try:
-            new = not path.exists()
-            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         except OSError as error:
             if not folder.exists():
                 continue  # another process has just deleted the folder, which it had created
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise _foreign(path) from error
             raise atomic.refusal(folder, error, 0) from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(lock).st_nlink:
-                return lock, new
-            # The process that held the lock has deleted the file since it was opened: nobody else would see this lock.
-            os.close(lock)
-        except BlockingIOError:
-            holder = os.read(lock, 200).decode(errors="replace").strip() or "another process"
-            os.close(lock)
-            cure = "Wait until it has finished, or choose another folder."
-            raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
-        except OSError as error:  # some network file systems have no locks
-            os.close(lock)
-            raise atomic.refusal(path, error, 0) from error
+        with contextlib.ExitStack() as stack:
+            stack.callback(os.close, lock)
+            _acquire(folder, lock)
+            status = os.fstat(lock)
+            # The process that held the lock may have deleted the file since it was opened: nobody else would see this lock.
+            if not _is_there(path, status):
+                continue
+            if status.st_nlink > 1:  # a hard link: the file is somebody else's, too, and only our name of it is deleted
+                _unlink(path)
+                continue
+            if not stat.S_ISREG(status.st_mode) or not _NAME.startswith(os.pread(lock, len(_NAME), 0)):
+                raise _foreign(path)
+            stack.pop_all()
+            return lock, new
+
+
+def _acquire(folder: Path, lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 200, 0).decode(errors="replace").strip() or "another process"
+        cure = "Wait until it has finished, or choose another folder."
+        raise RunError(str(folder), f"in use by {holder}", "a free folder", cure) from None
+    except OSError as error:  # some network file systems have no locks
+        raise atomic.refusal(folder / "lock", error, 0) from error
+
+
+def _unlink(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise atomic.refusal(path, error, 0) from error
+
+
+def _is_there(path: Path, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), status)
+    except FileNotFoundError:
+        return False
+
+
+def _foreign(path: Path) -> RunError:
+    """Return the exception for something that is no lock. Locking would change it, or the file that it leads to."""
+    found = "a link" if path.is_symlink() else "something else than a lock"
+    return RunError(str(path), found, "the lock of a folder", "Rename or delete it, and run the same command again.")
 
 
 def _sign(path: Path, lock: int) -> None:
-    name = f"process {os.getpid()} on {socket.gethostname()}\n".encode()
+    name = _NAME + f"{os.getpid()} on {socket.gethostname()}\n".encode()
     try:
         os.ftruncate(lock, 0)
-        os.write(lock, name)
+        os.pwrite(lock, name, 0)
     except OSError as error:
         raise atomic.refusal(path, error, len(name)) from error

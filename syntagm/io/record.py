@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, RunError, SyntagmError
-from syntagm.io import atomic, shape
+from syntagm.io import atomic, regular, shape
 from syntagm.io import json as strict_json
 from syntagm.io.shape import Shape
 
@@ -88,7 +88,7 @@ class Form:
         """Parse a record and check its format and shape. Return it without its seal, and whether the seal matches."""
         cure = self.cure.format(folder=path.parent)
         try:
-            text = path.read_bytes()
+            text = regular.content(path)
         except OSError as error:
             raise refuse(str(path), f"can't be read ({error.strerror})", self.name, cure) from error
         whole = is_sealed(text)

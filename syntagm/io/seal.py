@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
-from syntagm.io import hashing
+from syntagm.io import hashing, regular
 from syntagm.io.record import RENEWED, Form
 
 FILE = "seal.json"
 # Files of unfinished work, which don't belong to the result.
 _UNFINISHED = frozenset({FILE, "lock", "state", "unfinished"})
 # Suffixes of the files that programs read. Notes and pictures are not sealed.
-_READ = frozenset({".json", ".safetensors", ".txt", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model", ".py", ".jinja"})
+_TEXTS = frozenset({".json", ".txt", ".py", ".jinja"})
+_READ = _TEXTS | {".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".model"}
 _CURE = "Restore the file. If the change was intended, run `syntagm seal {folder}` to renew the seal."
 FORM = Form(
     "the seal of a folder",
@@ -133,10 +134,15 @@ def _listed_faults(folder: Path, sealed: Mapping[str, str], refuse: type[Syntagm
         file = folder / name
         if not file.is_file():
             yield refuse(str(file), "no such file", "a file that is listed in seal.json", cure)
-        elif _hash(file, refuse) != digest:
-            yield refuse(
-                str(file), "a file that was damaged or edited after sealing", "the file as it was sealed", cure
-            )
+            continue
+        try:
+            whole = _hash(file, refuse) == digest
+        except SyntagmError as error:
+            yield error
+            continue
+        if not whole:
+            found, expected = "a file that was damaged or edited after sealing", "the file as it was sealed"
+            yield refuse(str(file), found, expected, cure)
 
 
 def demand(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any]:
@@ -178,6 +184,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _hash(file: Path, refuse: type[SyntagmError]) -> str:
     try:
-        return hashing.of_file(file)
+        return hashing.of_file(file, regular.MAX_BYTES if file.suffix in _TEXTS else hashing.MAX_BYTES)
     except OSError as error:
-        raise refuse(str(file), f"can't be read ({error.strerror})", "a file that can be read") from error
+        cure = _CURE.format(folder=file.parent)
+        raise refuse(str(file), f"can't be read ({error.strerror})", "a file that can be read", cure) from error

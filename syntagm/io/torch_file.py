@@ -8,6 +8,7 @@ Pickles are interpreted by `io.torch_pickle`, which runs nothing. Tensors are re
 against those of the storages, and these against the file.
 """
 
+import io
 import re
 import struct
 import zipfile
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from syntagm.errors import InputError
+from syntagm.io import regular
 from syntagm.io.torch_pickle import FOREIGN, Machine, Object, Tensor, damaged, kind_of, refusal
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
@@ -36,10 +38,10 @@ def read(path: Path, classes: Collection[str] = ()) -> Any:
             PyTorch and objects of these classes. The message names the refused content.
     """
     try:
-        with path.open("rb") as file:
+        with regular.opened(path) as file:
             head = file.read(4)
             file.seek(0)
-            return _zip(path, classes) if head == b"PK\x03\x04" else _legacy(path, file, classes)
+            return (_zip if head == b"PK\x03\x04" else _legacy)(path, file, classes)
     except OSError as error:
         raise InputError(str(path), f"can't be read ({error.strerror})", "a readable file") from None
 
@@ -72,9 +74,10 @@ def _mapping(value: Any) -> Mapping[Any, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _zip(path: Path, classes: Collection[str]) -> Any:
+def _zip(path: Path, file: BinaryIO, classes: Collection[str]) -> Any:
+    whole = file.seek(0, io.SEEK_END)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
             roots = [name.removesuffix("data.pkl") for name in entries if re.fullmatch(r"[^/]+/data\.pkl", name)]
             if len(roots) != 1:
@@ -82,13 +85,13 @@ def _zip(path: Path, classes: Collection[str]) -> Any:
             [root] = roots
             for entry in entries.values():
                 # A compressed entry could be far larger than the file.
-                if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > path.stat().st_size:
+                if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > whole:
                     raise refusal(path, f"compressed content ({entry.filename:.100})", "stored content")
             if f"{root}byteorder" in entries and archive.read(f"{root}byteorder") != b"little":
                 raise refusal(path, "big-endian numbers", "little-endian numbers")
-            with archive.open(f"{root}data.pkl") as file:
+            with archive.open(f"{root}data.pkl") as pickled:
                 machine = Machine(path, classes)
-                value = machine.run(file)
+                value = machine.run(pickled)
     except _BAD_ZIP as error:
         raise damaged(path, error) from None
     for key, storage in machine.storages.items():
@@ -103,7 +106,7 @@ def _zip(path: Path, classes: Collection[str]) -> Any:
 def _entry(path: Path, name: str) -> Callable[[], bytes]:
     def content() -> bytes:
         try:
-            with zipfile.ZipFile(path) as archive:
+            with regular.opened(path) as file, zipfile.ZipFile(file) as archive:
                 return archive.read(name)
         except (*_BAD_ZIP, OSError) as error:
             raise damaged(path, error) from None
@@ -123,7 +126,7 @@ def _legacy(path: Path, file: BinaryIO, classes: Collection[str]) -> Any:
     is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
     if not is_list or sorted(keys) != sorted(machine.storages):
         raise refusal(path, "a list of storages that differs from those used", "the same storages")
-    place, end = file.tell(), path.stat().st_size
+    place, end = file.tell(), file.seek(0, io.SEEK_END)
     for key in keys:
         storage = machine.storages[key]
         file.seek(place)
@@ -140,7 +143,7 @@ def _legacy(path: Path, file: BinaryIO, classes: Collection[str]) -> Any:
 
 def _part(path: Path, first: int, size: int) -> Callable[[], bytes]:
     def content() -> bytes:
-        with path.open("rb") as file:
+        with regular.opened(path) as file:
             file.seek(first)
             return file.read(size)
 

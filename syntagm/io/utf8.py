@@ -1,42 +1,36 @@
 """Strict reading of text files. Files that are too large, not UTF-8 or not text are refused with the line."""
 
-import os
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
 from syntagm.errors import InputError
+from syntagm.io import regular
 
 MAX_BYTES = 64 * 2**20
 BYTE_ORDER_MARKS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read(path: Path, limit: int | None = MAX_BYTES) -> str:
+def read(path: Path, limit: int = MAX_BYTES) -> str:
     """Read a whole UTF-8 file. A byte order mark at its start is removed.
 
     Arguments:
         path: the file.
-        limit: maximum number of bytes; None for no limit.
+        limit: maximum number of bytes.
 
     Raises:
-        InputError: the file does not exist, is not a file, is larger than the limit, is not UTF-8, or contains a NUL.
+        InputError: the file does not exist, is not a regular file, is larger than the limit, is not UTF-8, or contains a
+            NUL.
     """
     return decoded(whole(path, limit), path)
 
 
-def whole(path: Path, limit: int | None = MAX_BYTES) -> bytes:
-    """Read the bytes of a file; raise InputError if it is not a file, can't be read, or is larger than the limit."""
-    # A size that is known before reading is checked before, since the limit may be large.
-    if limit is not None and path.is_file() and path.stat().st_size > limit:
-        raise _too_large(path, limit)
-    content = beginning(path, None if limit is None else limit + 1)
-    if limit is not None and len(content) > limit:
-        raise _too_large(path, limit)
-    return content
-
-
-def _too_large(path: Path, limit: int) -> InputError:
-    size = f"{limit // 2**20:,} MB"
-    return InputError(str(path), f"more than {size}", f"at most {size}", "Split it into several files.")
+def whole(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """Read the bytes of a file; raise InputError if it is not a regular file, can't be read, or is larger than the limit."""
+    try:
+        return regular.content(path, limit)
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def decoded(content: bytes, path: Path) -> str:
@@ -53,19 +47,30 @@ def decoded(content: bytes, path: Path) -> str:
         raise not_utf8(f"{path}, line {line}", content[error.start]) from None
 
 
-def beginning(path: Path, size: int | None) -> bytes:
-    """Read the first `size` bytes of a file, or all bytes if `size` is None; raise InputError if that fails."""
+def beginning(path: Path, size: int) -> bytes:
+    """Read the first `size` bytes of a regular file; raise InputError if that fails."""
     try:
-        if path.is_dir():
-            raise InputError(str(path), "a folder", "one file")
-        if not path.is_file():
-            raise InputError(str(path), "not a file" if path.exists() else "no such file", "a file")
-        with path.open("rb") as file:
-            # `read` allocates memory for the requested size even if the file is smaller.
-            return file.read(-1 if size is None else min(size, os.fstat(file.fileno()).st_size + 1))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(str(path).replace("\0", "?"), f"can't be read: {reason}", "a readable file") from None
+        with regular.opened(path) as file:
+            return file.read(size)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: Path, error: OSError) -> InputError:
+    """Return the exception for a file that can't be opened or read."""
+    place = str(path).replace("\0", "?")
+    match error:
+        case FileNotFoundError():
+            return InputError(place, "no such file", "a file")
+        case IsADirectoryError():
+            return InputError(place, "a folder", "one file")
+        case OSError(errno=errno.EFBIG):
+            most = str(error.strerror).removeprefix("more than ")
+            return InputError(place, f"more than {most}", f"at most {most}", "Split it into several files.")
+        case OSError(errno=errno.EINVAL):
+            cure = "Write the content to a regular file, which can be read twice."
+            return InputError(place, str(error.strerror), "a file", cure)
+    return InputError(place, f"can't be read: {error.strerror or error}", "a readable file")
 
 
 def lines(content: str) -> Iterator[tuple[int, str]]:

@@ -137,7 +137,6 @@ def _files(place: Path) -> list[Path]:
         file
         for file in sorted(paths)
         if file.suffix in endings
-        and file.is_file()
         and file.stem.upper() != "README"
         and not any(part.startswith(".") for part in file.relative_to(place).parts)
     ]

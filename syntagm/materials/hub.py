@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import atomic, hashing, hub
+from syntagm.io import atomic, hashing, hub, regular
 
 PREFIX = "hf:"
 _TABLE = ".parquet"
@@ -26,6 +26,7 @@ _ORIGIN = re.compile(r"/datasets--([^/]+)/snapshots/([0-9a-f]{40})/")
 _SPLIT = re.compile(r"(?:^|[^a-z])(train|validation|valid|dev|test)(?:[^a-z]|$)")
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})")
 _HASH = re.compile("[0-9a-f]{64}")
+_SPLIT_NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,8 @@ def _described(folder: Path) -> Iterator[tuple[str, str, Sequence[str]]]:
             data = [{"split": split, "path": path} for split, path in data.items()]
         for entry in data if isinstance(data, list) else [data]:
             split = str(entry.get("split", "train")) if isinstance(entry, Mapping) else "train"
+            if not _SPLIT_NAME.fullmatch(split):  # it becomes the name of a folder
+                raise InputError(f"{card}, {name}", f"the split {split!r:.60}", "letters, digits, _, - and full stops")
             patterns: Any = entry.get("path") if isinstance(entry, Mapping) else entry
             yield name, split, [patterns] if isinstance(patterns, str) else list(patterns)
 
@@ -177,14 +180,14 @@ def _readable(name: str, folder: Path, part: _Part) -> list[Path]:
     import polars as pl
 
     try:
-        frame = pl.concat([pl.read_parquet(file) for file in part.files])
+        frame = pl.concat([pl.read_parquet(regular.checked(file)) for file in part.files])
     except Exception as error:  # polars raises exceptions of many types
         raise InputError(f"{name}, {part.config}", str(error).splitlines()[0], "tables in Parquet") from error
-    place = _cache() / folder.parents[1].name / "snapshots" / folder.name
-    file = place / part.split / f"{part.config.replace('/', '-')}.jsonl"
+    place = atomic.inside(_cache(), folder.parents[1].name, "snapshots", folder.name, part.split)
+    file = place / f"{part.config.replace('/', '-')}.jsonl"
     content = frame.write_ndjson().encode()
-    if not file.is_file() or file.read_bytes() != content:
-        atomic.make_folder(file.parent)
+    if not file.is_file() or regular.content(file) != content:
+        atomic.make_folder(place)
         atomic.write(file, content)
     return [file]
 

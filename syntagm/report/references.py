@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from syntagm.display import shown
+from syntagm.io import utf8
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.runs.store import Run
@@ -30,7 +31,7 @@ def entries() -> dict[str, str]:
     >>> "hu-etal-2020-systematic" in entries()
     True
     """
-    blocks = re.split(r"\n(?=@)", _FILE.read_text(encoding="utf-8").strip())
+    blocks = re.split(r"\n(?=@)", utf8.read(_FILE).strip())
     return {match[1]: block.strip() for block in blocks if (match := _KEY.match(block))}
 
 

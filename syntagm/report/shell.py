@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from syntagm.display import visible
-from syntagm.io import atomic
+from syntagm.io import atomic, utf8
 from syntagm.report import numbers
 from syntagm.report.policy import content_policy
 
@@ -32,7 +32,7 @@ def _environment() -> Environment:
 
 def rendered(template: str, shown: Mapping[str, Any]) -> str:
     """Render a template that extends `shell.html`. Nothing on the page, or in the data of its script, hides or reorders text."""
-    script, style = ((_HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
+    script, style = (utf8.read(_HERE / name) for name in ("page.js", "page.css"))
     frame = {
         "version": version("syntagm"),
         "policy": content_policy([script], [style]),

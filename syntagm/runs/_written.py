@@ -8,7 +8,7 @@ from syntagm.runs import cache, ledger
 
 RUN = Folder(
     "run",
-    ("run.json",),
+    ("run.json", "ledger.jsonl", "shards/*.results.parquet"),
     (
         Kind("the record of the run", "run.json"),
         Kind("the ledger of finished units", "ledger.jsonl"),

@@ -3,12 +3,16 @@
 A key is the hash of the model's fingerprint and the text. The fingerprint covers the weights, the vocabulary, the
 dtype, the settings for bos and eos, and the version of the scorer, so different models never share answers. Each value
 has a checksum, which covers its key. A damaged value is a miss; it is counted and removed. A damaged key means that the
-file can't be trusted: it is moved aside. A fault of the cache costs time, but never changes a number.
+file can't be trusted: it is moved aside, like a file that SQLite can't read, and a new one is begun. A link or a special file
+in its place, or in that of its log, is not touched. A fault of the cache costs time, but never changes a number.
 """
 
+import contextlib
+import errno
 import hashlib
 import os
 import sqlite3
+import stat
 import struct
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +31,13 @@ _HEADER = struct.Struct("<16sI")
 _CHUNK = 500
 # Seconds to wait for other processes.
 _TIMEOUT = 60.0
+# The files that SQLite keeps beside its own.
+_BESIDE = ("-wal", "-shm", "-journal")
+# What a damaged file doesn't cause: it is used by others, or the disk or the memory is at fault.
+_OF_SURROUNDINGS = frozenset({
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL,
+})  # fmt: skip
 _T = TypeVar("_T")
 
 
@@ -66,11 +77,13 @@ class AnswerCache:
             self._attempt(lambda: self._put(rows), None)
 
     def _connect(self) -> "closing[sqlite3.Connection]":
+        _refuse_foreign(self.path)
         return closing(sqlite3.connect(self.path, timeout=_TIMEOUT))
 
     def _create(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._connect() as connection, connection:
+            _refuse_other_tables(connection)
             _log_ahead(connection)
             connection.execute("CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
 
@@ -103,29 +116,78 @@ class AnswerCache:
 
     def _attempt(self, work: Callable[[], _T], otherwise: _T) -> _T:
         """Access the database, and warn of faults. A damaged file is replaced by a new one; other faults switch the cache off."""
+        used = _identity(self.path)
         try:
             return work()
-        except sqlite3.OperationalError as error:
-            self.usable = False
-            self._warn(f"{self.path}: {error}; going on without the cache")
-        except sqlite3.DatabaseError as error:
-            aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
-            self._warn(f"{self.path}: {error}; moved to {aside.name}, starting a new cache")
-            self._set_aside(aside)
-        except OSError as error:
-            self.usable = False
-            self._warn(f"{self.path}: {error.strerror}; going on without the cache")
+        except Exception as error:  # whatever the module raises on a damaged file: not only its own errors
+            if _is_of_surroundings(error, self.path):
+                self._switch_off(error)
+            else:
+                self._set_aside(error, used)
         return otherwise
 
-    def _set_aside(self, aside: Path) -> None:
+    def _set_aside(self, error: Exception, used: tuple[int, int] | None) -> None:
+        """Rename a damaged file and its log, and begin a new one. Another process may have done so already."""
+        aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
         try:
-            os.replace(self.path, aside)
-            for suffix in ("-wal", "-shm"):
-                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            if _identity(self.path) == used:
+                self._warn(f"{self.path}: {error}; moved to {aside.name}, starting a new cache")
+                for suffix in ("", *_BESIDE):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.replace(f"{self.path}{suffix}", f"{aside}{suffix}")
             self._create()
-        except (OSError, sqlite3.Error) as error:
-            self.usable = False
-            self._warn(f"{self.path}: {error}; going on without the cache")
+        except Exception as another:
+            self._switch_off(another)
+
+    def _switch_off(self, error: Exception) -> None:
+        self.usable = False
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        self._warn(f"{self.path}: {reason}; going on without the cache")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others that had or will have its name; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raise OSError if a cache, or a file that SQLite keeps beside it, is a link or not a regular file.
+
+    SQLite would write to the file that the link leads to, or wait for a pipe without end.
+    """
+    for suffix in ("", *_BESIDE):
+        try:
+            status = os.lstat(f"{path}{suffix}")
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            found = (
+                f"{path.name}{suffix} is a link, or not a regular file. Delete it, or name another file with --cache"
+            )
+            raise OSError(errno.EINVAL, found)
+
+
+def _refuse_other_tables(connection: sqlite3.Connection) -> None:
+    """Raise OSError for a database of another program."""
+    query = "SELECT CAST(name AS TEXT) FROM sqlite_master WHERE type = 'table'"
+    if others := sorted(name for (name,) in connection.execute(query) if name.lower() != "entries"):
+        found = f"a database of another program (with the table {others[0]}). Name another file with --cache"
+        raise OSError(errno.EINVAL, found)
+
+
+def _is_of_surroundings(error: Exception, path: Path) -> bool:
+    """Return whether an error has another cause than a damaged file."""
+    if not isinstance(error, sqlite3.Error):
+        return isinstance(error, OSError)
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code == sqlite3.SQLITE_READONLY:
+        # The file itself can say that it is of a later version of SQLite, which this one may only read.
+        return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    return code in _OF_SURROUNDINGS
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:
@@ -185,9 +247,10 @@ def fault(path: Path) -> RunError | None:
     """Check each answer in a cache; return an error if one is damaged. The file is not changed."""
     cure = "Damaged answers are computed again, so nothing must be done. Delete the file to begin a new cache."
     try:
+        _refuse_foreign(path)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             rows = connection.execute("SELECT key, value FROM entries")
             damaged = sum(not _is_whole(key, value) for key, value in rows)
-    except sqlite3.Error as error:
-        return RunError(str(path), str(error), "a cache of answers", cure)
+    except Exception as error:  # as in `AnswerCache._attempt`
+        return RunError(str(path), getattr(error, "strerror", None) or str(error), "a cache of answers", cure)
     return RunError(str(path), f"{damaged:,} damaged answers", "answers as written", cure) if damaged else None

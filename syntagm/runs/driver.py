@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
-from syntagm.io import atomic
+from syntagm.io import atomic, regular
 from syntagm.progress import Progress
 from syntagm.runs.exchange import OPEN, RESULTS, Arrival, Exchange, Piece, Pulse, longest_first
 from syntagm.runs.executors import Executor
@@ -250,7 +250,7 @@ class _Driver:
                 yield job, result
             return
         units = tuple(Unit(*fields) for fields in head["units"])
-        files = {name: path.read_bytes() for name, path in arrival.files.items()}
+        files = {name: regular.content(path) for name, path in arrival.files.items()}
         self._exchange.remove(arrival)
         self._note(arrival, model)
         opened = Opening(head["record"], units, tuple(head["tables"]), files, tuple(head["warnings"]))

@@ -32,7 +32,7 @@ from typing import Any
 
 from syntagm import errors
 from syntagm.errors import RunError, SyntagmError
-from syntagm.io import atomic, hashing
+from syntagm.io import atomic, hashing, regular
 
 OPEN, RESULTS = "open", "results"
 
@@ -131,7 +131,7 @@ class Pulse:
         """Return whether the file exists and was renewed within the observer's last `patience` seconds."""
         try:
             # To open a file asks the file server for its attributes, which may otherwise be old.
-            with open(self._path, "rb") as file:
+            with regular.opened(self._path) as file:
                 status = os.fstat(file.fileno())
         except FileNotFoundError:
             self.exists = False
@@ -163,7 +163,7 @@ class Exchange:
 
     def order(self, model: int) -> dict[str, Any]:
         """Read what the driver wrote of a model."""
-        order: dict[str, Any] = json.loads((self.folder / "models" / f"{model:06d}.json").read_bytes())
+        order: dict[str, Any] = json.loads(regular.content(self.folder / "models" / f"{model:06d}.json"))
         return order
 
     def answered(self, model: int) -> bool:
@@ -254,7 +254,7 @@ class Exchange:
             if not name.startswith("."):
                 piece, worker = _parsed(name)
                 path = self.folder / "outcomes" / name
-                head = json.loads(path.read_bytes())
+                head = json.loads(regular.content(path))
                 path.unlink()
                 hashes, seconds = head.pop("hashes"), head.pop("seconds")
                 files = {name: self._file(piece, worker, name) for name in hashes}
@@ -276,7 +276,7 @@ class Exchange:
     def last_words(self, worker: str) -> str:
         """Return the last line that a worker printed."""
         with contextlib.suppress(OSError):
-            lines = self.log(worker).read_text(errors="replace").split("\n")
+            lines = regular.content(self.log(worker)).decode(errors="replace").split("\n")
             return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
         return ""
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from syntagm.errors import InputError, RunError
 from syntagm.io import record as records
-from syntagm.io import shape
+from syntagm.io import regular, shape
 from syntagm.io.shape import Shape
 from syntagm.result import Kind
 from syntagm.runs.tasks import TASKS
@@ -94,14 +94,35 @@ RECORD = records.Form(
 _AGAIN = "Repeat the command that made the run: it computes what is missing."
 
 
+def has_run(folder: Path) -> bool:
+    """Return whether a folder contains a run: its record, or what only a run with a record has."""
+    return (folder / "run.json").exists() or lost_record(folder) is not None
+
+
+def lost_record(folder: Path) -> RunError | None:
+    """Return an error if a folder has the ledger or the tables of a run, but no record: it is the first file of a run."""
+    if (folder / "run.json").exists():
+        return None
+    left = LEDGER if (folder / LEDGER).exists() else next((folder / "shards").glob("*.results.parquet"), None)
+    if left is None:
+        return None
+    found = f"no such file, beside {left if isinstance(left, str) else 'shards'} of a run"
+    return RunError(str(folder / "run.json"), found, RECORD.name, f"{_AGAIN} Otherwise move the folder away.")
+
+
 def read_record(folder: Path) -> dict[str, Any] | None:
-    """Return the content of run.json; None if there is no such file.
+    """Return the content of run.json; None if the folder contains no run.
 
     Raises:
-        RunError: the file can't be read, was damaged or edited, or has another version of the format.
+        RunError: the file is missing (see `lost_record`), can't be read, was damaged or edited, or has another version of
+            the format.
     """
     path = folder / "run.json"
-    return RECORD.read(path) if path.exists() else None
+    if path.exists():
+        return RECORD.read(path)
+    if lost := lost_record(folder):
+        raise lost
+    return None
 
 
 def is_done(folder: Path) -> bool:
@@ -174,11 +195,14 @@ def read_shard(folder: Path, name: str, kind: str, ledger: Mapping[str, dict[str
 def content_of(path: Path) -> bytes:
     """Return the content of a file; empty if there is no such file."""
     try:
-        return path.read_bytes()
+        return regular.content(path)
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise RunError(str(path), f"can't be read ({error.strerror})", "a file of the run") from error
+        cure = (
+            "If it can't be restored, delete it, and repeat the command that made the run: it computes what is missing."
+        )
+        raise RunError(str(path), f"can't be read ({error.strerror})", "a file of the run", cure) from error
 
 
 def damaged(path: Path, cure: str = _AGAIN) -> RunError:

@@ -22,11 +22,24 @@ from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.consistency import refuse_contradictions
 from syntagm.runs.encoding import encoded, encoded_results
-from syntagm.runs.files import LEDGER, RECORD, damaged, kinds, ledger_lines, read_ledger, read_record, read_shard
+from syntagm.runs.files import (
+    LEDGER,
+    RECORD,
+    content_of,
+    damaged,
+    kinds,
+    ledger_lines,
+    lost_record,
+    read_ledger,
+    read_record,
+    read_shard,
+)
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 _RESULTS = ("results.csv", "results.parquet")
+# The largest file of results that is hashed: a thousand times those of 67,000 pairs.
+_MOST_BYTES = 2**34
 # What the record of a suite says of the plan for one model, and not of the suite.
 _PLANNED = frozenset({"predictions", "sentences", "shards", "left_out", "first_left_out", "asked"})
 
@@ -74,9 +87,9 @@ def locked(folder: Path) -> Iterator[None]:
     If nothing is written into a new run directory, it is deleted at the end.
 
     Raises:
-        RunError: the folder can't be created or written, or another process has locked it.
+        RunError: the folder can't be created or written, another process has locked it, or `shards` is a link.
     """
-    with lock.held(folder), atomic.used_folder(shards := folder / "shards"):
+    with lock.held(folder), atomic.used_folder(shards := atomic.inside(folder, "shards")):
         # A finished run writes no more shards.
         atomic.sweep(shards)
         yield
@@ -87,7 +100,8 @@ class Ledger:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._recorded = read_record(folder)
+        self._lost = lost_record(folder)
+        self._recorded = None if self._lost else read_record(folder)
         self._record: dict[str, Any] = self._recorded or {}
         self._complete = False
 
@@ -147,13 +161,15 @@ class Ledger:
     def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes, bool]:
         """Read the ledger, and warn if it is damaged. Return the units by name, the content, and whether it is damaged."""
         path = self._folder / LEDGER
-        content = path.read_bytes() if path.exists() else b""
+        content = content_of(path)
         read, faults = ledger_lines(content, path)
         planned = set(names)
         entries = {name: entry for name, entry in read.items() if name in planned}
         recorded = (self._recorded or {"files": {}})["files"].get(LEDGER)
         if not faults and (recorded not in (None, _hash_of(path)) or len(entries) < len(read)):
             faults = [damaged(path)]
+        if self._lost:
+            progress.warned(f"{self._lost.place}: {self._lost.found}; it is written again")
         for fault in faults:
             progress.warned(f"{fault.place}: {fault.found}; what is missing is computed again")
         return entries, content, bool(faults)
@@ -269,9 +285,13 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
     faults: dict[Path, SyntagmError] = {}
     for name, entry in entries.items():
         for ending in entry["files"]:
-            if read_shard(folder, name, ending, entries) is None:
-                path = folder / "shards" / f"{name}.{ending}"
-                faults[path] = damaged(path)
+            path = folder / "shards" / f"{name}.{ending}"
+            try:
+                whole = read_shard(folder, name, ending, entries) is not None
+            except RunError as error:
+                faults[path] = error
+            else:
+                faults |= {} if whole else {path: damaged(path)}
     for name, digest in recorded["files"].items():
         if _hash_of(folder / name) != digest:
             faults[folder / name] = damaged(folder / name)
@@ -286,7 +306,7 @@ def is_unchanged(folder: Path, task: Task[Any], model: LanguageModel, suites: Se
     Arguments:
         suites: the suites as in the record of a run of any model.
     """
-    recorded = read_record(folder)
+    recorded = None if lost_record(folder) else read_record(folder)
     if not recorded or recorded["status"] != "done":
         return False
     options = options_of(task, model, recorded["options"])
@@ -304,7 +324,7 @@ def _identity(recorded: Mapping[str, Any]) -> list[Any]:
 def _hash_of(path: Path) -> str:
     """Return the SHA-256 of a file; "" if it can't be read."""
     try:
-        return hashing.of_file(path)
+        return hashing.of_file(path, _MOST_BYTES)
     except OSError:
         return ""
 

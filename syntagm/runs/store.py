@@ -19,7 +19,7 @@ from syntagm.io.number import counted
 from syntagm.io.order import natural
 from syntagm.progress import Progress
 from syntagm.result import Kind
-from syntagm.runs.files import content_of, damaged, read_ledger, read_record, read_shard
+from syntagm.runs.files import content_of, damaged, has_run, read_ledger, read_record, read_shard
 from syntagm.runs.kept import Kept
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
@@ -333,9 +333,9 @@ def run_folders(folder: str | Path) -> list[Path]:
     refuse.
     """
     folder = Path(folder)
-    if (folder / "run.json").exists() or not folder.is_dir():
+    if has_run(folder) or not folder.is_dir():
         return [folder]
-    inside = [path for path in folder.iterdir() if (path / "run.json").exists()]
+    inside = [path for path in folder.iterdir() if has_run(path)]
     return sorted(inside, key=lambda path: natural(path.name)) or [folder]
 
 

@@ -19,7 +19,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import lock
+from syntagm.io import atomic, lock
 from syntagm.progress import Progress
 from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
@@ -66,7 +66,7 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
         if rank == 0:
             record.remove_state(folder)
         return history
-    with lock.held(folder / record.STATE) if rank == 0 else contextlib.nullcontext():
+    with lock.held(atomic.inside(folder, record.STATE)) if rank == 0 else contextlib.nullcontext():
         training = _Training(learner, settings, folder, identity, progress or Progress(), rank, world)
         training.run()
     return training.place.history

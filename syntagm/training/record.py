@@ -46,6 +46,12 @@ def begun(folder: Path) -> bool:
     return not (folder / FILE).exists() and (folder / STATE / STATE_FILE).exists()
 
 
+def lacks_record(folder: Path) -> bool:
+    """Return whether a folder has weights, but neither the record nor the state of a training run."""
+    recorded = (folder / FILE).exists() or begun(folder)
+    return not recorded and any(folder.glob("*.safetensors"))
+
+
 def leaves_something(folder: Path) -> bool:
     """Return whether the folder contains anything that training with other settings would destroy.
 

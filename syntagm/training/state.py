@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.io import atomic, regular
 from syntagm.training.record import STATE_FILE
 
 
@@ -157,7 +157,7 @@ def part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    with safe_open(path, framework="pt") as file:
+    with safe_open(regular.checked(path), framework="pt") as file:
         # A copy, because the file's own tensors lie anywhere in memory, and sums are rounded by where their numbers lie.
         tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118, `file` is no dict
         metadata = file.metadata() or {}

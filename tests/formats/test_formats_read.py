@@ -115,7 +115,7 @@ class TestFormat:
         for path, message in [
             (tmp_path, "a folder; expected one file"),
             (tmp_path / "none.json", "no such file"),
-            (tmp_path / "pipe", "not a file"),
+            (tmp_path / "pipe", "a pipe, not a regular file; expected a file"),
             (Path("a\0b"), "no such file"),
             (Path("a" * 5000), "too long"),
         ]:

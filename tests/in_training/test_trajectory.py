@@ -213,3 +213,28 @@ def test_the_precision_is_that_of_the_intervals_of_runs() -> None:
     few = items_for([30, 100, 100], 0.08)
     assert reach_of([min(few, size) for size in (30, 100, 100)]) <= 0.08
     assert reach_of([min(few - 1, size) for size in (30, 100, 100)]) > 0.08
+
+
+def test_a_step_whose_record_is_missing_is_no_missing_step(tmp_path: Path) -> None:
+    model = transformer("gpt2", byte_level())
+    trajectory = sg.Trajectory(tmp_path, suites(["boats"]), byte_level())
+    for step in steps(model, 2):
+        trajectory.evaluate(model, step)
+    (tmp_path / "step1" / "run.json").unlink()
+    (tmp_path / "step2" / "run.json").unlink()
+    with pytest.raises(sg.RunError, match=r"step1/run\.json: no such file, beside ledger\.jsonl of a run"):
+        trajectory.runs()
+    with pytest.raises(sg.RunError, match="runs of an earlier training, up to step 2"):
+        sg.Trajectory(tmp_path, suites(["boats"]), byte_level())
+    with pytest.raises(sg.RunError, match=r"step1/run\.json: no such file"):
+        sg.Trajectory(tmp_path, suites(["boats"]), byte_level(), start=1)
+
+
+def test_a_step_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    model, trajectory = transformer("gpt2", byte_level()), sg.Trajectory(tmp_path / "all", suites(), byte_level())
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "step1").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(sg.RunError, match="step1: a link to"):
+        trajectory.evaluate(model, 1)
+    assert list((tmp_path / "elsewhere").iterdir()) == []

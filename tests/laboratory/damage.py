@@ -1,11 +1,14 @@
 """Damaged files: each kind of file that a room declares, altered, and the commands that read it."""
 
 import json
+import os
 import random
 import re
+import shutil
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
@@ -113,7 +116,33 @@ def _kind(artefact: Artefact, name: str) -> Kind | None:
     return max(fits, key=lambda kind: len(kind.pattern), default=None)
 
 
-Damage: TypeAlias = Callable[[bytes, random.Random, list[bytes]], bytes | None]
+class Place(Enum):
+    """What takes the place of a file, other than another content."""
+
+    NOTHING = "nothing"
+    PIPE = "a pipe to which nobody writes"
+    DEVICE = "a link to a device without end"
+    LINK = "a link to the file itself, which lies elsewhere"
+
+    def put(self, path: Path, elsewhere: Path) -> None:
+        """Put it there.
+
+        Arguments:
+            path: the file.
+            elsewhere: where the file goes that a link leads to.
+        """
+        if self is Place.LINK:
+            shutil.move(path, elsewhere)
+            path.symlink_to(elsewhere)
+            return
+        path.unlink()
+        if self is Place.PIPE:
+            os.mkfifo(path)
+        elif self is Place.DEVICE:
+            path.symlink_to("/dev/zero")
+
+
+Damage: TypeAlias = Callable[[bytes, random.Random, list[bytes]], bytes | Place]
 
 
 def flip(content: bytes, draw: random.Random, others: list[bytes]) -> bytes:
@@ -133,8 +162,19 @@ def swap(content: bytes, draw: random.Random, others: list[bytes]) -> bytes:
     return draw.choice(different) if different else flip(content, draw, others)
 
 
-def delete(content: bytes, draw: random.Random, others: list[bytes]) -> None:
+def delete(content: bytes, draw: random.Random, others: list[bytes]) -> Place:
     """Delete the file."""
+    return Place.NOTHING
+
+
+def block(content: bytes, draw: random.Random, others: list[bytes]) -> Place:
+    """Put something without an end in its place."""
+    return draw.choice([Place.PIPE, Place.DEVICE])
+
+
+def link(content: bytes, draw: random.Random, others: list[bytes]) -> Place:
+    """Move the file elsewhere, and put a link in its place."""
+    return Place.LINK
 
 
 def edit(content: bytes, draw: random.Random, others: list[bytes]) -> bytes:
@@ -163,7 +203,7 @@ def _another(value: str, draw: random.Random) -> str:
         return value[:-1] + draw.choice([letter for letter in "aest" if letter != value[-1]])
 
 
-DAMAGES: tuple[Damage, ...] = (flip, truncate, swap, delete, edit)
+DAMAGES: tuple[Damage, ...] = (flip, truncate, swap, delete, edit, block, link)
 
 
 class Damages:
@@ -178,12 +218,13 @@ class Damages:
 
     def __init__(self, disk: Disk, inputs: Path, artefact: Artefact, folder: Path) -> None:
         self._disk, self._artefact, self._start = disk, artefact, folder
+        self._elsewhere = folder.with_name(f"{folder.name}-elsewhere")
         disk.restore(inputs)
         self._writers = prepare(disk, artefact)
         disk.save(folder)
         self.kinds = files(disk.root, artefact)
         lines = dict.fromkeys((*artefact.readers, *artefact.again))
-        self._expected = {line: self._run(line, "", None) for line in lines}
+        self._expected = {line: self._run(line, "", b"") for line in lines}
 
     def trials(self, number: int, draw: random.Random) -> Iterator[str]:
         """Damage files of all kinds in turn, in ways by chance; yield what is wrong."""
@@ -199,23 +240,28 @@ class Damages:
         others = [
             (self._start / other).read_bytes() for other, its in self.kinds.items() if its == kind and other != name
         ]
-        content = damage(path.read_bytes(), draw, others) if path.stat().st_size else None
+        content = damage(path.read_bytes(), draw, others) if path.stat().st_size else Place.NOTHING
         wrong = []
         for line in self._artefact.readers:
-            outcome = self._run(line, name, content)
-            wrong += _problems(outcome, self._expected[line], name, f"{self._artefact.place}/")
+            wrong += self._tried(line, name, content, f"{self._artefact.place}/")
         if line := self._writers.get(name):
             # A file that is never read again may stay as it is, unless the command writes it anew.
             kept = "" if kind.checked or not self._artefact.kind else name
-            wrong += _problems(self._run(line, name, content), self._expected[line], name, kept)
+            wrong += self._tried(line, name, content, kept)
         return wrong
 
-    def _run(self, line: tuple[str, ...], name: str, content: bytes | None) -> tuple[Outcome, dict[str, bytes]]:
-        """Run a command line on the artefact with one file replaced, or deleted if `content` is None."""
+    def _tried(self, line: tuple[str, ...], name: str, content: bytes | Place, kept: str) -> list[str]:
+        wrong = [*_problems(self._run(line, name, content), self._expected[line], name, kept)]
+        if content is Place.LINK and self._elsewhere.read_bytes() != (self._start / name).read_bytes():
+            wrong.append("the file that the link leads to was changed")
+        return wrong
+
+    def _run(self, line: tuple[str, ...], name: str, content: bytes | Place) -> tuple[Outcome, dict[str, bytes]]:
+        """Run a command line on the artefact with one file replaced; with none replaced if there is no name."""
         self._disk.restore(self._start)
-        if name and content is None:
-            (self._disk.root / name).unlink()
-        elif content is not None:
+        if name and isinstance(content, Place):
+            content.put(self._disk.root / name, self._elsewhere)
+        elif name:
             (self._disk.root / name).write_bytes(content)
         outcome = self._disk.run(line)
         return outcome, {name: content for name, content in self._disk.tree().items() if not _loose(name)}

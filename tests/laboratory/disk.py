@@ -102,7 +102,8 @@ def tree(folder: Path) -> dict[str, bytes]:
     files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        files[f"{name}/" if path.is_dir() else name] = b"" if path.is_dir() else path.read_bytes()
+        if path.is_file() or path.is_dir():  # not a pipe, whose end would never come
+            files[f"{name}/" if path.is_dir() else name] = b"" if path.is_dir() else path.read_bytes()
     return files
 
 

@@ -1,5 +1,6 @@
 """The cache costs time at worst, never a number."""
 
+import os
 import random
 import sqlite3
 import subprocess
@@ -237,3 +238,172 @@ def test_several_processes_on_one_cache(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM entries").fetchone() == (4 * 50 * 20,)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def _flipped(path: Path, content: bytes, bit: int) -> None:
+    flipped = bytearray(content)
+    flipped[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(flipped)
+
+
+def _heals(path: Path) -> list[str]:
+    """Use a cache, and then use it again as later commands do; return what the first one warned of.
+
+    The second needs nobody to delete a file by hand, and warns of nothing; the third gets all answers.
+    """
+    model, warnings = cached_toy(), list[str]()
+    truth = {answer.text: answer for answer in model.score(TEXTS)}
+    for warn in (warnings.append, pytest.fail, pytest.fail):
+        cache = AnswerCache(path, warn)
+        found = cache.get(model, TEXTS)
+        for text, answer in found.items():
+            np.testing.assert_array_equal(answer.bits, truth[text].bits)
+        assert cache.usable
+        cache.put(model, truth.values())
+    assert set(found) == set(TEXTS)
+    return warnings
+
+
+@pytest.fixture
+def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Don't wait for the disk, which takes most of the time."""
+    connect = sqlite3.connect
+
+    def unsynced(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*args, **options)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", unsynced)
+
+
+def _bits_of_the_schema(content: bytes) -> list[int]:
+    """The bits of the header of the file and of its first page, and of the schema, which lies at the end of that page."""
+    schema = content.index(b"table")
+    assert schema < content.index(b"CREATE TABLE") < 4096
+    return [bit for start, end in ((0, 112), (schema - 12, 4096)) for bit in range(8 * start, 8 * end)]
+
+
+def test_a_letter_of_the_schema(filled: Path) -> None:
+    """`T` of `CREATE TABLE` with its highest bit is no UTF-8: not an error of SQLite, but a UnicodeDecodeError."""
+    content = filled.read_bytes()
+    _flipped(filled, content, 8 * (content.index(b"CREATE TABLE") + 7) + 7)
+    [warning] = _heals(filled)
+    assert "moved to answers.sqlite.damaged-" in warning
+    [aside] = filled.parent.glob("*.damaged-*")
+    assert len(aside.read_bytes()) == len(content)
+    assert fault(aside) is not None
+    assert fault(filled) is None
+
+
+@pytest.mark.usefixtures("_unsynced")
+def test_flipped_bits_of_the_schema(filled: Path, tmp_path: Path) -> None:
+    content = filled.read_bytes()
+    bits = _bits_of_the_schema(content)
+    warned = 0
+    for bit in bits[:: len(bits) // 40]:
+        (folder := tmp_path / str(bit)).mkdir()
+        _flipped(folder / "answers.sqlite", content, bit)
+        warned += bool(_heals(folder / "answers.sqlite"))
+    assert warned > 10
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_unsynced")
+def test_each_bit_of_the_schema(filled: Path, tmp_path: Path) -> None:
+    content = filled.read_bytes()
+    warned = 0
+    for bit in _bits_of_the_schema(content):
+        (folder := tmp_path / str(bit)).mkdir()
+        _flipped(folder / "answers.sqlite", content, bit)
+        warned += bool(_heals(folder / "answers.sqlite"))
+    assert warned > 800
+
+
+@pytest.mark.usefixtures("_unsynced")
+def test_a_damaged_log(filled: Path, tmp_path: Path) -> None:
+    """A killed process leaves its log beside the file. SQLite does without what is damaged in it."""
+    model, draw = cached_toy(), random.Random(7)
+    with sqlite3.connect(filled) as reader:
+        reader.execute("SELECT count(*) FROM entries").fetchall()
+        AnswerCache(filled, pytest.fail).put(model, model.score([f"{text}." for text in TEXTS]))
+        contents = {suffix: Path(f"{filled}{suffix}").read_bytes() for suffix in ("", "-wal", "-shm")}
+    reader.close()
+    assert len(contents["-wal"]) > 4096
+    for number in range(20):
+        (folder := tmp_path / str(number)).mkdir()
+        for suffix, content in contents.items():
+            (folder / f"answers.sqlite{suffix}").write_bytes(content)
+        suffix = ("-wal", "-shm")[number % 2]
+        content = contents[suffix]
+        _flipped(folder / f"answers.sqlite{suffix}", content, draw.randrange(8 * min(len(content), 200)))
+        _heals(folder / "answers.sqlite")
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError("too long"), MemoryError(), sqlite3.InterfaceError("bad"), ValueError("?")]
+)
+def test_whatever_the_module_raises(error: Exception, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, warnings = cached_toy(), list[str]()
+    cache = AnswerCache(filled, warnings.append)
+
+    class Broken(sqlite3.Connection):
+        def execute(self, query: str, *parameters: Any) -> Any:
+            raise error
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, **options, factory=Broken))
+    assert cache.get(model, TEXTS) == {}
+    assert fault(filled) is not None
+    monkeypatch.undo()
+    assert "moved to answers.sqlite.damaged-" in warnings[0]
+
+
+def test_a_file_that_another_process_has_set_aside_is_not_set_aside_again(filled: Path) -> None:
+    """Several workers meet the same damage: the first begins a new file, which the others use."""
+    model, warnings = cached_toy(), list[str]()
+    cache, new = AnswerCache(filled, warnings.append), filled.with_name("new")
+    AnswerCache(new, pytest.fail).put(model, model.score(TEXTS))
+
+    def meets_damage() -> None:
+        new.replace(filled)
+        raise sqlite3.DatabaseError("malformed")
+
+    cache._attempt(meets_damage, None)
+    assert warnings == []
+    assert set(cache.get(model, TEXTS)) == set(TEXTS)
+    assert not list(filled.parent.glob("*.damaged-*"))
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("target", ["full", "empty", "missing"])
+@pytest.mark.parametrize("hard", [False, True])
+def test_no_link_is_followed(suffix: str, target: str, hard: bool, filled: Path) -> None:
+    outside, link = filled.with_name(target), Path(f"{filled}{suffix}")
+    if target != "missing":
+        outside.write_bytes(b"precious" if target == "full" else b"")
+    link.unlink(missing_ok=True)
+    if hard and not outside.exists():
+        return
+    os.link(outside, link) if hard else link.symlink_to(outside)
+    model, warnings = cached_toy(), list[str]()
+    cache = AnswerCache(filled, warnings.append)
+    assert cache.get(model, TEXTS) == {}
+    cache.put(model, model.score(TEXTS))
+    [warning] = warnings
+    assert f"answers.sqlite{suffix} is a link, or not a regular file. Delete it" in warning
+    assert not cache.usable
+    assert os.path.lexists(link)
+    assert (outside.read_bytes() if outside.exists() else None) == {"full": b"precious", "empty": b""}.get(target)
+
+
+def test_the_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
+    path, warnings = tmp_path / "history.sqlite", list[str]()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE visits (page)")
+    connection.close()
+    before = path.read_bytes()
+    assert not AnswerCache(path, warnings.append).usable
+    assert "a database of another program (with the table visits). Name another file" in warnings[0]
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["history.sqlite"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import ModelError
-from syntagm.io import hub
+from syntagm.io import hub, regular
 from syntagm.io.json import record
 
 _INDEX = "model.safetensors.index.json"
@@ -54,7 +54,7 @@ def refuse_damaged_settings(folder: Path) -> None:
         from tokenizers import Tokenizer
 
         try:
-            Tokenizer.from_file(str(path))
+            Tokenizer.from_str(regular.content(path).decode())
         except Exception as error:  # the library raises Exception itself
             found = f"no tokenizer ({error})"
             raise ModelError(str(path), found, "a tokenizer of the tokenizers library", hub.again(path)) from error
@@ -80,7 +80,7 @@ def _refuse_damaged_safetensors(path: Path) -> None:
 
     expected = "a complete safetensors file"
     try:
-        with open(path, "rb") as file:
+        with regular.opened(path) as file:
             actual = file.seek(0, 2)
             file.seek(0)
             start = file.read(8)

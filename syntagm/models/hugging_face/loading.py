@@ -19,7 +19,7 @@ from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.processor import quicken
 from syntagm.models.hugging_face.quantised import PACKAGES, described, gguf_types, refuse_missing_packages
-from syntagm.models.hugging_face.unsafe import refuse_unsafe
+from syntagm.models.hugging_face.unsafe import refuse_special_files, refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder, hash_stored, hash_weights
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
@@ -81,6 +81,8 @@ def read(
         if folder and not file and not location.tells_base(path):
             refuse_unsafe(Path(name), pickle, code, kind)
         refuse_damaged(Path(name))
+    if folder:
+        refuse_damaged(folder)
     gguf = _gguf(place, name, revision, file) if file else None
     types = gguf_types(gguf) if gguf else ""
     spread = chosen["device"] == "spread"
@@ -110,7 +112,6 @@ def read(
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:
     """Return a model with the adapter in `folder`."""
-    refuse_damaged(folder)
     refuse_damaged_weights(folder)
     digest, label = adapter.digest(folder), _label(str(folder))
     record = {
@@ -176,8 +177,9 @@ def refuse_damaged(folder: Path) -> None:
     """Refuse a folder whose files don't match its seal, and one that was trained here without a seal.
 
     Raises:
-        ModelError: a file is damaged, edited, missing or new.
+        ModelError: a file is damaged, edited, missing or new, or might never end.
     """
+    refuse_special_files(folder)
     trained_here = (folder / "training.json").exists()
     (seal.demand if trained_here else seal.verify)(folder, ModelError)
 

@@ -7,12 +7,12 @@ oneDNN, which PyTorch contains, too, is twice as fast. oneDNN adds the bias with
 import math
 import platform
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
+from syntagm.io import regular
 from syntagm.models.hugging_face.quantised import plain
 
 # Outputs of a product, and numbers of GELU, that are computed at a time, so that they fit into the processor's cache.
@@ -42,7 +42,7 @@ def quicken(model: Any) -> bool:
 def has_faster_products() -> bool:
     """Return whether oneDNN multiplies float32 matrices faster than MKL on this machine."""
     try:
-        processor = Path("/proc/cpuinfo").read_text("utf-8")
+        processor = regular.content("/proc/cpuinfo").decode()
     except OSError:
         processor = platform.processor()
     libraries: Any = (torch.backends.mkl, torch.backends.mkldnn)

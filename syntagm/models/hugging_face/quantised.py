@@ -9,6 +9,7 @@ import torch
 import transformers
 
 from syntagm.errors import ModelError
+from syntagm.io import regular
 
 # quant_method in config.json -> the packages that transformers needs for it, by module and by name in pip.
 PACKAGES = {
@@ -118,9 +119,13 @@ def gguf_types(file: Path) -> str:
         ModelError: the file is not a GGUF file, is damaged, or the package gguf is not installed.
     """
     place = str(file)
-    with file.open("rb") as opened:
-        if opened.read(4) != _MAGIC:
-            raise ModelError(place, "no GGUF file", "a file that begins with the letters GGUF")
+    try:
+        with regular.opened(file) as opened:
+            begins = opened.read(4) == _MAGIC
+    except OSError as error:
+        raise ModelError(place, f"can't be read ({error.strerror})", "a GGUF file") from error
+    if not begins:
+        raise ModelError(place, "no GGUF file", "a file that begins with the letters GGUF")
     from gguf import GGUFReader
 
     try:

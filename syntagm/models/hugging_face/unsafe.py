@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import ModelError
-from syntagm.io import hub
+from syntagm.io import hub, regular
 from syntagm.io.json import record
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.permissions import how_to_give
@@ -17,6 +17,7 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 PICKLE = (
     f"A pickle can run arbitrary code. Convert it, or permit it if you trust its author. {how_to_give('allow_pickle')}"
 )
+_READ_WHOLE = frozenset({".json", ".jinja", ".txt", ".model", ".py"})
 # No published vocabulary has a tenth of it.
 HIGHEST = 10_000_000
 
@@ -36,9 +37,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
-    for path in folder.iterdir():
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
+    refuse_special_files(folder)
     if not config.exists():
         raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
     weights = sorted(folder.glob("*.safetensors"))
@@ -61,6 +60,21 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
             f"Permit it if you have read that code and trust it. {how_to_give('trust_remote_code')}",
         )  # fmt: skip
     refuse_endless_vocabulary(folder)
+
+
+def refuse_special_files(folder: Path) -> None:
+    """Refuse a folder with a file that might never end. The libraries open the files of a checkpoint by their names.
+
+    Raises:
+        ModelError: there is a device, a pipe or a socket, or a file of settings, text or code of more than 1 GB.
+    """
+    for path in (*folder.iterdir(), *folder.glob("additional_chat_templates/*")):
+        if path.is_dir() or not path.exists():
+            continue
+        if not path.is_file():
+            raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
+        if path.suffix in _READ_WHOLE and path.stat().st_size > regular.MAX_BYTES:
+            raise ModelError(str(path), f"{path.stat().st_size:,} bytes", f"at most {regular.MAX_BYTES:,}")
 
 
 def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
@@ -92,9 +106,11 @@ def refuse_endless_vocabulary(folder: Path) -> None:
     """
     for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
         try:
-            content = json.loads(path.read_bytes())
-        except (OSError, ValueError, RecursionError):
+            content = json.loads(regular.content(path))
+        except (FileNotFoundError, ValueError, RecursionError):
             continue
+        except OSError as error:
+            raise ModelError(str(path), f"can't be read ({error.strerror})", "a file of a tokenizer") from error
         if (highest := max(_token_numbers(content), default=0)) > HIGHEST:
             raise ModelError(
                 str(path), f"a token with the number {highest}", f"numbers up to {HIGHEST:,}", "Was the file edited?"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing
+from syntagm.io import hashing, regular
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.unsafe import PICKLES
 
@@ -119,7 +119,7 @@ def hash_code(model: Any) -> str | None:
     if not type(model).__module__.startswith("transformers_modules."):
         return None
     folder = Path(inspect.getfile(type(model))).parent
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
+    return hashlib.sha256(b"\0".join(map(regular.content, sorted(folder.glob("*.py"))))).hexdigest()
 
 
 def _configuration(model: Any) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
+from syntagm.io import regular
 from syntagm.models.ngram.assembly import Listed, assemble
 from syntagm.models.ngram.ngrams import Ngrams
 
@@ -36,7 +37,7 @@ def read(path: Path) -> Ngrams:
     """
     reader = _Reader(path)
     try:
-        with open(path, "rb") as file:
+        with regular.opened(path) as file:
             gzipped = file.read(2) == _GZIP
             file.seek(0)
             reader.file = gzip.GzipFile(fileobj=file) if gzipped else file

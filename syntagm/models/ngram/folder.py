@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
-from syntagm.io import atomic, hashing, lock, safetensors_file, seal, shape
+from syntagm.io import atomic, hashing, lock, regular, safetensors_file, seal, shape
 from syntagm.io.json import record
 from syntagm.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams
@@ -40,7 +40,7 @@ def training(folder: Path) -> Iterator[None]:
     Raises:
         RunError: another process trains a model for this folder, or the folder can't be written.
     """
-    with lock.held(folder / _UNFINISHED):
+    with lock.held(atomic.inside(folder, _UNFINISHED)):
         try:
             yield
         finally:
@@ -162,7 +162,7 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
     from safetensors.numpy import load_file
 
     try:
-        arrays = load_file(path)
+        arrays = load_file(regular.checked(path))
         orders = range(1, order + 1)
         expected = {f"probabilities.{index}" for index in orders} | {f"backoffs.{index}" for index in orders[:-1]}
         expected |= {f"{kind}.{index}" for kind in ("firsts", "suffixes") for index in orders[1:]}
@@ -180,7 +180,7 @@ def _ngrams(path: Path, order: int, vocabulary: Vocabulary) -> Ngrams:
             tuple(arrays[f"probabilities.{index}"] for index in orders),
             tuple(arrays[f"backoffs.{index}"] for index in orders[:-1]),
         )
-    except (SafetensorError, KeyError) as error:
+    except (OSError, SafetensorError, KeyError) as error:
         raise ModelError(
             str(path), f"can't be read ({error})", "the n-grams of an n-gram model", "Train the model again."
         ) from error

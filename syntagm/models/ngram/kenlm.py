@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
+from syntagm.io import regular
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import START, UNKNOWN
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
@@ -29,7 +30,7 @@ _NO_UNKNOWN = -100.0
 
 def is_binary(path: Path) -> bool:
     """Return whether a file is one of KenLM's binary files."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    with contextlib.suppress(OSError), regular.opened(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
     return False
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.io import atomic
+from syntagm.io import atomic, regular
 
 END, UNKNOWN = "</s>", "<unk>"
 SINGLE = "UNK"
@@ -169,7 +169,7 @@ def read(path: Path) -> Vocabulary:
         ModelError: the file can't be read, is incomplete, or contains a word twice.
     """
     try:
-        lines = path.read_bytes().decode().split("\n")
+        lines = regular.content(path).decode().split("\n")
         head = json.loads(lines[0])
         size, threshold, classes = int(head["words"]), int(head["threshold"]), str(head["classes"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from syntagm.errors import ModelError
-from syntagm.io import seal
+from syntagm.io import regular, seal
 from syntagm.io.json import record
 from syntagm.models.words.folder import FILES
 
@@ -76,7 +76,7 @@ def read(path: Path, layers: int, build: Callable[[], Network]) -> Network:
         ModelError: the file can't be read, or does not have the weights of the network.
     """
     try:
-        stored = load_file(path)
+        stored = load_file(regular.checked(path))
     except (OSError, SafetensorError) as error:
         raise ModelError(str(path), f"can't be read ({error})", "a safetensors file") from error
     if layers > len(stored):

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.errors import SyntagmError
+from syntagm.errors import RunError, SyntagmError
 from syntagm.io.integrity import Folder, Kind
 from syntagm.papers.experiment import measured, parts
 from syntagm.papers.experiment.design import part, record
+from syntagm.runs.files import has_run
 from syntagm.runs.training_study import PERPLEXITY
+from syntagm.training import record as training
 
 
 def _faults(folder: Path) -> dict[Path, SyntagmError]:
@@ -21,6 +23,15 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
             measured.read(path, design["families"], design["sizes"])
         except SyntagmError as error:
             faults[path] = error
+        if not has_run(run := folder / "runs" / path.stem):
+            cure = "Repeat the command that made the experiment: it computes the run again."
+            faults[run / "run.json"] = RunError(str(run), "no run", f"that of {path.stem}", cure)
+        if training.lacks_record(model := folder / "models" / path.stem):
+            cure = "Restore it; or delete the folder, and repeat the command that made the experiment."
+            found = "no such file, beside weights"
+            faults[model / training.FILE] = RunError(
+                str(model / training.FILE), found, "the record of the training", cure
+            )
     for name, digest in design.get("parts", {}).items():
         path = part(folder, name, [text["name"] for text in design["corpus"]])
         if damaged := parts.fault(path, digest):
@@ -44,7 +55,7 @@ def _perplexities(folder: Path) -> Iterator[Path]:
 
 EXPERIMENT = Folder(
     "experiment",
-    ("experiment.json",),
+    ("experiment.json", "perplexity/*.json"),
     (
         Kind("the design of the experiment", "experiment.json"),
         Kind("the perplexity of a model", "perplexity/*.json"),

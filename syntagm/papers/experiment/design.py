@@ -123,7 +123,7 @@ class Design:
 
     def perplexity(self, cell: Cell) -> Path:
         """Return the file with the perplexity of a model."""
-        return self.folder / "perplexity" / f"{cell.name}.json"
+        return perplexity(self.folder, cell)
 
 
 def record(folder: Path) -> Path:
@@ -146,3 +146,8 @@ def model(folder: Path, cell: Cell) -> Path:
 def run(folder: Path, cell: Cell) -> Path:
     """Return the run directory of a model in the folder of an experiment."""
     return folder / "runs" / cell.name
+
+
+def perplexity(folder: Path, cell: Cell) -> Path:
+    """Return the file with the perplexity of a model in the folder of an experiment."""
+    return folder / "perplexity" / f"{cell.name}.json"

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from syntagm.io import atomic
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
-from syntagm.papers.experiment.measured import is_damaged, state
+from syntagm.papers.experiment.measured import is_damaged, lost_run, state
 from syntagm.progress import Progress
 from syntagm.training import families
 
@@ -30,7 +31,7 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
     words = parts.draw(design, progress)
     for cell in design.cells():
         # The results of all models are written after each model, so a damaged run of a later one is repaired first.
-        if is_damaged(design.run(cell)):
+        if is_damaged(design.run(cell)) or lost_run(design.folder, cell):
             model.score(design, cell, progress)
     for number, cell in enumerate(cells := design.cells(), 1):
         progress.began(f"{number} of {len(cells)}: {cell.name}, {words[cell.part]:,} words")
@@ -52,6 +53,6 @@ def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
     """
     with ExitStack() as stack:
         if not families.find(cell.family).seeded and state(design, cell) != "done":
-            stack.enter_context(waiting(design.model(cell), progress))
+            stack.enter_context(waiting(atomic.inside(design.folder, "models", cell.name), progress))
         record.refuse_changed(design, cell)
         yield

@@ -10,7 +10,7 @@ from syntagm.io.shape import Shape
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.runs import ledger
-from syntagm.runs.files import read_record
+from syntagm.runs.files import has_run, read_record
 from syntagm.runs.store import Run, open_run
 from syntagm.runs.training_study import PERPLEXITY
 from syntagm.training import record as training
@@ -53,7 +53,18 @@ def scored(folder: Path) -> bool:
 
 def is_damaged(folder: Path) -> bool:
     """Return whether a file of a run is damaged; False if there is no run."""
-    return (folder / "run.json").exists() and bool(ledger.faults(folder))
+    return has_run(folder) and bool(ledger.faults(folder))
+
+
+def lost_run(folder: Path, cell: Cell) -> RunError | None:
+    """Return an error if a model has a perplexity, but no run, from which it would vanish in silence."""
+    place = places.run(folder, cell)
+    if has_run(place) or not places.perplexity(folder, cell).exists():
+        return None
+    expected = f"the run of a model whose perplexity is in {places.perplexity(folder, cell)}"
+    return RunError(
+        str(place), "no run", expected, "Repeat the command that made the experiment: it computes the run again."
+    )
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
@@ -70,7 +81,9 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
     order = {cell(model): (sizes[model["size"]], families.index(model["family"])) for model in models}
     for model in sorted(models, key=lambda each: (*order[cell(each)], each["sample"], each["seed"])):
         place = places.run(folder, cell(model))
-        if read_record(place) is None or not (run := open_run(place)).done:
+        if error := lost_run(folder, cell(model)):
+            raise error
+        if not (run := open_run(place)).done:
             continue
         if (found := run.model.partition("?")[0]) != (expected := model["model"].partition("?")[0]):
             raise RunError(

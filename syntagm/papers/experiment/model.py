@@ -36,6 +36,7 @@ def train(design: Design, cell: Cell, progress: Progress) -> None:
         # A training that was killed after it wrote the model leaves a state of three times the model's size.
         training.remove_state(folder)
         return
+    folder = atomic.inside(design.folder, "models", cell.name)
     words, run_settings = design.sizes[cell.size], {"seed": cell.seed, "device": design.device}
     settings = hyperparameters.settings(cell.family, design.options[cell.family], words, **run_settings)
     family.train([str(design.part(cell.part))], design.valid, folder, settings, progress)
@@ -47,8 +48,8 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.runs.evaluate import run_suites as run
 
-    place = design.run(cell)
-    if not scored(place):
+    if not scored(design.run(cell)):
+        place = atomic.inside(design.folder, "runs", cell.name)
         run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=progress)
 
 
@@ -82,7 +83,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
         "weights": weights,
     }
     measured |= {name: getattr(result, name) for name in (*numbers, "bits_per_character")}
-    atomic.make_folder(path.parent)
+    atomic.make_folder(atomic.inside(design.folder, "perplexity"))
     PERPLEXITY.write(path, measured)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from syntagm.errors import RunError, UsageError
-from syntagm.io import hashing
+from syntagm.io import atomic, hashing
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
@@ -36,7 +36,8 @@ def draw(design: Design, progress: Progress) -> dict[str, int]:
                 name: size for name, size in parts.items() if name not in hashes or not design.part(name).exists()
             }
             if missing:
-                nested.write(design.corpus, missing, design.folder / "corpora", design.draw + number)
+                folder = atomic.inside(design.folder, "corpora")
+                nested.write(design.corpus, missing, folder, design.draw + number)
                 hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
                 DESIGN.write(design.record(), recorded | {"parts": hashes})
     return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in names}

@@ -18,6 +18,7 @@ from syntagm.papers.experiment.design import Cell, Design, part_name
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
 from syntagm.progress import Progress
+from syntagm.runs.files import has_run
 from syntagm.training import record as training
 
 
@@ -120,7 +121,7 @@ def _fixed(design: Design, recorded: Mapping[str, Any]) -> dict[str, set[str]]:
 def _models_with_results(folder: Path) -> set[str]:
     """Return the names of the models that have training results, a run or a perplexity in the folder."""
     trained = {path.name for path in folder.glob("models/*") if training.leaves_something(path)}
-    runs = {path.parent.name for path in folder.glob("runs/*/run.json")}
+    runs = {path.name for path in folder.glob("runs/*") if has_run(path)}
     return trained | runs | {path.stem for path in folder.glob("perplexity/*.json")}
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from syntagm import registry
 from syntagm.errors import RunError, UsageError, did_you_mean
+from syntagm.io import regular
 from syntagm.permissions import NONE, Permissions, of_flags
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def program(module: str, session: "Session", permissions: Permissions) -> list[s
 def started(main: Callable[..., None], file: str, *words: str) -> None:
     """Call `main` in a process that was started with the command of `program`."""
     granted = of_flags(words)
-    main(pickle.loads(Path(file).read_bytes()), granted, *words[len(granted.flags) :])
+    main(pickle.loads(regular.content(file)), granted, *words[len(granted.flags) :])
 
 
 def numbers(options: Mapping[str, str], names: Collection[str], executor: str) -> dict[str, int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import lines
+from syntagm.io import hashing, lines, regular, utf8
 from syntagm.models.words import words
 from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree
@@ -143,10 +143,13 @@ def record(paths: Sequence[str | Path]) -> list[dict[str, object]]:
     for path in _checked(paths):
         members, size, digest = files([path]), 0, hashlib.sha256()
         for member in members:
-            with member.open("rb") as file:
-                while content := file.read(2**20):
-                    size += len(content)
-                    digest.update(content)
+            try:
+                with regular.opened(member, hashing.MAX_BYTES) as file:
+                    while content := file.read(2**20):
+                        size += len(content)
+                        digest.update(content)
+            except OSError as error:
+                raise utf8.unreadable(member, error) from None
         name = BLLIP + _set(path)[1] if path.startswith(BLLIP) else Path(path).name
         records.append({"name": name, "files": len(members), "bytes": size, "sha256": digest.hexdigest()})
     return records

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError
+from syntagm.io import regular
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import END, START, Ngrams
@@ -185,10 +186,11 @@ def _unterminated(path: Path) -> bool:
     """Return whether the last line of a text file lacks a line end."""
     if path.name.removesuffix(".gz").endswith(SUFFIXES):
         return False
-    with path.open("rb") as file:
+    with regular.opened(path) as stored:
         # Recognize gzip by its first bytes, not by the file name, as the line reader does.
-        packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as file:
+        packed = stored.read(2) == b"\x1f\x8b"
+        stored.seek(0)
+        file = gzip.GzipFile(fileobj=stored) if packed else stored
         file.seek(0, os.SEEK_END)
         end = file.tell()
         file.seek(max(0, end - 1))

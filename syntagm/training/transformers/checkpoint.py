@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
 from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.io import atomic, regular, utf8
 from syntagm.training.record import begun, finished
 
 
@@ -45,7 +45,7 @@ def read_tokenizer(path: Path, **symbols: str) -> Any:
     """
     fast: Any = transformers.PreTrainedTokenizerFast
     try:
-        return fast(tokenizer_file=str(path), **symbols)
+        return fast(tokenizer_file=str(regular.checked(path, regular.MAX_BYTES)), **symbols)
     except Exception as error:  # the library raises nothing narrower
         cure = "Delete the folder to start again."
         raise RunError(
@@ -81,7 +81,7 @@ def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
             tokenizer.save_pretrained(written)
             # The name of the class that version 4 of transformers knows, too.
             settings = written / "tokenizer_config.json"
-            settings.write_text(settings.read_text("utf-8").replace('"TokenizersBackend"', '"PreTrainedTokenizerFast"'))
+            settings.write_text(utf8.read(settings).replace('"TokenizersBackend"', '"PreTrainedTokenizerFast"'))
             _put(written, folder)
     except SafetensorError as error:
         # The library passes on the system's message without the error number.
@@ -99,6 +99,6 @@ def _put(written: Path, folder: Path) -> None:
     for path in sorted(path for path in written.rglob("*") if path.is_file()):
         # The library makes weight files readable by their owner only.
         path.chmod(mode)
-        target = folder / path.relative_to(written)
-        atomic.make_folder(target.parent)
-        atomic.put(path, target)
+        place = atomic.inside(folder, *path.relative_to(written).parts[:-1])
+        atomic.make_folder(place)
+        atomic.put(path, place / path.name)
