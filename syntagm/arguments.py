@@ -83,10 +83,11 @@ def public(thing: Any = None, *, name: str = "", cure: str = "", types: Types = 
 
 
 def overriding(kind: type, base: type) -> None:
-    """Check the arguments of the methods with which a type overrides those of a public base class."""
+    """Check the arguments of the methods with which a type overrides those of a public base class, by its annotations."""
     for key, method in list(vars(kind).items()):
         inherited = getattr(base, key, None)
-        if isinstance(method, FunctionType) and not key.startswith("_") and isinstance(inherited, FunctionType):
+        own = isinstance(method, FunctionType) and not hasattr(method, _PUBLIC)
+        if own and not key.startswith("_") and isinstance(inherited, FunctionType):
             _set(kind, key, _checked(method, key, base.__name__, inspect.unwrap(inherited)))
 
 

@@ -88,14 +88,6 @@ def test_an_odd_word_leaves_its_neighbours_alone(name: str, word: str) -> None:
     assert (before, after) == (alone(tokenizer, "The", True), alone(tokenizer, "rain", False))
 
 
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_half_a_character_is_refused_in_texts_and_gaps(name: str) -> None:
-    with pytest.raises(ModelError, match="half a character"):
-        list(frame(TOKENIZERS[name], ["The a\ud83d rain"], "a model"))
-    with pytest.raises(ModelError, match="half a character"):
-        list(masked("bert").fill([Gap("The ", " rain came.", ("gate", "a\ud83d"))]))
-
-
 @pytest.mark.parametrize("sign", ["\u200d", "\u202e", "\u200b", "\ufeff"])
 def test_an_invisible_sign_on_its_own_is_named(sign: str) -> None:
     for text in (sign, f"{sign}The rain", f"The {sign} rain"):

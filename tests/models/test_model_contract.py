@@ -12,6 +12,8 @@ from masked_for_tests import MASKED
 from models_for_tests import CAUSAL, FAMILIES
 from test_causal_tokens import odd_texts
 
+from syntagm.answers import Gap
+from syntagm.errors import UsageError
 from syntagm.io import csv
 from syntagm.models import names
 from syntagm.models.conformance import CHECKS, CLOSE, TEXTS, Check, failures, prefixes
@@ -86,6 +88,14 @@ def test_a_family_keeps_its_promises(model: LanguageModel, check: Check) -> None
     if check.name == "empty" and model.name.startswith("recorded"):
         pytest.skip("a recording holds what was recorded")
     assert check.exempt(model) or failures(check, model, TEXTS) == []
+
+
+def test_half_a_character_is_refused(model: LanguageModel) -> None:
+    """Before the model sees it: no encoding can represent it."""
+    with pytest.raises(UsageError, match=r"LanguageModel\.score, texts, item 2: 'a.ud800b'; expected text without lone"):
+        model.score(["fine", "a\ud800b"])
+    with pytest.raises(UsageError, match="Gap, words, item 2: 'a.ud83d'; expected text without lone surrogates"):
+        model.fill([Gap("The ", " rain came.", ("gate", "a\ud83d"))])
 
 
 # Models of words, and programs. Hugging Face's tokenizers refuse some characters, and have tests of their own.

@@ -387,7 +387,7 @@ def test_the_package_kenlm_gives_the_same(folder: Path, tmp_path: Path) -> None:
 
 
 class Peer:
-    """Stands for the package kenlm: it knows `a`, reads words up to a NUL, and can't spell lone surrogates."""
+    """Stands for the package kenlm: it knows `a`, and reads words up to a NUL."""
 
     order = 2
 
@@ -420,9 +420,8 @@ def test_a_binary_of_a_file_without_the_unknown_word(monkeypatch: pytest.MonkeyP
     assert bits(binary(monkeypatch, -2.0), "a b") == [np.log2(10.0), 2.5 * np.log2(10.0)]
 
 
-@pytest.mark.parametrize("word", ["a\0b", "\ud800"])
-def test_words_that_a_binary_can_not_be_asked_for_are_unknown(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
-    [answer] = binary(monkeypatch, -2.0).score([f"a {word}"])
+def test_words_that_a_binary_can_not_be_asked_for_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    [answer] = binary(monkeypatch, -2.0).score(["a a\0b"])
     assert answer.in_vocabulary.tolist() == [True, False]
     assert answer.bits.tolist() == [np.log2(10.0), 2.5 * np.log2(10.0)]
 

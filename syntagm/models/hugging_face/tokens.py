@@ -109,7 +109,7 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
         ModelError: a text contains a special symbol, or a character that no token covers.
     """
     special = _special(tokenizer)
-    for text, encoding in _encodings(tokenizer, texts, model, False):
+    for text, encoding in _encodings(tokenizer, texts, False):
         yield _read(text, encoding.ids, encoding.offsets, special, tokenizer.unk_token_id, model)
 
 
@@ -122,7 +122,7 @@ def encode_after(tokenizer: Any, context: str, texts: Sequence[str], model: str)
     """
     special, size = _special(tokenizer), len(context)
     blank = size - len(context.rstrip())
-    for whole, encoding in _encodings(tokenizer, [context + text for text in texts], model, False):
+    for whole, encoding in _encodings(tokenizer, [context + text for text in texts], False):
         text, first = whole[size:], sum(1 for _, end in encoding.offsets if end <= size)
         if first < len(encoding.ids) and encoding.offsets[first][0] < size - blank:
             token = tokenizer.convert_ids_to_tokens(encoding.ids[first])
@@ -140,7 +140,7 @@ def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
     The tokenizer decides which tokens are special symbols, and which belong to the same word.
     """
     special = _special(tokenizer)
-    for text, encoding in _encodings(tokenizer, texts, model, True):
+    for text, encoding in _encodings(tokenizer, texts, True):
         places = np.flatnonzero(np.array(encoding.special_tokens_mask, bool) == 0)
         ids, offsets, words = ([column[place] for place in places] for column in _columns(encoding))
         tokens = _read(text, ids, offsets, special, tokenizer.unk_token_id, model)
@@ -153,11 +153,10 @@ def _columns(encoding: Any) -> tuple[list[Any], list[Any], list[Any]]:
     return encoding.ids, encoding.offsets, encoding.word_ids
 
 
-def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) -> Iterator[tuple[str, Any]]:
+def _encodings(tokenizer: Any, texts: Sequence[str], symbols: bool) -> Iterator[tuple[str, Any]]:
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    refuse_surrogates(texts, model)
     return zip(texts, backend.encode_batch(list(texts), add_special_tokens=symbols), strict=True)
 
 
@@ -206,13 +205,6 @@ def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDAr
     if end < len(text) and not text[end:].isspace():
         _refuse_dropped(text, end, len(text), model)
     return starts
-
-
-def refuse_surrogates(texts: Sequence[str], model: str) -> None:
-    """Raise ModelError if a text contains half a character, which no encoding can represent."""
-    for text in texts:
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise ModelError(model, f"half a character (a lone surrogate) in {text!r}", "whole characters")
 
 
 def _refuse_dropped(text: str, left: int, right: int, model: str) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from itertools import pairwise
@@ -22,8 +21,6 @@ from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 
 SCORER = "kenlm 1"
 _MAGIC = b"mmap lm http://kheafield.com/code"
-# The package takes words as C strings in UTF-8: it would cut a word at a NUL, and can't encode lone surrogates.
-_UNSPELLED = re.compile("[\0\ud800-\udfff]")
 # The log10 p that build_binary gives to the unknown word if the ARPA file has none.
 _NO_UNKNOWN = -100.0
 
@@ -107,7 +104,8 @@ class KenLM(LanguageModel):
 
 def _spelled(word: str) -> str:
     """Return a word, or the unknown word if the package can't accept it."""
-    return UNKNOWN if _UNSPELLED.search(word) else word
+    # The package takes words as C strings: it would cut them at a NUL.
+    return UNKNOWN if "\0" in word else word
 
 
 def _opened(path: Path) -> Any:

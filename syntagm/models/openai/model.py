@@ -39,7 +39,7 @@ from syntagm.models.batching import once
 from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.numerical_error import round_up
-from syntagm.models.hugging_face.tokens import refuse_surrogates, starts_of
+from syntagm.models.hugging_face.tokens import starts_of
 from syntagm.models.openai import llama_cpp, vllm
 from syntagm.models.openai.answers import Completion, completion, decimals, offsets
 from syntagm.models.openai.client import Client, Spent
@@ -116,7 +116,6 @@ class Served(LanguageModel):
         Raises:
             ModelError: the server does not answer, its tokens are not those of a text, or a text contains the start symbol.
         """
-        refuse_surrogates(texts, self._place)
         if self.bos and (text := next((text for text in texts if self.bos in text), None)) is not None:
             raise ModelError(
                 self._place, f"the special symbol {self.bos!r} inside {text!r:.100}", "plain text",

@@ -99,8 +99,7 @@ class Random(LanguageModel):
         while match := _WORD.match(text, at):
             hashed = (self._beginning if self._unigram else hashed).copy()
             hashable = match[1].lower() if self._unigram else match[0]
-            # A file may contain half a surrogate pair, which can't be encoded in UTF-8.
-            hashed.update(hashable.encode("utf-8", "surrogatepass"))
+            hashed.update(hashable.encode())
             at = match.end()
             yield at, hashed, _draw(hashed.digest())
 
