@@ -94,7 +94,7 @@ def test_half_a_character_is_refused(model: LanguageModel) -> None:
     """Before the model sees it: no encoding can represent it."""
     with pytest.raises(UsageError, match=r"LanguageModel\.score, texts, item 2: 'a.ud800b'; expected text without lone"):
         model.score(["fine", "a\ud800b"])
-    with pytest.raises(UsageError, match="Gap, words, item 2: 'a.ud83d'; expected text without lone surrogates"):
+    with pytest.raises(UsageError, match=r"Gap, words, item 2: 'a.ud83d'; expected text without lone surrogates"):
         model.fill([Gap("The ", " rain came.", ("gate", "a\ud83d"))])
 
 
