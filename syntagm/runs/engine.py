@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from syntagm.answers import Surprisals
 from syntagm.check import check
@@ -24,7 +24,6 @@ from syntagm.tasks.slices import suite_hash
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
-@runtime_checkable
 class Cache(Protocol):
     """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 
