@@ -7,11 +7,9 @@ expected. What an annotation can't say, such as a range, is checked by the funct
 system, such as a file name that is too long, is an `InputError`.
 """
 
-import ast
 import functools
 import inspect
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import IOBase
@@ -37,6 +35,7 @@ from syntagm.errors import InputError, UsageError
 T = TypeVar("T", bound=Callable[..., Any])
 # The value of an option that can also be written as text, as in the name of a model.
 OptionValue: TypeAlias = str | int | float | bool
+Types: TypeAlias = Callable[[], Mapping[str, Any]]
 # The attribute of what is public: the name of a function; how a user gets an object of a type, as a sentence.
 _PUBLIC = "__public__"
 _NETWORK = "For a model in memory, call syntagm.from_transformers(model, tokenizer, name=...)."
@@ -45,8 +44,8 @@ _NETWORK = "For a model in memory, call syntagm.from_transformers(model, tokeniz
 @overload
 def public(thing: T) -> T: ...
 @overload
-def public(*, name: str = "", cure: str = "") -> Callable[[T], T]: ...
-def public(thing: Any = None, *, name: str = "", cure: str = "") -> Any:
+def public(*, name: str = "", cure: str = "", types: Types = dict) -> Callable[[T], T]: ...
+def public(thing: Any = None, *, name: str = "", cure: str = "", types: Types = dict) -> Any:
     """Check the arguments of a function, or of the constructor and the public methods of a type, by their annotations.
 
     The signature, the docstring and the types stay as they are. A dataclass is decorated below `dataclass`, so that its
@@ -55,6 +54,8 @@ def public(thing: Any = None, *, name: str = "", cure: str = "") -> Any:
     Arguments:
         name: the public name of a function, if that is another than its own.
         cure: for a type: how a user gets such an object, as a sentence for messages.
+        types: for a function: imports the types of its annotations that its module imports for type checkers only, because
+            that takes long, and returns them by name.
 
     >>> @public
     ... def repeat(text: str, times: int = 2) -> str:
@@ -66,14 +67,14 @@ def public(thing: Any = None, *, name: str = "", cure: str = "") -> Any:
     syntagm.errors.UsageError: repeat, times: 'b'; expected a whole number. See help(syntagm.repeat).
     """
     if thing is None:
-        return functools.partial(public, name=name, cure=cure)
+        return functools.partial(public, name=name, cure=cure, types=types)
     if not isinstance(thing, type):
-        return _checked(thing, name or thing.__name__)
+        return _checked(thing, name or thing.__name__, types=types)
     own: dict[str, Any] = dict(vars(thing))
     _set(thing, _PUBLIC, cure)
     if "__init__" in own:
         _set(thing, "__init__", _checked(own["__init__"], "", thing.__name__))
-    elif "__annotations__" in own and not inspect.isabstract(thing):
+    elif inspect.get_annotations(thing) and not inspect.isabstract(thing):
         _set(thing, "__post_init__", _checked_fields(thing))
     for key, method in own.items():
         if isinstance(method, FunctionType) and not key.startswith("_"):
@@ -86,7 +87,7 @@ def overriding(kind: type, base: type) -> None:
     for key, method in list(vars(kind).items()):
         inherited = getattr(base, key, None)
         if isinstance(method, FunctionType) and not key.startswith("_") and isinstance(inherited, FunctionType):
-            _set(kind, key, _checked(method, key, base.__name__, inherited))
+            _set(kind, key, _checked(method, key, base.__name__, inspect.unwrap(inherited)))
 
 
 def spelled(value: object) -> str:
@@ -158,8 +159,9 @@ class _Plan:
     further: _Kind | None
 
 
-def _planned(function: Any, base: Any, name: str) -> _Plan:
-    hints = (_hints(base) if base else {}) | _hints(function)
+def _planned(function: Any, annotated: Any, types: Types, name: str) -> _Plan:
+    annotations = {key: hint for key, hint in annotated.__annotations__.items() if key != "return"}
+    hints = get_type_hints(SimpleNamespace(__annotations__=annotations), annotated.__globals__, {**types()})
     kinds = {key: _kind(hint, (name, key)) for key, hint in hints.items()}
     plan = _Plan([], {}, None, None)
     for parameter in inspect.signature(function).parameters.values():
@@ -175,14 +177,15 @@ def _planned(function: Any, base: Any, name: str) -> _Plan:
     return plan
 
 
-def _checked(function: Any, name: str, owner: str = "", base: Any = None) -> Any:
+def _checked(function: Any, name: str, owner: str = "", annotated: Any = None, types: Types = dict) -> Any:
     """Return a function that checks its arguments before it calls another.
 
     Arguments:
         function: the function that is called.
         name: its name in messages; empty for a constructor.
         owner: the name of its class, if it is a method.
-        base: a function whose annotations hold where its own say nothing.
+        annotated: the function whose annotations hold, if that is another one.
+        types: as for `public`.
     """
 
     plan: _Plan | None = None
@@ -201,7 +204,7 @@ def _checked(function: Any, name: str, owner: str = "", base: Any = None) -> Any
         nonlocal plan
         if plan is None:
             # Not before: annotations may name types of modules that are imported after the function's own.
-            plan = _planned(function, base, name)
+            plan = _planned(function, annotated or function, types, name)
         # Python itself refuses arguments that are too many, or whose keyword is unknown.
         given = args
         for at, value in enumerate(args):
@@ -230,7 +233,8 @@ def _checked_fields(kind: Any) -> Callable[[Any], None]:
     fields: list[tuple[str, type | None, _Kind]] | None = None
 
     def planned() -> list[tuple[str, type | None, _Kind]]:
-        hints = {key: hint for key, hint in get_type_hints(kind).items() if key in vars(kind)["__annotations__"]}
+        annotations = inspect.get_annotations(kind)
+        hints = {key: hint for key, hint in get_type_hints(kind).items() if key in annotations}
         kinds = {
             key: _kind(hint, (kind.__name__, key)) for key, hint in hints.items() if get_origin(hint) is not ClassVar
         }
@@ -255,26 +259,6 @@ def _checked_fields(kind: Any) -> Callable[[Any], None]:
             own(self)
 
     return __post_init__
-
-
-def _hints(function: Any) -> dict[str, Any]:
-    """Return the annotations of a function's parameters."""
-    annotations = {key: hint for key, hint in function.__annotations__.items() if key != "return"}
-    parameters = SimpleNamespace(__annotations__=annotations)
-    try:
-        return get_type_hints(parameters, function.__globals__)
-    except NameError:
-        return get_type_hints(parameters, function.__globals__, _imported_for_types(function.__module__))
-
-
-def _imported_for_types(module: str) -> dict[str, Any]:
-    """Import what a module of this package imports for type checkers only, because it takes long."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(compile(ast.Module(block.body, []), module, "exec"), names)
-    return names
 
 
 def _kind(hint: Any, place: tuple[str, str]) -> _Kind | None:
@@ -312,7 +296,8 @@ def _of_class(kind: type) -> _Kind:
         # The first sentence of its docstring says what fits, and the rest how to get it.
         first, _, cure = " ".join((kind.__doc__ or "").split()).partition(". ")
         expected = first[0].lower() + first[1:].rstrip(".")
-        return _Kind(expected, expected, functools.partial(_instance, kind, expected, cure))
+        members = [name for name in (*vars(kind), *inspect.get_annotations(kind)) if not name.startswith("_")]
+        return _Kind(expected, expected, functools.partial(_having, members, expected, cure))
     expected = f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
     exact = None if inspect.isabstract(kind) else kind
     return _Kind(expected, f"{kind.__name__}s", functools.partial(_instance, kind, expected, ""), exact)
@@ -322,6 +307,13 @@ def _instance(kind: Any, expected: str, cure: str, value: Any) -> Any:
     if isinstance(value, kind) and not (isinstance(value, type) and kind is not Callable):
         return value
     raise _Misfit(value, expected, cure=cure or getattr(kind, _PUBLIC, ""))
+
+
+def _having(members: Sequence[str], expected: str, cure: str, value: Any) -> Any:
+    # What wraps an object, as adapters do, gives its attributes on request only, so `isinstance` does not find them.
+    if not isinstance(value, type) and all(hasattr(value, name) for name in members):
+        return value
+    raise _Misfit(value, expected, cure=cure)
 
 
 def _union(kinds: Sequence[_Kind | None], has_path: bool) -> _Kind | None:

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
@@ -12,7 +12,6 @@ from syntagm.in_training.trajectory import Trajectory
 from syntagm.materials.suite_files import Suites, suites_of
 
 
-@runtime_checkable
 class Trainer(Protocol):
     """A `Trainer` of transformers."""
 

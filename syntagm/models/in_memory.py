@@ -3,14 +3,13 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from syntagm.arguments import OptionValue, public, spelled
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
 
-@runtime_checkable
 class TransformersModel(Protocol):
     """A transformers model in memory. To load a model by name, call syntagm.load_model(name)."""
 
@@ -26,16 +25,14 @@ class TransformersModel(Protocol):
         """Iterate over the weights."""
 
 
-@runtime_checkable
 class FastTokenizer(Protocol):
     """A fast tokenizer of transformers."""
 
     backend_tokenizer: Any
 
 
-@runtime_checkable
 class OwnModel(Protocol):
-    """An object with the method `score`, and with the attributes and answers of the class in a `python:FILE.py`."""
+    """An object with the method `score`. Its attributes and answers are those of the class in a `python:FILE.py`."""
 
     def score(self, texts: Sequence[str]) -> Iterable[Mapping[str, Any]]:
         """Return the tokens of each text: where they start, and their surprisals."""

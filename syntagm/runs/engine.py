@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from syntagm.answers import Surprisals
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
@@ -26,7 +26,6 @@ from syntagm.tasks.slices import suite_hash
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 
-@runtime_checkable
 class Cache(Protocol):
     """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 

@@ -27,7 +27,14 @@ MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table
 _DECLARED: dict[Kind, Literal["COLUMNS", "SCHEMA"]] = {"table": "COLUMNS", "figure": "SCHEMA"}
 
 
-@public
+def _types() -> Mapping[str, Any]:
+    from syntagm.runs.store import Runs
+    from syntagm.stats.bootstrap import Resampling
+
+    return {"Runs": Runs, "Resampling": Resampling}
+
+
+@public(types=_types)
 def table(
     name: str, runs: "Runs", resampling: "Resampling | None" = None, **options: OptionValue | Path | Sequence[str]
 ) -> "Table":
@@ -52,7 +59,7 @@ def table(
     return result
 
 
-@public
+@public(types=_types)
 def figure(
     name: str, runs: "Runs", resampling: "Resampling | None" = None, **options: OptionValue | Path | Sequence[str]
 ) -> "Figure":

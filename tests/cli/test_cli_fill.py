@@ -94,7 +94,8 @@ def test_constructions_are_pooled(line: list[str], tmp_path: Path, capsys: pytes
     suites = [str(tmp_path / f"{name}.jsonl") for name in ("prep_anim_all", "prep_inanim_all")]
     assert main(["fill", "toy", "--suite", *suites, *line[4:]]) == 0
     shown = capsys.readouterr().out
-    [row] = [text for text in shown.splitlines() if "Across prepositional phrase" in text]
+    [row] = [text for text in shown.splitlines() if "│ Across prepositional phrase" in text]
+    assert "only 2 items: Across prepositional phrase" in shown
     assert [cell.strip() for cell in row.split("│")][4] == "2"
 
 

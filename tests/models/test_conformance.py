@@ -118,7 +118,6 @@ BROKEN: list[tuple[str, str, LanguageModel]] = [
     ("identity", "an approximate model without settings", Broken(exact=False)),
     ("progress", "`done` was told of 0 texts; expected 18", Silent()),
     ("tokens", "token 1 begins at 4, after white space; expected 3", Broken(changed(starts=_later))),
-    ("tokens", "arrays of the types int64", Broken(changed(starts=lambda answer: answer.starts.astype(np.int64)))),
     ("alignment", "the token 'The dog' is in several words", Broken(_merged, can=frozenset({"score"}))),
     ("bits", "'The', has -2.0000 bits; expected at least 0", Broken(changed(bits=lambda answer: -answer.bits))),
     ("prefixes", "'The dog near': token 0, 'The', has 12.0000 bits, but 27.0000 in 'The dog near the",
