@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from syntagm.check._spot import Spot, references, rule, sentences
+from syntagm.check._spot import STOP, Spot, references, rule, sentences
 from syntagm.check.alike import unlike
 from syntagm.suite import Suite
 
@@ -83,14 +83,11 @@ def note(suite: Suite) -> Iterator[Spot]:
             text = sentence.text[region.start : region.end].strip()
             cells.setdefault(region.name, {})[item.id, condition] = text
             if text:
-                ended = _ENDED.search(sentence.text[: region.start]) is not None
+                ended = STOP.search(sentence.text, max(0, region.start - 20), region.start) is not None
                 follows[region.name] = follows.get(region.name, True) and ended
     for name, of_region in cells.items() if cells.keys() != _OF_PAIRS else ():
         if name not in compared and (found := _noted(name, of_region, follows.get(name, False))):
             yield Spot(region=name, found=found)
-
-
-_ENDED = re.compile(r"[.?!…。？！।؟][\"'”’»)\]]*\s*\Z")
 
 
 def _noted(name: str, cells: Mapping[tuple[str, str], str], follows: bool) -> str:

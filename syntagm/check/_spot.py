@@ -1,5 +1,6 @@
 """The table of rules, the places where rules are broken, and the functions that rules share."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ class Spot:
     found: str = ""
 
 
+# The end of a sentence, at the end of a text.
+STOP = re.compile(r"[.?!…。？！।؟][\"'”’»)\]]*\s*\Z")
 Rule = Callable[[Suite], Iterator[Spot]]
 # Code -> rule, as the files of rules are imported.
 RULES: dict[str, Rule] = {}

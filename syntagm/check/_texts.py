@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from syntagm.check._spot import Spot, rule, sentences
+from syntagm.check._spot import STOP, Spot, rule, sentences
 from syntagm.suite import Suite
 
 
@@ -67,9 +67,6 @@ _JOINERS = "\u200c\u200d"
 def final_stop(suite: Suite) -> Iterator[Spot]:
     """some sentences of the item end in punctuation and some do not. End all of them in the same way."""
     for item in suite.items:
-        ends = {name: _STOP.search(sentence.text) is not None for name, sentence in item.sentences.items()}
+        ends = {name: STOP.search(sentence.text) is not None for name, sentence in item.sentences.items()}
         if len(set(ends.values())) == 2:
             yield Spot(item.id, found="without it: " + ", ".join(name for name, stop in ends.items() if not stop))
-
-
-_STOP = re.compile(r"[.?!…。？！।؟][\"'”’»)\]]*\s*\Z")

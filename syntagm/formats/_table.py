@@ -46,8 +46,9 @@ class Table:
 
     def has_numbers(self, name: str) -> bool:
         """Return whether a column has numbers and nothing else."""
-        cells = list(self.cells(name))
-        return bool(cells) and all(map(_NUMBER.fullmatch, cells))
+        cells = self.cells(name)
+        first = next(cells, "")
+        return _NUMBER.fullmatch(first) is not None and all(map(_NUMBER.fullmatch, cells))
 
 
 def read(
@@ -203,4 +204,4 @@ def _refuse_joined(content: str, path: Path, delimiter: str, count: int, line: i
     """Refuse a quoted cell over several lines, if each line of the file is also a whole row without the quotation marks."""
     if all(len(row) == count for _, row in csv.rows(content, path, delimiter, quote=False)):
         found = "a quotation mark that joins this line to the next ones"
-        raise InputError(f"{path}, line {line}", found, "quotation marks that enclose whole cells", cure)
+        raise InputError(f"{path}, line {line}", found, "each cell on one line", cure)

@@ -84,12 +84,10 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     names = [repr(name if len(name) <= 40 else f"{name[:37]}...") for name in table.columns[:12]]
     shown = f"its {'keys are' if is_json else 'first row is'} {', '.join(names)}" + ", ..." * (len(table.columns) > 12)
     doubts = [doubt for pair in _names()(table.columns) if (doubt := _doubt(table, pair))]
-    cure = (
-        f"Name the columns of pairs, as in {path.name}?good=COLUMN&bad=COLUMN, and add &label=COLUMN if a column says "
-    )
-    cure += "which of the two is good."
+    cure = f"Name the columns of pairs, as in {path.name}?good=COLUMN&bad=COLUMN"
+    cure += ", and add &label=COLUMN if a column says which of the two is good."
     if not doubts and len(table.columns) == 2 and not is_json:
-        doubts = [_few("its two columns", [table.columns, *(tuple(row.values()) for _, row in table.rows)])]
+        doubts = [_few([table.columns, *(tuple(row.values()) for _, row in table.rows)])]
         cure += " If a table of pairs has no header, insert a first line with the names good and bad."
     return "; ".join([shown, *doubts]), cure
 
@@ -147,9 +145,10 @@ def read(
     for name in (*pair, id, suite, "" if label == NO_LABEL else label):
         if name and name not in columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
+    id, suite = _id(columns, id), _suite(columns, suite)
     if not label:
-        _refuse_labels(table, pair)
-    yield from _suites(table, pair, "" if label == NO_LABEL else label, _id(columns, id), _suite(columns, suite))
+        _refuse_labels(table, pair, (*pair, id, suite))
+    yield from _suites(table, pair, "" if label == NO_LABEL else label, id, suite)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
@@ -208,8 +207,8 @@ def _suite(columns: Sequence[str], option: str) -> str:
 def _read(content: str, path: Path, named: tuple[str, str] | None, delimiter: str, quote: bool) -> _table.Table:
     """Read the table; one without a header has the columns `good` and `bad`."""
     is_header = _names(*(named or ()))
-    has_header = named or delimiter or is_header(_table.excerpt(path, content, is_header).columns)
-    if has_header or _table.is_json(content):
+    is_named = named or delimiter or _table.is_json(content)
+    if is_named or is_header(_table.excerpt(path, content, is_header).columns):
         return _table.read(content, path, is_header, delimiter, quote, NO_QUOTES)
     if not _has_pairs_only(path, content):
         raise _unknown(path, content)
@@ -227,15 +226,11 @@ def _has_pairs_only(path: Path, content: str) -> bool:
     return mostly(len(row) == 2 and alike(*row) for row in rows)
 
 
-def _alike(rows: Sequence[Sequence[str]]) -> list[bool]:
-    return [alike(first, second) for first, second in rows]
-
-
-def _few(columns: str, rows: Sequence[Sequence[str]]) -> str:
-    found = (
-        f"{sum(_alike(rows))} of {len(rows)} rows are two sentences of {LEAST_WORDS} words or more that differ a little"
-    )
-    return f"in {columns}, {found}"
+def _few(rows: Sequence[Sequence[str]]) -> str:
+    """Say in how many rows of two cells the cells are alike."""
+    count = sum(alike(*row) for row in rows)
+    what = f"two sentences of {LEAST_WORDS} words or more that differ a little"
+    return f"in its two columns, {count} of {len(rows)} rows are {what}"
 
 
 def _refuse_a_header(rows: Sequence[Sequence[str]], path: Path) -> None:
@@ -269,9 +264,8 @@ def _doubt(table: _table.Table, pair: tuple[str, str]) -> str:
             return f"the column {name!r} holds numbers"
     if _open(table, pair):
         return f"without a column 'phenomenon' or 'paradigm', either of {first!r} and {second!r} may be the good one"
-    cells = [
-        (shape.plain(row.get(first, "")), shape.plain(row.get(second, ""))) for _, row in table.rows[: _table.ROWS]
-    ]
+    rows = [row for _, row in table.rows[: _table.ROWS]]
+    cells = [(shape.plain(row.get(first, "")), shape.plain(row.get(second, ""))) for row in rows]
     if _lower(pair) == ANSWERS and mostly(unlike(*texts) for texts in cells):
         return f"{first!r} and {second!r} have little in common"
     return ""
@@ -302,12 +296,12 @@ def _unknown(path: Path, content: str, found: str = "") -> InputError:
     return InputError(str(path), found or columns or "no columns", "a known pair of columns such as good and bad", cure)
 
 
-def _refuse_labels(table: _table.Table, pair: tuple[str, str]) -> None:
-    """Refuse a table in which a column that no option mentions may say which sentence is good, unless the names do."""
+def _refuse_labels(table: _table.Table, pair: tuple[str, str], used: Sequence[str]) -> None:
+    """Refuse a table in which a column that is not used may say which sentence is good, unless the names of the pair do."""
     if pair in _names()(table.columns) and not _open(table, pair):
         return
     ours = set(_lower(pair))
-    values = {name: _values(table, name) for name in table.columns if name not in pair}
+    values = {name: _values(table, name) for name in table.columns if name not in used}
     by_name = [name for name, found in values.items() if found and name.strip().lower() in LABELS]
     labels = [*by_name, *(name for name, found in values.items() if found in DECIDING or (found and found <= ours))]
     if labels := list(dict.fromkeys(labels)):

@@ -192,6 +192,11 @@ class TestLabels:
         text = SIDES.format(first, second).replace("label", "number")
         assert reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b")
 
+    def test_ids_and_suites_are_no_labels(self, tmp_path: Path) -> None:
+        path = made(tmp_path, SIDES.format(1, 2).replace("label", "n"), "x.csv")
+        assert reading.read(f"{path}?good=a&bad=b&id=n")[0].items[1].id == "2"
+        assert [suite.name for suite in reading.read(f"{path}?good=a&bad=b&suite=n")] == ["1", "2"]
+
     def test_names_that_say_which_is_good_need_no_label(self, tmp_path: Path) -> None:
         path = made(tmp_path, SIDES.format(0, 1).replace("a,b", "good,bad"), "x.csv")
         assert texts(reading.read(path)[0])[1] == ("Ida sing.", "Ida sings.")
