@@ -74,6 +74,8 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
     """Print the plan, run the experiment, write its figures and tables, and print its results."""
     import torch
 
+    from syntagm.papers.experiment import overview
+
     if options.threads < 1:
         raise UsageError("--threads", str(options.threads), "at least 1")
     torch.set_num_threads(options.threads)
@@ -83,6 +85,7 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
         return 0
     experiment.carry_out(design, Lines())
     # The folder holds an experiment.json, so all its files are ours.
+    write(overview.tables(design.folder), design.folder, force=True)
     write(experiment.outputs(design.folder), design.folder, force=True)
     print((design.folder / "results.md").read_text(encoding="utf-8"))
     print(f"results: {design.folder / 'results.csv'}")
