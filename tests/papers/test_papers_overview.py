@@ -1,12 +1,15 @@
 """Tables of the texts and the models of a training study, and what it says of classes of unknown words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from syntagm.cli import main
 from syntagm.drawing.table import Table
+from syntagm.errors import RunError
 from syntagm.models.names import load
-from syntagm.papers.experiment import experiment, hyperparameters, overview
+from syntagm.papers.experiment import experiment, hyperparameters, overview, parts, record
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.measured import PERPLEXITY
 from syntagm.progress import Progress
@@ -75,3 +78,28 @@ def test_missing_classes_of_the_test_text_are_warned_of_and_recorded(study: tupl
         found = PERPLEXITY.read(folder / "perplexity" / f"{name}.json")["unseen_classes"]
         assert found == {"UNK-NUM": 2, "UNK-INITC": 1, "UNK-LC": 1}
     assert sum(warning.startswith("the held-out text") for warning in warnings) == 3
+
+
+def test_whole_sections_can_be_drawn_and_are_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    documents = ["\n".join([f"The farmer {number} sees the dog ."] * 3) for number in range(9)]
+    (tmp_path / "train.txt").write_text("\n\n".join(documents) + "\n")
+    (tmp_path / "test.txt").write_text("The farmer sees it .\n")
+    train, test = ([str(tmp_path / f"{name}.txt")] for name in ("train", "test"))
+    options = hyperparameters.options("small", ["ngram"])
+    design = Design(
+        tmp_path / "out", train, test, test, {"xs": 22, "sm": 70}, [1], options, ["hu2020/number_src"], sections="blank"
+    )
+    record.begin(design, Progress())
+    assert parts.draw(design, Progress()) == {"xs": 42, "sm": 84}
+    drawn = {name: design.part(name).read_text().splitlines() for name in design.sizes}
+    # Two documents of 3 * 7 words are the fewest with 22 words, and four those with 70.
+    assert {name: len(set(lines)) for name, lines in drawn.items()} == {"xs": 2, "sm": 4}
+    assert set(drawn["xs"]) < set(drawn["sm"])
+    with pytest.raises(RunError, match="an experiment with sections = 'blank'; expected sections = ''"):
+        record.check(replace(design, sections=""))
+    line = ["reproduce", "hu2020", "--corpus", *train, "--valid", *test, "--test", *test, "-o", str(design.folder)]
+    line += ["--families", "ngram", "--sizes", "xs=22,sm=70", "--suite", "hu2020/number_src", "--seeds", "1", "--plan"]
+    assert main([*line, "--section-mark", "file"]) == 2
+    assert "--section-mark: given without --draw-by sections" in capsys.readouterr().err
+    assert main([*line, "--draw-by", "sections"]) == 0
+    assert "drawn by sections ('blank') with seed 1" in capsys.readouterr().out

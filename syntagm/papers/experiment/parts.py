@@ -36,7 +36,8 @@ def draw(design: Design, progress: Progress) -> dict[str, int]:
                 name: size for name, size in parts.items() if name not in hashes or not design.part(name).exists()
             }
             if missing:
-                nested.write(design.corpus, missing, design.folder / "corpora", design.draw + number)
+                place, seed = design.folder / "corpora", design.draw + number
+                nested.write(design.corpus, missing, place, seed, sections=design.sections)
                 hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
                 DESIGN.write(design.record(), recorded | {"parts": hashes})
     return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in names}
