@@ -35,6 +35,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--draw", metavar="SEED", type=int, default=1, help="random seed for drawing the parts of the first sample (1)")
     add(
+        "--draw-by",
+        choices=("sentences", "sections"),
+        default="sentences",
+        help="what is drawn: sentences, or whole sections of the corpus, such as documents (sentences)",
+    )
+    add(
+        "--section-mark",
+        metavar="MARK",
+        default="blank",
+        help="what divides sections: blank (lines), file (each file is one), or the beginning of lines that are no text (blank)",
+    )
+    add(
         "--samples",
         metavar="N",
         type=int,
@@ -75,6 +87,8 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
     """Print the plan, run the experiment, write its figures and tables, and print its results."""
     import torch
 
+    from syntagm.papers.experiment import overview
+
     if options.threads < 1:
         raise UsageError("--threads", str(options.threads), "at least 1")
     torch.set_num_threads(options.threads)
@@ -84,6 +98,7 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
         return 0
     experiment.carry_out(design, Lines())
     # The folder holds an experiment.json, so all its files are ours.
+    write(overview.tables(design.folder), design.folder, force=True)
     write(experiment.outputs(design.folder), design.folder, force=True)
     print(utf8.read(design.folder / "results.md"))
     print(f"results: {design.folder / 'results.csv'}")
@@ -97,6 +112,10 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
     for name in ("valid", "test"):
         if not getattr(options, name):
             raise UsageError(f"--{name}", "missing", "a text file", "Name a text that no model is trained on.")
+    if options.section_mark != "blank" and options.draw_by != "sections":
+        raise UsageError("--section-mark", "given without --draw-by sections", "both or none of them")
+    if not options.section_mark:
+        raise UsageError("--section-mark", "nothing", "blank, file, or the beginning of a line")
     families = _list(options.families, experiment.families or hyperparameters.default(), "--families")
     changes = dict(pair("--set", text) for text in options.set)
     sizes = (
@@ -114,6 +133,7 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
         options.draw,
         str(device(options.device)),
         experiment.samples if options.samples is None else options.samples,
+        options.section_mark if options.draw_by == "sections" else "",
     )
 
 
@@ -174,7 +194,8 @@ def _show_plan(paper: str, design: "Design") -> None:
     seeds = (
         f"seed {design.draw}" if design.samples == 1 else f"seeds {design.draw} to {design.draw + design.samples - 1}"
     )
-    print(f"  {'parts':10}{sizes}; drawn with {seeds}")
+    unit = f" by sections ({design.sections!r})" if design.sections else ""
+    print(f"  {'parts':10}{sizes}; drawn{unit} with {seeds}")
     for family, options in design.options.items():
         print(f"  {family:<9} " + " ".join(f"{name}={value}" for name, value in options.items()))
     total = 0.0

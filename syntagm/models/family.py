@@ -57,6 +57,8 @@ class Family:
         module: module whose `load(path, **options)` loads a model; it is imported when a model is loaded.
         checks: module whose `check(name, path, chosen)` refuses a model as far as that can be told without weights, for
             example because there is no such file. It loads no heavy libraries. Empty: nothing but options is checked.
+        endings: endings of the names of files that are models of this family, with the dot: such a file needs no family in
+            its name.
         permissions: the permissions that its models may need, such as `allow_exec`; see `syntagm.permissions`. `load` and
             `check` get each of them as a keyword argument, True or False.
         settings: options and fixed scoring settings, in the order in which signatures list them.
@@ -75,6 +77,7 @@ class Family:
     summary: str
     module: str
     checks: str = ""
+    endings: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
     settings: tuple[Option | Fixed, ...] = ()
     sees: Sees = "left"

@@ -30,10 +30,11 @@ def parse(text: str) -> Name:
     """Parse a model name.
 
     A name without a family is the name of a bundled model; otherwise the path of a folder whose `model.json` names the
-    family; otherwise a name in the family `causal`.
+    family, or of a file whose ending belongs to a family; otherwise a name in the family `causal`.
 
     Raises:
-        UsageError: there is no such family, the options can't be parsed, an option is given twice, or one is a permission.
+        UsageError: there is no such family, no family has files with that ending, the options can't be parsed, an option is
+            given twice, or one is a permission.
         ModelError: a `model.json` names no family, or an unknown one.
 
     >>> parse("org/name@main?bos=no")
@@ -60,12 +61,23 @@ def parse(text: str) -> Name:
 
 
 def _family(path: Path) -> str:
-    """Return the family named by a folder's `model.json`; `causal` if there is none."""
+    """Return the family of a file by its ending, or that named by a folder's `model.json`; `causal` if there is neither."""
+    if path.is_file():
+        return _of_file(path)
     if not (record := head(path)):
         return "causal"
     if (family := record["family"]) not in (known := families.names()):
         raise ModelError(str(path / "model.json"), f"no family {family!r}", "one of " + ", ".join(known))
     return str(family)
+
+
+def _of_file(path: Path) -> str:
+    endings = {ending: family for family in families.names() for ending in families.find(family).endings}
+    if family := next((family for ending, family in endings.items() if path.name.endswith(ending)), ""):
+        return family
+    cure = "If it is one, write FAMILY:FILE; `syntagm models` lists the families."
+    expected = "a folder, or a file whose name ends in " + ", ".join(sorted(endings))
+    raise UsageError(f"model {path}", "a file that is no model, by its name", expected, cure)
 
 
 def head(path: Path) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from syntagm.runs.store import Run
 from syntagm.training import record as training
 
 # perplexity/NAME.json. `requested_words` is the size of the subset in the design, `training_words` that of its text.
+# `unseen_classes` are the classes of unknown words in the test text that did not occur in training, with their numbers of
+# words; models over byte pairs have none.
 PERPLEXITY = Form(
     "the perplexity of a model of an experiment",
     1,
@@ -35,6 +37,7 @@ PERPLEXITY = Form(
         "perplexity": float,
         "perplexity_known": float,
         "bits_per_character": float,
+        "unseen_classes?": {str: int},
         "renewed?": RENEWED,
     },
     "Remove it; the command that made the experiment then computes it again. If the change was intended, `syntagm seal` "

@@ -1,7 +1,7 @@
 """The interface between the training loop and a model: batches, loss and held-out likelihood."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ class Learner(ABC):
         module: the network that is trained.
         record: the corpus, the text settings and the model's size, for `training.json`. Training resumes only if the
             record is the same as before.
+        statistics: what else `training.json` says of the texts of a word-level model; see `training.statistics`.
     """
 
     family: str
     module: nn.Module
     record: dict[str, object]
+    statistics: Mapping[str, Any] = {}
 
     @abstractmethod
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Any]:

@@ -25,6 +25,7 @@ from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
 from syntagm.training.settings import NON_MONOTONE, Default, Settings, rate_at, warmup_steps
 from syntagm.training.state import Place
+from syntagm.training.statistics import warning
 
 SAVE_EVERY = 300.0
 # The perplexity of more bits per word is no finite number.
@@ -114,6 +115,8 @@ class _Training:
         """Report the number of parameters and steps, because the first step of a large model may take minutes."""
         parameters = sum(parameter.numel() for parameter in self.learner.module.parameters())
         epochs, done = self.settings.epochs, self.place.step
+        if unseen := warning("the held-out text", self.learner.statistics.get("unseen_classes", {})):
+            self.progress.warned(unseen)
         resumed = f"; resumed after step {done:,}" if done else ""
         steps = f"{batches * epochs:,} steps at most (epochs: {epochs:,}, steps in each: {batches:,})"
         self.progress.began(f"{self.learner.family}: {parameters:,} parameters, {steps}{resumed}")
@@ -274,7 +277,8 @@ class _Training:
             state.load_weights(self.learner.module, state.load_best(self.folder / record.STATE, self.place))
         self.learner.module.eval()
         self.learner.write(self.folder)
-        summary = {"family": self.learner.family, **self.place.identity, "history": self.place.history}
+        summary = {"family": self.learner.family, **self.place.identity, **self.learner.statistics}
+        summary["history"] = self.place.history
         summary |= {"seconds": self.place.seconds, "device": self.learner.device.type}
         if self.settings.optimiser == "asgd":
             summary["averaged_after"] = self.place.averaged_after

@@ -112,7 +112,7 @@ def test_a_file_is_no_name_on_the_hub(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     Path("model.bin").touch()
     with pytest.raises(ModelError, match=r"causal:model.bin: a file; expected a folder with config.json"):
-        names.check("model.bin")
+        names.check("causal:model.bin")
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:

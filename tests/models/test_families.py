@@ -10,7 +10,7 @@ import torch
 from masked_for_tests import masked, word_pieces
 
 from syntagm.cli import main
-from syntagm.errors import UsageError
+from syntagm.errors import SyntagmError, UsageError
 from syntagm.models import families, names
 from syntagm.models.family import Family
 from syntagm.models.hugging_face.loading import spelled
@@ -64,7 +64,7 @@ def test_a_sentence_about_scoring_names_settings_of_the_family(family: Family) -
 
 @EVERY
 def test_a_misspelt_option_is_refused(family: Family) -> None:
-    with pytest.raises(UsageError, match=f"model family {family.name}: no such option: 'eso'; expected one of"):
+    with pytest.raises(UsageError, match=f"model family {family.name}: no such option: 'eso'; expected (one of|none)"):
         names.load(f"{family.name}:?eso=yes")
 
 
@@ -173,6 +173,40 @@ class Parrot(LanguageModel):
 def load(path, **options):
     return Parrot()
 """
+
+
+@pytest.mark.parametrize(
+    ("file", "family"),
+    [
+        ("m.arpa", "ngram"), ("m.arpa.gz", "ngram"), ("m.binary", "ngram"), ("m.klm", "ngram"), ("m.csv", "recorded"),
+        ("m.py", "python"), ("m.toml", "exec"), ("m.gguf", "causal"),
+    ],
+)  # fmt: skip
+def test_an_existing_file_needs_no_family_if_its_ending_tells(tmp_path: Path, file: str, family: str) -> None:
+    path = tmp_path / file
+    assert names.parse(f"{path}?bos=no").family == "causal"  # no such file: a name on the hub, for all we know
+    path.touch()
+    assert names.parse(f"{path}?bos=no") == names.Name(family, str(path), {"bos": "no"})
+    assert names.parse(f"masked:{path}").family == "masked"
+
+
+def test_a_file_that_no_family_knows_is_refused_with_the_endings(tmp_path: Path) -> None:
+    (path := tmp_path / "text.txt").touch()
+    with pytest.raises(UsageError, match=r"no model, by its name; expected .*\.arpa\.gz.*\.gguf.* FAMILY:FILE"):
+        names.parse(str(path))
+    assert names.parse(f"ngram:{path}").family == "ngram"
+
+
+def test_no_two_families_have_the_same_ending() -> None:
+    endings = [ending for name in families.names() for ending in families.find(name).endings]
+    assert len(set(endings)) == len(endings)
+
+
+@pytest.mark.parametrize("file", ["m.py", "m.toml"])
+def test_a_program_named_by_its_file_alone_needs_the_permission(tmp_path: Path, file: str) -> None:
+    (path := tmp_path / file).write_text("")
+    with pytest.raises(SyntagmError, match="--allow-exec"):
+        names.check(str(path))
 
 
 def test_another_package_adds_a_family_by_an_entry_point(tmp_path: Path) -> None:

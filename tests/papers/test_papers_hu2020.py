@@ -252,7 +252,7 @@ def test_a_plan_for_another_experiment_is_refused(
 def test_the_ways_to_reproduce_are_told_apart(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = str(texts / "test.txt")
     for others, found in (
-        (["warstadt2020", "--corpus", text], "warstadt2020 trains no models"),
+        (["newman2021", "--corpus", text], "newman2021 trains no models"),
         (["hu2020"], "none of these options; expected one of --model, --from-run, --from-raw, --corpus"),
         (["hu2020", "--corpus", text, "--valid", text], "--test: missing"),
         # They would have been passed over.

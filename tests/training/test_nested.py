@@ -126,3 +126,50 @@ def test_a_subset_of_trees_consists_of_trees(tmp_path: Path) -> None:
     mixed = nested.write([tmp_path / "a.trees", tmp_path / "b.txt"], {"all": 28}, tmp_path / "mixed", seed=1)
     assert mixed["all"].name == "all.txt"
     assert mixed["all"].read_text().splitlines()[-2:] == ["dogs bark", "It barks ."]
+
+
+DOCUMENTS = "a b c\nd e\n\n\nf g\n"
+NUMBERED = [
+    ("blank", [0, 0, 1, 2, 3, 3]),
+    ("file", [0, 0, 0, 1, 1, 1]),
+    # The line `<doc 2>` is no sentence; the file begins a section anyway.
+    ("<doc", [0, 0, 0, 1, -1, 2]),
+]
+
+
+@pytest.mark.parametrize(("mark", "numbers"), NUMBERED)
+def test_sections_of_text(tmp_path: Path, mark: str, numbers: list[int]) -> None:
+    (tmp_path / "a.txt").write_text(DOCUMENTS)
+    (tmp_path / "b.txt").write_text("\nh\n \n<doc 2>\ni j k l\n")
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    assert list(corpus.texts(paths)) == ["a b c", "d e", "f g", "h", "<doc 2>", "i j k l"]
+    assert list(corpus.sections(paths, mark)) == numbers
+
+
+def test_sections_of_trees_are_files(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.trees").write_text("(S (X a) (X b))\n\n(S (X c))\n")
+    paths = [tmp_path / "a.trees", tmp_path / "b.trees"]
+    assert list(corpus.sections(paths)) == list(corpus.sections(paths, "file")) == [0, 0, 1, 1]
+    with pytest.raises(UsageError, match=r"a\.trees: trees, with the section mark '<doc'; expected a text"):
+        list(corpus.sections(paths, "<doc"))
+
+
+def test_parts_of_whole_sections_are_nested(tmp_path: Path) -> None:
+    # 30 documents of 2 to 4 sentences of 5 words, with a mark before each.
+    documents = [[f"document {number} sentence {at} ." for at in range(2 + number % 3)] for number in range(30)]
+    text = "".join(f"<doc {number}>\n" + "\n".join(lines) + "\n\n" for number, lines in enumerate(documents))
+    (tmp_path / "a.txt").write_text(text)
+    sizes = {"md": 300, "xs": 31, "sm": 100}
+    written = nested.write([tmp_path / "a.txt"], sizes, tmp_path / "parts", seed=3, sections="<doc")
+    parts = {name: path.read_text().splitlines() for name, path in written.items()}
+    assert set(parts["xs"]) < set(parts["sm"]) < set(parts["md"])
+    for name, lines in parts.items():
+        whole = [document for document in documents if document[0] in lines]
+        assert lines == [line for document in whole for line in document]
+        # Without its last document, of 20 words at most, it would be too small.
+        assert sizes[name] <= 5 * len(lines) < sizes[name] + 20
+    alone = nested.write([tmp_path / "a.txt"], {"sm": 100}, tmp_path / "again", seed=3, sections="<doc")
+    assert alone["sm"].read_text().splitlines() == parts["sm"]
+    with pytest.raises(UsageError, match="differ by more than a section"):
+        nested.write([tmp_path / "a.txt"], {"a": 31, "b": 32}, tmp_path / "parts", seed=3, sections="<doc")

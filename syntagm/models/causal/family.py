@@ -25,6 +25,7 @@ FAMILY = Family(
     summary="Any Hugging Face causal language model: the bundled demo, a folder, or a name on the hub.",
     module="syntagm.models.causal.model",
     checks="syntagm.models.hugging_face.location",
+    endings=(".gguf",),
     permissions=PERMISSIONS,
     settings=(
         BOS,

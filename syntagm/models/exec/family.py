@@ -7,5 +7,6 @@ FAMILY = Family(
     summary="A program in any language, named by a TOML file; it reads and writes lines of JSON.",
     module="syntagm.models.exec.model",
     checks="syntagm.models.exec.model",
+    endings=(".toml",),
     permissions=("allow_exec",),
 )

@@ -9,6 +9,7 @@ FAMILY = Family(
     summary="Back-off n-gram models: folders written by `syntagm train ngram`, ARPA files, KenLM's binary files.",
     module="syntagm.models.ngram.model",
     checks="syntagm.models.ngram.model",
+    endings=(".arpa", ".arpa.gz", ".binary", ".klm"),
     settings=(
         Fixed("bos", Value("yes")),
         Option(

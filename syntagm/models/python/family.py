@@ -7,5 +7,6 @@ FAMILY = Family(
     summary="A class with the method `score` in a Python file, which runs in a process of its own.",
     module="syntagm.models.python.model",
     checks="syntagm.models.python.model",
+    endings=(".py",),
     permissions=("allow_exec",),
 )

@@ -8,6 +8,7 @@ FAMILY = Family(
     summary="Surprisals read from a file, for example of a model that you can't run.",
     module="syntagm.models.recorded.model",
     checks="syntagm.models.recorded.model",
+    endings=(".csv",),
     settings=(
         Option("bos", YES_NO, "yes", "`no`: first tokens were not scored (their bits are `nan` and count as 0 in sums)"),
         Option(

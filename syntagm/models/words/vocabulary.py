@@ -77,14 +77,32 @@ class Vocabulary:
         known = self._ids.get
         return [number if (number := known(word)) is not None else self._unknown(word) for word in words]
 
+    @property
+    def seen_classes(self) -> tuple[str, ...]:
+        """The classes of unknown words that occurred in training, by name."""
+        return tuple(name for name in self._class_ids if name not in (END, UNKNOWN))
+
+    def unseen_classes(self, words: Iterable[str]) -> Counter[str]:
+        """Count the unknown words of a text whose class did not occur in training, by class.
+
+        `ids` gives such words a wider class, of which the model learned something else.
+
+        >>> build([["the", "dogs", "barked"], ["the", "dogs"]]).unseen_classes(["the", "cats", "barked", "Cats", "dogs"])
+        Counter({'UNK-LC-s': 1, 'UNK-INITC-s': 1})
+        """
+        names = (self._class_of(word) for word in words if word not in self._ids)
+        return Counter(name for name in names if name not in self._class_ids)
+
     def _unknown(self, word: str) -> int:
+        return next((self._class_ids[wider] for wider in _wider(self._class_of(word)) if wider in self._class_ids), 1)
+
+    def _class_of(self, word: str) -> str:
+        """Return the class of an unknown word; `<unk>` if there are no classes."""
         if self.classes == "none" or word == UNKNOWN:
-            return 1
+            return UNKNOWN
         if _is_class(word, self.classes) and word != END:
-            name = word
-        else:
-            name = unknown_class(word, self) if self.classes == "berkeley" else SINGLE
-        return next((self._class_ids[wider] for wider in _wider(name) if wider in self._class_ids), 1)
+            return word
+        return unknown_class(word, self) if self.classes == "berkeley" else SINGLE
 
     def write(self, path: Path) -> None:
         """Write the vocabulary as text: a line of JSON with the number of words, then one word per line.

@@ -71,6 +71,8 @@ class Design:
         suites: the suites to score, by their names on the command line.
         draw: the seed for drawing the subsets of the first sample; the next sample has the next seed, and so on.
         device: the device for training and scoring.
+        sections: how the corpus is divided into sections, if subsets consist of whole sections: the mark of
+            `corpus.sections`; empty if sentences are drawn.
         samples: the number of random samples of the corpus, from each of which subsets of all sizes are drawn.
     """
 
@@ -85,6 +87,7 @@ class Design:
     draw: int = 1
     device: str = "cpu"
     samples: int = 1
+    sections: str = ""
 
     def cells(self) -> list[Cell]:
         """List all models, small subsets first. A family without seeds has one model per subset, with seed 0.

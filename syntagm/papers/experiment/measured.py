@@ -27,6 +27,7 @@ DESIGN = Form(
         "test": _TEXT,
         "draw": int,
         "samples?": int,
+        "sections?": str,
         "suites": [str],
         "suite_hashes": {str: str},
         "sizes": {str: int},

@@ -62,6 +62,7 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     from syntagm.models.hugging_face.weights import hash_folder
     from syntagm.tasks.perplexity import division, perplexity
     from syntagm.training.corpora import corpus
+    from syntagm.training.statistics import unseen_classes, warning
 
     path, weights = design.perplexity(cell), hash_folder(design.model(cell))
     if path.exists():
@@ -83,6 +84,10 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
         "weights": weights,
     }
     measured |= {name: getattr(result, name) for name in (*numbers, "bits_per_character")}
+    unseen = unseen_classes(design.model(cell), design.test)
+    if unseen:
+        progress.warned(f"{cell.name}: {warning('the test text', unseen)}")
+    measured |= {} if unseen is None else {"unseen_classes": unseen}
     atomic.make_folder(atomic.inside(design.folder, "perplexity"))
     PERPLEXITY.write(path, measured)
 

@@ -37,7 +37,7 @@ def draw(design: Design, progress: Progress) -> dict[str, int]:
             }
             if missing:
                 folder = atomic.inside(design.folder, "corpora")
-                nested.write(design.corpus, missing, folder, design.draw + number)
+                nested.write(design.corpus, missing, folder, design.draw + number, sections=design.sections)
                 hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
                 DESIGN.write(design.record(), recorded | {"parts": hashes})
     return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in names}

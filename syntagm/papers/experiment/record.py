@@ -77,6 +77,7 @@ def _record(design: Design) -> dict[str, Any]:
         **texts,
         "draw": design.draw,
         "samples": design.samples,
+        "sections": design.sections,
         "suites": list(design.suites),
     }
     values["suite_hashes"] = {suite.name: suite_hash(suite) for suite in read_suites(*design.suites)}
@@ -97,7 +98,9 @@ def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
         raise RunError(str(design.folder), found, "an experiment, or a new folder", "Choose another folder.")
     fixed = _fixed(design, recorded)
     fixed_values = {key: {name: recorded[key][name] for name in names} for key, names in fixed.items()}
-    _refuse_another(design, {**recorded, **fixed_values, "samples": requested["samples"]}, requested)
+    # Records of older versions are about sentences.
+    drawn = {"sections": recorded.get("sections", "")} if recorded else {}
+    _refuse_another(design, {**recorded, **fixed_values, **drawn, "samples": requested["samples"]}, requested)
     kept: dict[str, Any] = {key: recorded[key] for key in ("parts", "renewed") if key in recorded}
     # Samples can be added, and a command for fewer of them doesn't forget the others.
     kept["samples"] = max(recorded.get("samples", 1), requested["samples"])

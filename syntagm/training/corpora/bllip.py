@@ -51,11 +51,16 @@ def read(folder: str | Path, name: str) -> Iterator[Tree]:
         UsageError: the set does not exist.
         InputError: a section is missing or too short, or `trees.read` refuses a file.
     """
-    for section in sections(folder, name):
+    return (tree for _, tree in numbered(folder, name))
+
+
+def numbered(folder: str | Path, name: str) -> Iterator[tuple[int, Tree]]:
+    """Yield the trees of a set, each with the number of its section, from 0; for the errors see `read`."""
+    for number, section in enumerate(sections(folder, name)):
         count = 0
         for tree in islice(_section(section), FIRST.get(name)):
             count += 1
-            yield tree
+            yield number, tree
         if count < FIRST.get(name, 1):
             raise InputError(
                 str(section), f"{count:,} trees", f"at least {FIRST.get(name, 1):,}", "Check that the copy is complete."

@@ -23,6 +23,8 @@ from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree
 
 BLLIP = "bllip:"
+# How the sections of a text are divided, if not by a mark of its own.
+BLANK, FILE = "blank", "file"
 BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "materials" / "corpora" / "excerpt.txt"}
 
 
@@ -87,6 +89,52 @@ def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
                 yield text
         if empty:
             raise InputError(path, "no sentences", "one sentence per line, or trees")
+
+
+def sections(paths: Sequence[str | Path], mark: str = BLANK) -> Iterator[int]:
+    """Yield the number of the section of each sentence that `texts` yields, from 0; -1 for a line that is only a mark.
+
+    A section is a document: it ends with its file at the latest. In trees, each file is a section, and in BLLIP each of
+    its sections.
+
+    Arguments:
+        paths: files; see the description of the module.
+        mark: `blank`: blank lines divide the sections of a file; `file`: each file is a section; any other text: a line
+            that begins with it begins a section, and is no sentence.
+
+    Raises:
+        UsageError: trees are divided by a text.
+        InputError: as in `texts`.
+    """
+    last = -1
+    for path in _checked(paths):
+        first = last + 1
+        for number in _sections(path, mark):
+            if number >= 0:
+                last = first + number
+            yield first + number if number >= 0 else -1
+
+
+def _sections(path: str, mark: str) -> Iterator[int]:
+    """Yield the number of the section of each sentence within one path."""
+    if is_treebank(path):
+        if mark not in (BLANK, FILE):
+            cure = "Leave the mark out."
+            raise UsageError(f"corpus {path}", f"trees, with the section mark {mark!r}", "a text", cure)
+        numbered = bllip.numbered(*_set(path)) if path.startswith(BLLIP) else ((0, tree) for tree in _trees(path))
+        yield from (number for number, tree in numbered if not _is_blank(_text(tree)))
+        return
+    # The number of the last section that has a sentence, and whether the next sentence begins another one.
+    number, divided = -1, True
+    for text in _texts(path):
+        if _is_blank(text):
+            divided = divided or mark == BLANK
+        elif mark not in (BLANK, FILE) and text.startswith(mark):
+            divided = True
+            yield -1
+        else:
+            number, divided = number + divided, False
+            yield number
 
 
 def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:

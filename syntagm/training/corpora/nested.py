@@ -3,7 +3,7 @@ A subset of trees consists of trees.
 
 Sentences are ranked in a random order that depends only on the seed and on the number of sentences. A subset of n words
 consists of the first sentences in this order, up to the sentence with which it has at least n words. So two subsets are
-nested even if they were drawn in two calls.
+nested even if they were drawn in two calls. Whole sections, such as documents, can be drawn in the same way.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,14 +22,17 @@ from syntagm.training.corpora import corpus
 Selection: TypeAlias = NDArray[np.bool_]
 
 
-def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], seed: int) -> list[Selection]:
-    """Choose the sentences of the subset of each size.
+def subset(
+    lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], seed: int, unit: str = "sentence"
+) -> list[Selection]:
+    """Choose the sentences, or the sections, of the subset of each size.
 
     Arguments:
         lengths: the number of words of each sentence.
         words: the sizes in words, ascending. A subset has at least this many words, and would have fewer without the last
             sentence in the random order.
         seed: the seed of the random order, at least 0.
+        unit: what is drawn, for messages.
 
     Returns:
         For each size, whether each sentence belongs to the subset. Shape (sentences,).
@@ -54,10 +57,20 @@ def subset(lengths: Sequence[int] | NDArray[np.int64], words: Sequence[int], see
     counts = np.searchsorted(total, words) + 1
     if same := [pair for pair, count in zip(pairwise(words), np.diff(counts), strict=True) if not count]:
         found = "{:,} and {:,} words give the same subset".format(*same[0])
-        raise UsageError("nested sizes", found, "sizes that differ by more than a sentence")
+        raise UsageError("nested sizes", found, f"sizes that differ by more than a {unit}")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return [rank < count for count in counts]
+
+
+def _drawn(lengths: NDArray[np.int64], words: Sequence[int], seed: int, sections: Sequence[int]) -> list[Selection]:
+    """Choose the sentences of each subset, drawn one by one, or with all others of their section."""
+    if not sections:
+        return subset(lengths, words, seed)
+    number = np.array(sections)
+    belongs = number >= 0
+    by_section = np.bincount(number[belongs], lengths[belongs]).astype(np.int64)
+    return [belongs & selected[number] for selected in subset(by_section, words, seed, "section")]
 
 
 def texts(sentences: Iterable[str], selection: Selection) -> Iterator[str]:
@@ -71,8 +84,9 @@ def suffix(paths: Sequence[str | Path]) -> str:
 
 
 def write(
-    paths: Sequence[str | Path], sizes: Mapping[str, int], folder: str | Path, seed: int, tokens: str = "blanks"
-) -> dict[str, Path]:
+    paths: Sequence[str | Path], sizes: Mapping[str, int], folder: str | Path, seed: int, tokens: str = "blanks",
+    sections: str = "",
+) -> dict[str, Path]:  # fmt: skip
     """Write nested subsets of a corpus, one sentence or tree per line: `FOLDER/NAME.txt` or `.trees` for each size.
 
     Arguments:
@@ -81,6 +95,8 @@ def write(
         folder: the folder for the files, which is created if it does not exist.
         seed: the seed of the random order.
         tokens: how words are counted, `blanks` or `treebank`. The text itself is written unchanged.
+        sections: how the corpus is divided into sections, which are then drawn as a whole: the mark of `corpus.sections`.
+            Lines that are only marks belong to no subset. Empty: sentences are drawn.
 
     Returns:
         The file of each size, by name.
@@ -100,7 +116,9 @@ def write(
         raise UsageError("nested sizes", found, "a new file", cure)
     ordered = sorted(sizes.items(), key=lambda named: named[1])
     lengths = np.fromiter((len(_words.split(text, tokens)) for text in corpus.texts(paths)), np.int64)
-    selections = subset(lengths, [size for _, size in ordered], seed)
+    selections = _drawn(
+        lengths, [size for _, size in ordered], seed, [*corpus.sections(paths, sections)] if sections else []
+    )
     atomic.make_folder(folder)
     for (name, _), selection in zip(ordered, selections, strict=True):
         lines = (text.encode() + b"\n" for text in texts(corpus.written(paths), selection))

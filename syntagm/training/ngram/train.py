@@ -33,6 +33,7 @@ from syntagm.training.corpora.trees import SUFFIXES
 from syntagm.training.ngram.kneser_ney import estimate
 from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.record import finished, refuse_another, refuse_foreign
+from syntagm.training.statistics import statistics, warning
 from syntagm.training.words import Words
 
 # Their numbers in lmplz; the numbers of words follow.
@@ -113,17 +114,21 @@ def _train(
     estimation, words = settings.estimation, settings.words
     text = read(corpus, words, estimation.as_lmplz)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
-    ngrams, statistics = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)
-    counts = ", ".join(f"{number:,}" for number in statistics.ngrams)
+    ngrams, counts_of_counts = estimate(text.places, [*text.vocabulary.words, START], text.appeared, estimation)
+    counts = ", ".join(f"{number:,}" for number in counts_of_counts.ngrams)
     progress.began(f"n-grams of orders 1 to {estimation.order}: {counts}")
     vocabulary = Vocabulary(ngrams.words[:-1], text.vocabulary.threshold, words.classes)
+    held_out_words = corpora.sentences(valid, words.tokens) if valid else ()
+    texts = statistics(vocabulary, text.sentences, text.words, held_out_words)
+    if unseen := warning("the held-out text", texts["unseen_classes"]):
+        progress.warned(unseen)
     training: dict[str, object] = {
         **identity,
         "version": metadata.version("syntagm"),
-        "sentences": text.sentences,
-        "words": text.words,
+        **texts,
+        "vocabulary": len(vocabulary),
+        "statistics": asdict(counts_of_counts),
     }
-    training |= {"vocabulary": len(vocabulary), "statistics": asdict(statistics)}
     history = [held_out(ngrams, vocabulary, valid, words.tokens)] if valid else []
     for row in history:
         training["history"] = history

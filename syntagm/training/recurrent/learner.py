@@ -35,6 +35,7 @@ from syntagm.training.loop import fit
 from syntagm.training.lstm.settings import Steps
 from syntagm.training.lstm.softmax import Softmax
 from syntagm.training.settings import Settings
+from syntagm.training.statistics import statistics
 from syntagm.training.words import Words
 
 HELD_OUT_WORDS = 8192
@@ -98,10 +99,13 @@ class RecurrentLearner(Learner, ABC):
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: RecurrentSettings) -> None:
         self.settings, words = settings, settings.words
-        sentences = corpora.sentences(corpus, words.tokens)
-        self.vocabulary = vocabulary.build(sentences, words.threshold, words.classes, " ".join(map(str, corpus)))
+        texts = corpora.sentences(corpus, words.tokens)
+        self.vocabulary = vocabulary.build(texts, words.threshold, words.classes, " ".join(map(str, corpus)))
         self.stream = _stream(self.vocabulary.ids(sentence) for sentence in corpora.sentences(corpus, words.tokens))
-        self.sentences = [[0, *self.vocabulary.ids(sentence), 0] for sentence in corpora.sentences(valid, words.tokens)]
+        held_out = list(corpora.sentences(valid, words.tokens))
+        self.sentences = [[0, *self.vocabulary.ids(sentence), 0] for sentence in held_out]
+        sentences = int(np.count_nonzero(self.stream == 0))
+        self.statistics = statistics(self.vocabulary, sentences, len(self.stream) - sentences, held_out)
         # Whitespace-separated words and sentence ends: Treebank words are more and would give another perplexity.
         self.words = sum(len(text.split()) + 1 for text in corpora.texts(valid))
         on_cpu = torch.device(settings.loop.device).type == "cpu"

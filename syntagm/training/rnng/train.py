@@ -33,6 +33,7 @@ from syntagm.training.rnng import oracle
 from syntagm.training.rnng.batch import Batch, batch, nats
 from syntagm.training.rnng.oracle import Derivation, Encoded, Ints
 from syntagm.training.rnng.settings import RnngSettings
+from syntagm.training.statistics import statistics
 
 # Batches whose trees are sorted by length together.
 SORTED = 50
@@ -75,6 +76,9 @@ class Rnng(Learner):
         self.trees = [oracle.encoded(tree, self.vocabulary, self.labels) for tree in trees]
         self.held_out_trees = [oracle.encoded(tree, self.vocabulary, self.labels) for tree in held_out]
         self.words = sum(len(tree.words) + 1 for tree in held_out)
+        self.statistics = statistics(
+            self.vocabulary, len(trees), sum(len(tree.words) for tree in trees), (tree.words for tree in held_out)
+        )
         self.module: Network = Network(
             len(self.vocabulary), len(self.labels), size.embedding, size.hidden, size.layers, settings.parts, size.dropout,
             size.tied,
