@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.result import Result
@@ -41,7 +42,7 @@ def evaluate(
     task, options = Predictions(rule), {"align": rule, "tolerance": tolerance}
     plan = task.plan([suite], model, options)
     [(unit, content)] = task.contents(suite, plan.units, plan, model, options)
-    judged, cached = compute(task, model, unit, content, cache, Hearing(hear) if hear else Progress())
+    judged, cached = compute(task, Asking(model), unit, content, cache, Hearing(hear) if hear else Progress())
     results = [Result(**row) for row in judged.tables["results.parquet"].iter_rows(named=True)]
     sentences = judged.tables["parquet"].select("text", "bits").iter_rows()
     return Evaluation(results, judged.undefined, cached, dict(sentences))

@@ -255,15 +255,17 @@ def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
 
 def _show(arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]") -> int:
     """Print the texts with the bits of their tokens and words."""
+    from syntagm.models.asking import Asking
     from syntagm.tasks.spans import words
     from syntagm.tasks.texts import Count, counted, portions
 
-    total = Count()
+    total, asking = Count(), Asking(model)
     for portion in portions(texts):
-        for answer in model.read([part.text for part in portion], arguments.stride):
+        for answer in asking.read([part.text for part in portion], arguments.stride):
             spans = words(model, answer)
             total += counted(model, answer, spans)
             (_print_json if arguments.json else _print)(model, answer, spans)
+        asking.confirm()
     return _report(total, model, "word")
 
 

@@ -38,12 +38,16 @@ class LanguageModel(ABC):
         reach: the largest number of previous tokens that a token's surprisal depends on; None if it is not limited, or
             limited only by the model's positions.
         exact: whether surprisals are those of the model's own distribution. False for a beam search, whose sizes are
-            in `settings`.
+            in `settings`: the bits of a text and of its beginnings are then upper bounds, and a single token may have
+            negative bits (`models.possible`).
         words: all words that can follow a text, in families that list them: after any text, their probabilities, with that
             of `eos` if there is one, sum to 1. One of them may stand for all unknown words.
         can: the supported queries: "score", and possibly "fill" and "parse".
         labelled: whether constituents in the trees of `parse` have labels. If not, all are labelled X.
         worth_caching: whether reading a cached answer is faster than computing it.
+        steady: whether the model can't change while it is loaded, because its weights are in this process. Other models are
+            asked again what they have answered (`models.asking`).
+        probes: for a model that is not steady, its answers to a few texts when it was loaded, which are asked for again.
         one_by_one: whether each text is computed on its own, so that answers before an interruption can be kept. Otherwise
             the texts of a batch change the last digits of each other's numbers, and a portion is computed again as a whole.
         warnings: sentences to show to the user before the model is used, about options that can make its numbers bad.
@@ -64,6 +68,8 @@ class LanguageModel(ABC):
     can: frozenset[str] = frozenset({"score"})
     labelled: ClassVar[bool] = True
     worth_caching: ClassVar[bool] = True
+    steady: ClassVar[bool] = True
+    probes: Sequence[Surprisals] = ()
     one_by_one: ClassVar[bool] = False
     warnings: tuple[str, ...] = ()
     settings: Mapping[str, str]

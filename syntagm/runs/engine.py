@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 from syntagm.answers import Surprisals
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
-from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.errors import InputError, ModelError, SyntagmError, UsageError
 from syntagm.io.number import counted
+from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.ledger import Ledger, is_unchanged, locked, opening, options_of
@@ -24,6 +25,9 @@ from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.tasks.slices import suite_hash
 from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
+
+# The number of texts after which a model that computes each on its own is asked again what it has answered before.
+_CONFIRMED = 256
 
 
 class Cache(Protocol):
@@ -62,7 +66,7 @@ def execute(
             them, they are not read again.
 
     Raises:
-        ModelError: the model lacks the method that the task needs.
+        ModelError: the model lacks the method that the task needs, fails, or changes during the run.
         InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
         UsageError: two suites have the same name, there are no suites, or there is nothing to score.
         RunError: the folder is in use, can't be written, or contains another run.
@@ -84,11 +88,14 @@ def execute(
         progress.noted(
             f"planned in {time.monotonic() - began:.2f} s; units to compute: {len(missing):,} of {len(plan.units):,}"
         )
+        asking = Asking(model)
+        if not model.steady and 0 < len(missing) < len(plan.units):
+            recall(asking, ledger.run())
         with ledger.finishing():
             for suite, units in missing_units(suites, missing, plan):
                 for unit, content in task.contents(suite, units, plan, model, options):
                     began = time.monotonic()
-                    judged, cached = compute(task, model, unit, content, cache, progress)
+                    judged, cached = compute(task, asking, unit, content, cache, progress)
                     computed = time.monotonic()
                     ledger.commit(unit, judged, cached)
                     done = f"{unit}: {unit.size:,} {task.noun}s in {computed - began:.2f} s, {cached:,} answers from the cache"
@@ -137,13 +144,27 @@ def _ledger(folder: str | Path | None) -> Iterator[Ledger | MemoryLedger]:
             yield Ledger(Path(folder))
 
 
+def recall(asking: Asking, run: Run) -> None:
+    """Ask a model again about a text that was scored when the run was begun.
+
+    Raises:
+        ModelError: it has changed since then.
+    """
+    if answer := run.first_answer():
+        asking.recall(answer)
+        asking.confirm()
+
+
 def compute(
-    task: Task[Any], model: LanguageModel, unit: Unit, content: Any, cache: Cache | None, progress: Progress
+    task: Task[Any], asking: Asking, unit: Unit, content: Any, cache: Cache | None, progress: Progress
 ) -> tuple[Judged, int]:
     """Score the questions of a unit with the model, and judge the answers.
 
     Returns:
         The tables of the unit, and the number of answers from the cache.
+
+    Raises:
+        ModelError: the model fails, or has changed.
     """
     questions = task.ask(content)
     answered = cached = 0
@@ -158,20 +179,22 @@ def compute(
         for first in range(0, len(questions), task.portion):
             portion = questions[first : first + task.portion]
             if task.needs == "fill":
-                yield from model.fill(portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
+                yield from asking.fill(portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
             else:
-                cached_answers = cache.get(model, portion) if cache else {}  # type: ignore[arg-type]
+                cached_answers = cache.get(asking.model, portion) if cache else {}  # type: ignore[arg-type]
                 cached += len(cached_answers)
-                yield from _score_portion(model, portion, cached_answers, cache, done)  # type: ignore[arg-type]
+                yield from _score_portion(asking, portion, cached_answers, cache, done)  # type: ignore[arg-type]
 
     judged = task.judge(content, answers())
+    if task.needs == "fill":
+        asking.confirm()
     # A question that several items share is asked once, and counts as answered for all of them here.
     progress.answered(unit.suite, unit.size - answered)
     return judged, cached
 
 
 def _score_portion(
-    model: LanguageModel,
+    asking: Asking,
     texts: Sequence[str],
     cached_answers: dict[str, Surprisals],
     cache: Cache | None,
@@ -181,22 +204,42 @@ def _score_portion(
 
     Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished. So
     a run that is resumed after a kill computes each portion either fully or not at all. A model that computes each text
-    on its own, such as one on a server, loses nothing: what it answered before an error is cached, too.
+    on its own, such as one on a server, loses little: what it answered before an error is cached, too.
+
+    No answer is used or cached before the model has confirmed that it has not changed.
     """
     if cached_answers:
         done(len(cached_answers))
+        for answer in cached_answers.values():
+            asking.recall(answer)
     missing = [text for text in texts if text not in cached_answers]
-    computed: dict[str, Surprisals] = {}
-    complete = False
-    try:
-        for answer in model.score(missing, done) if missing else ():
-            computed[answer.text] = answer
-        complete = True
-    finally:
-        if cache and computed and (complete or model.one_by_one):
-            cache.put(model, computed.values())
+    answers = dict(cached_answers)
+    size = _CONFIRMED if asking.model.one_by_one else len(texts)
+    for first in range(0, max(1, len(missing)), size):
+        computed = _confirmed(asking, missing[first : first + size], cache, done)
+        if cache and computed:
+            cache.put(asking.model, computed.values())
+        answers |= computed
     for text in texts:
-        yield cached_answers[text] if text in cached_answers else computed[text]
+        yield answers[text]
+
+
+def _confirmed(
+    asking: Asking, texts: Sequence[str], cache: Cache | None, done: Callable[[int], None]
+) -> dict[str, Surprisals]:
+    """Score texts, and ask the model again; if it fails before, cache what it has answered and can confirm."""
+    computed: dict[str, Surprisals] = {}
+    try:
+        for answer in asking.score(texts, done) if texts else ():
+            computed[answer.text] = answer
+    except BaseException:
+        if cache and computed and asking.model.one_by_one:
+            with contextlib.suppress(SyntagmError):
+                asking.confirm()
+                cache.put(asking.model, computed.values())
+        raise
+    asking.confirm()
+    return computed
 
 
 def well_formed(suites: Iterable[Suite], noted: list[Finding] | None = None) -> Iterator[Suite]:

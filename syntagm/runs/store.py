@@ -283,6 +283,13 @@ class Run:
                 Surprisals(row["text"], starts, bits, np.array(row["known"], bool)),
             )
 
+    def first_answer(self) -> Surprisals | None:
+        """Return the surprisals of the first sentence that is finished; None if there is none, or the task has no sentences."""
+        if "parquet" not in self.tables:
+            return None
+        answers = (answer for suite in self.suites for *_, answer in self.answers(suite.name))
+        return next(answers, None)
+
     def signature(self, suite: str, measure: str) -> Signature:
         """Return the signature of a number from this run."""
         family, _, path = self.model.partition(":")

@@ -18,12 +18,13 @@ from typing import Any
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models import names
+from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.permissions import NONE, Permissions
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.encoding import encoded, encoded_results
-from syntagm.runs.engine import compute, missing_units, planned
+from syntagm.runs.engine import compute, missing_units, planned, recall
 from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
 from syntagm.runs.ledger import is_unchanged, opening
 from syntagm.runs.store import open_run
@@ -113,6 +114,7 @@ class _Loaded:
         self.number, self._session, self._suites, self.model = number, session, suites, model
         self.options, self.plan = planned(session.work.task, model, suites, order["options"])
         self._units = {unit.name: unit for unit in self.plan.units}
+        self._asking: Asking | None = None
 
     def opening(self) -> Outcome:
         """Return the plan, for the ledger."""
@@ -134,12 +136,16 @@ class _Loaded:
                 f"{order['fingerprint'][:8]}, that with which the run was opened",
                 "Restore its files and run the same command again, or choose another folder.",
             )  # fmt: skip
+        if self._asking is None:
+            self._asking = Asking(self.model)
+            if not self.model.steady:
+                recall(self._asking, open_run(order["folder"]))
         if not (unit := self._units.get(name)):
             cure = "Restore the suites and run the same command again, or choose another folder."
             raise InputError("--suite", f"no unit {name[:8]} any more", "suites that do not change during a run", cure)
         for suite, units in missing_units(self._suites.named(unit.suite), [unit], self.plan):
             for planned_unit, content in task.contents(suite, units, self.plan, self.model, self.options):
-                judged, cached = compute(task, self.model, planned_unit, content, cache, progress)
+                judged, cached = compute(task, self._asking, planned_unit, content, cache, progress)
                 line, files = encoded(planned_unit, judged, cached)
                 return Outcome(line, {ending: [content] for ending, content in files.items()})
         raise AssertionError(name)

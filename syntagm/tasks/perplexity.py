@@ -28,6 +28,7 @@ from syntagm.answers import Surprisals
 from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.models import names
+from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.models.words import words as _words
 from syntagm.training.corpora.corpus import kind, portions
@@ -125,17 +126,18 @@ def perplexity(
     Raises:
         UsageError: `ends` is true and the model does not score an end-of-text symbol.
         InputError: a text consists only of white space.
-        ModelError: the model can't score a text.
+        ModelError: the model can't score a text, or has changed.
     """
     if ends and model.eos is None:
         found = f"no end-of-text symbol is scored (eos:{model.settings.get('eos', 'no')})"
         raise UsageError(
             f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or exclude the ends."
         )
-    total = Perplexity()
+    total, asking = Perplexity(), Asking(model)
     for portion in portions(texts, PORTION):
-        for answer in model.score(portion, done):
+        for answer in asking.score(portion, done):
             total += _sums(answer, ends, model.eos is not None)
+        asking.confirm()
     return total
 
 

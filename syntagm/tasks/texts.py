@@ -36,6 +36,7 @@ from syntagm.answers import InContext
 from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
 from syntagm.io import lines, utf8
+from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.models.in_memory import OwnModel, as_language_model
 from syntagm.progress import Progress
@@ -274,18 +275,19 @@ def tables(
 
     Raises:
         UsageError: options don't go together.
-        ModelError: the model can't score a text.
+        ModelError: the model can't score a text, or has changed.
     """
     refuse_options(model, by, punctuation)
-    number = 0
+    number, asking = 0, Asking(model)
     for portion in portions(texts):
-        answers = model.read([part.text for part in portion], stride, done)
+        answers = asking.read([part.text for part in portion], stride, done)
         parts, total = [], Count()
         for part, answer in zip(portion, answers, strict=True):
             spans = tokens(answer) if by == "token" else words(model, answer, punctuation)
             parts.append(_table(number, part, spans, by))
             total += counted(model, answer, spans)
             number += 1
+        asking.confirm()
         joined = {name: list(chain.from_iterable(part[name] for part in parts)) for name in columns(by)}
         yield pl.DataFrame(joined, schema=columns(by)), total
 

@@ -119,7 +119,7 @@ BROKEN: list[tuple[str, str, LanguageModel]] = [
     ("progress", "`done` was told of 0 texts; expected 18", Silent()),
     ("tokens", "token 1 begins at 4, after white space; expected 3", Broken(changed(starts=_later))),
     ("alignment", "the token 'The dog' is in several words", Broken(_merged, can=frozenset({"score"}))),
-    ("bits", "'The', has -2.0000 bits; expected at least 0", Broken(changed(bits=lambda answer: -answer.bits))),
+    ("bits", "-2 bits of token 0, 'The'; expected at least 0", Broken(changed(bits=lambda answer: -answer.bits))),
     ("prefixes", "'The dog near': token 0, 'The', has 12.0000 bits, but 27.0000 in 'The dog near the",
      Broken(changed(bits=lambda answer: len(answer.text) + 0.0 * answer.bits))),
     ("empty", "afraid: an empty text; expected a text", Afraid()),

@@ -93,12 +93,38 @@ def test_undefined_bits_and_unknown_words(tmp_path: Path) -> None:
     assert str(bare.bits.tolist()) == "[nan]"
 
 
+@pytest.mark.parametrize(
+    ("stated", "bits"),
+    [
+        ({"exact": False}, [3.0, -1.0]),
+        ({"settings": {"boundary": "word"}}, [3.0, -1.0]),
+        ({}, [3.0, -0.0001]),
+        ({"numerical_error": 0.01}, [3.0, -0.01]),
+        ({}, [3.0, -0.0]),
+    ],
+)
+def test_negative_bits_of_bounds_of_corrected_words_and_of_rounding(
+    stated: dict[str, Any], bits: list[float], tmp_path: Path
+) -> None:
+    model = load(tmp_path, about(**stated) + "\n" + answers(f"{{'starts': [0, 3], 'bits': {bits}}}"))
+    assert [str(answer.bits.tolist()) for answer in model.score(["The dog"])] == [str([3.0, bits[1] + 0.0])]
+    assert model.numerical_error == stated.get("numerical_error", 0.0)
+
+
 def test_gaps(tmp_path: Path) -> None:
     model = load(tmp_path, about(can=["score", "fill"], words=["the", "dog"]))
     [fill] = model.fill([Gap("The ", "", ("dog", "doors"))])
     assert fill.bits.tolist() == [4.0, 6.0]
     assert model.single(["dog", "doors"]).tolist() == [True, False]
     assert failures(next(check for check in CHECKS if check.name == "agreement"), model, TEXTS) == []
+    # Only of listed and known words, each once, can one alone follow; a word that is glued to the gap is another one.
+    sums = (
+        about(can=["score", "fill"], words=["dog", "cat"])
+        + "\ndef fill(request): return {'answers': [{'bits': [0, 0, 0, 0],"
+    )
+    model = load(tmp_path, f"{sums} 'known': [True, False, True, True]}}]}}")
+    assert len(list(model.fill([Gap("The ", "", ("dog", "cat", "dogs", "dog"))]))) == 1
+    assert len(list(load(tmp_path, f"{sums}}}]}}").fill([Gap("un", "", ("dog", "cat", "a", "b"))]))) == 1
     without = load(tmp_path)
     with pytest.raises(ModelError, match="can't fill gaps"):
         list(without.fill([Gap("The ", "", ("dog",))]))
@@ -124,6 +150,9 @@ STARTS = [
     ("def hello(request): return {'error': 'no\\nweights'}", "the program reports: no weights; expected an answer to hello"),
     ("del ABOUT['bos']", "answer to hello: no 'bos'; expected the key 'bos'"),
     (about(vocabulary=3), "answer to hello: the unknown key \"vocabulary\"; expected one of name, fingerprint, sees"),
+    (about(numerical_error=-0.1), "answer to hello, numerical_error: -0.1; expected bits per text, from 0 to 1"),
+    (about(numerical_error=7), "answer to hello, numerical_error: 7; expected bits per text"),
+    (about(numerical_error=True), "answer to hello, numerical_error: true; expected a number"),
     (about(sees="right"), "answer to hello, sees: \"right\"; expected one of both, left, left and length"),
     (about(exact="yes"), "answer to hello, exact: \"yes\"; expected true or false"),
     (about(name="a b"), "answer to hello, name: \"a b\"; expected 1 to 100 letters"),
@@ -156,7 +185,12 @@ ANSWERS = [
     (answers("{'starts': [-1], 'bits': [1]}"), "starts from -1 to -1; expected 0 to 7, counted in Unicode code points"),
     (answers("{'starts': [], 'bits': []}"), "no tokens; expected at least one"),
     (answers("{'starts': [0, 4], 'bits': [1, 1]}"), "token 1 begins at 4, after white space; expected 3"),
-    (answers("{'starts': [0], 'bits': [-3.5]}"), "-3.5 bits in all; expected at least 0: bits are -log2 of a probability"),
+    (answers("{'starts': [0], 'bits': [-3.5]}"), "-3.5 bits of token 0, 'The dog'; expected at least 0: bits are -log2 of a "),
+    (answers("{'starts': [0, 3], 'bits': [3, -1]}"), "answer 1 of 1, to 'The dog': -1 bits of token 1, ' dog'; expected at"),
+    (answers("{'starts': [0, 3], 'bits': [-0.001, 3]}"), "-0.001 bits of token 0, 'The'"),
+    (about(exact=False) + "\n" + answers("{'starts': [0, 3], 'bits': [3, -4]}"), "-1 bits in all; expected at least 0"),
+    (about(exact=False) + "\n" + answers("{'starts': [0, 3], 'bits': [-1, 3]}"), "-1 bits up to token 0, 'The'"),
+    (answers("{'starts': [0, 3], 'bits': [1e308, 1e308]}"), "inf bits in all; expected a finite number"),
     (about(bos=None), "3 bits of the first token; expected null, since nothing precedes it (bos is null)"),
     (about(eos="</s>"), "no token at the end of the text; expected the end-of-text symbol at 7"),
     ("def score(request): return {'error': 'too long'}", "the program reports: too long; expected an answer to 1 text"),
@@ -210,6 +244,8 @@ def refused(error: SyntagmError, said: str) -> None:
         (about(can=["score", "fill"]) + "\ndef fill(request): return {'answers': [{'bits': [1]}]}",
          "answer 1 of 1, to the gap after 'The ', bits: 1; expected 2"),
         (about(can=["score", "fill"]) + "\ndef fill(request): return {'answers': [{'bits': [1, -2]}]}", "-2 bits"),
+        (about(can=["score", "fill"], words=["dog", "cat"]) + "\ndef fill(request): return {'answers': [{'bits': [0.5, 1.5]}]}",
+         "the probability 1.06066 of its different known words together; expected at most 1: only one of them can follow"),
         (about(can=["score", "fill"]) + "\ndef fill(request): return {'answers': [{'bits': [1, 2], 'above': [0, 1.5],"
          " 'below': [0, 0]}]}", "above and below that are no parts of 1"),
         (about(can=["score", "fill"]) + "\ndef fill(request): return {'answers': [{'bits': [1, 2], 'above': [0, None]}]}",

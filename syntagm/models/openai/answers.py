@@ -17,11 +17,10 @@ from typing import Any
 
 from syntagm.errors import InputError
 from syntagm.io.shape import shown
+from syntagm.models.possible import ROUNDING_NATS
 
 # What servers give for a probability of 0, since JSON has no infinite numbers (vLLM).
 _ZERO = -9999.0
-# Rounding of the logarithm of a probability of 1, in nats.
-_ROUNDING = 1e-4
 _EXPECTED = "the tokens of the text with their log-probabilities (`echo` and `logprobs`)"
 _CURE = (
     "The server must echo texts with log-probabilities, as vLLM, SGLang and llama-cpp-python do; OpenAI's own service "
@@ -97,7 +96,7 @@ def logprob(value: object, place: str) -> float:
     """
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(place, f"the log-probability {shown(value)}", "a number of at most 0")
-    if value > _ROUNDING:
+    if value > ROUNDING_NATS:
         raise InputError(place, f"the log-probability {value:g}", "a number of at most 0")
     if value <= _ZERO:
         expected = "a finite surprisal"

@@ -15,7 +15,8 @@ Servers differ in what precedes a text, in rounding and in bugs, so a few texts 
 
 The fingerprint covers what the server says of the model, and the answers to these texts: rounded to 0.1 bits a text, or, if
 they vary, as with 16-bit floats, their sum rounded to 10 bits, so that a run can be resumed after the server was started again.
-This is weak: a server can change its model without a sign of it in either.
+This is weak: a server can change its model without a sign of it in either. So it is asked about these texts again as long as
+it is used (`models.asking`).
 """
 
 import hashlib
@@ -75,6 +76,7 @@ class Served(LanguageModel):
     """
 
     one_by_one: ClassVar[bool] = True
+    steady: ClassVar[bool] = False
 
     def __init__(self, client: Client, about: Mapping[str, str], options: Mapping[str, str], place: str) -> None:
         chosen = FAMILY.choose(options)
@@ -87,16 +89,16 @@ class Served(LanguageModel):
         self._refuse_shifted(first)
         self._listed = self._start(first)
         self.settings = FAMILY.scoring_settings(chosen, bos="no" if self.bos is None else "yes")
-        answers = [self._answer(text, echo) for text, echo in zip(PROBES, first, strict=True)]
-        noise, rounding = self._noise(answers), self._rounding(first)
+        self.probes = [self._answer(text, echo) for text, echo in zip(PROBES, first, strict=True)]
+        noise, rounding = self._noise(self.probes), self._rounding(first)
         self.numerical_error = round_up(noise + rounding)
         agree = self._check_continuations()
-        totals = [float(np.nansum(answer.bits)) for answer in answers]
+        totals = [float(np.nansum(answer.bits)) for answer in self.probes]
         probe: list[object] = [
-            [answer.starts.tolist(), round(total, 1)] for answer, total in zip(answers, totals, strict=True)
+            [answer.starts.tolist(), round(total, 1)] for answer, total in zip(self.probes, totals, strict=True)
         ]
         if noise > _STEADY:
-            probe = [*(answer.starts.tolist() for answer in answers), round(sum(totals), -1)]
+            probe = [*(answer.starts.tolist() for answer in self.probes), round(sum(totals), -1)]
         described = [SCORER, dict(about), self.bos, self.settings, probe]
         self.fingerprint = hashlib.sha256(json.dumps(described).encode()).hexdigest()
         self.name = FAMILY.canonical(f"{_label(self._model)}@{self.fingerprint[:8]}", options)
@@ -210,7 +212,8 @@ class Served(LanguageModel):
         if logprobs and (logprobs[0] is None) != (self.bos is None):
             found = "a first token " + ("with" if self.bos is None else "without") + " a log-probability"
             raise self._refused(InputError(place, found, "the same as for other texts"))
-        bits = np.array([math.nan if value is None else -value / math.log(2) for value in logprobs], np.float64)
+        # Adding 0.0 turns -0.0 into 0.0.
+        bits = np.array([math.nan if value is None else -value / math.log(2) for value in logprobs], np.float64) + 0.0
         starts = starts_of(text, spans, self._place)
         answer = Surprisals(text, starts, bits, np.ones(len(bits), bool))
         if problem := fault(answer, False):

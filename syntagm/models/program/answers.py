@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import InputError
 from syntagm.io.shape import check, shown
+from syntagm.models import possible
 from syntagm.models.contract import Sees
 from syntagm.models.partition import fault
 
@@ -25,8 +26,9 @@ _HELLO = {
     "can?": [frozenset({"score", "fill"})],
     "words?": [str],
     "settings?": {str: str},
+    "numerical_error?": float,
 }
-# What a program says of itself. The last three are optional.
+# What a program says of itself. The last four are optional.
 KEYS = tuple(key.rstrip("?") for key in _HELLO)
 _SURPRISALS = {"answers": [{"starts": [int], "bits": [(float, None)], "known?": [bool]}]}
 _FILLS = {
@@ -35,8 +37,8 @@ _FILLS = {
 _NAME = re.compile(r"[\w.+-]{1,100}")
 _SETTING = re.compile(r"(?!(?:bos|eos)$)[a-z]\w{0,50}")
 _VALUE = re.compile(r"[\w.+/-]{1,100}")
-# Rounding of a sum of bits that is 0.
-_ROUNDING = 1e-3
+# The rounding of a sum of probabilities.
+_ROUNDING = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Hello:
     can: frozenset[str]
     words: tuple[str, ...]
     settings: Mapping[str, str]
+    numerical_error: float
 
 
 def hello(answer: Mapping[str, Any]) -> Hello:
@@ -81,8 +84,10 @@ def hello(answer: Mapping[str, Any]) -> Hello:
         raise InputError(
             "answer to hello, words", f"{len(words):,} words, {distinct:,} of them different", "no repetition"
         )
+    if not 0 <= (error := answer.get("numerical_error", 0.0)) <= 1:
+        raise InputError("answer to hello, numerical_error", shown(error), "bits per text, from 0 to 1")
     fields = {key: answer[key] for key in ("name", "fingerprint", "sees", "exact", "bos", "eos")}
-    return Hello(**fields, can=frozenset(can), words=tuple(words), settings=settings)
+    return Hello(**fields, can=frozenset(can), words=tuple(words), settings=settings, numerical_error=float(error))
 
 
 def surprisals(answer: Mapping[str, Any], texts: Sequence[str], about: Hello) -> list[Surprisals]:
@@ -111,13 +116,16 @@ def _surprisals(text: str, answer: Mapping[str, Any], about: Hello, place: str) 
         raise InputError(place, problem.found, problem.expected)
     if about.bos is None and len(bits) > (about.eos is not None) and not math.isnan(bits[0]):
         raise InputError(place, f"{bits[0]:g} bits of the first token", "null, since nothing precedes it (bos is null)")
-    # Single tokens may have negative bits: in a beam search, and where the ends of words are corrected.
-    if (total := float(np.nansum(bits))) < -_ROUNDING:
-        raise InputError(place, f"{total:g} bits in all", "at least 0: bits are -log2 of a probability")
+    if problem := possible.fault(result, about):
+        raise InputError(place, problem.found, problem.expected)
+    with np.errstate(over="ignore"):
+        total = float(np.nansum(bits))
+    if not math.isfinite(total):
+        raise InputError(place, f"{total:g} bits in all", "a finite number")
     return result
 
 
-def fills(answer: Mapping[str, Any], gaps: Sequence[Gap]) -> list[Fill]:
+def fills(answer: Mapping[str, Any], gaps: Sequence[Gap], about: Hello) -> list[Fill]:
     """Check the surprisals of the candidates in gaps.
 
     Raises:
@@ -126,21 +134,36 @@ def fills(answer: Mapping[str, Any], gaps: Sequence[Gap]) -> list[Fill]:
     check(answer, _FILLS, "answer")
     _refuse_lengths("answer", {"answers": len(answer["answers"])}, len(gaps))
     return [
-        _fill(gap, entry, f"answer {number} of {len(gaps)}, to the gap after {gap.left[-60:]!r}")
+        _fill(gap, entry, about, f"answer {number} of {len(gaps)}, to the gap after {gap.left[-60:]!r}")
         for number, (gap, entry) in enumerate(zip(gaps, answer["answers"], strict=True), 1)
     ]
 
 
-def _fill(gap: Gap, answer: Mapping[str, Any], place: str) -> Fill:
+def _fill(gap: Gap, answer: Mapping[str, Any], about: Hello, place: str) -> Fill:
     count = len(gap.words)
     _refuse_lengths(place, {key: len(values) for key, values in answer.items()}, count)
     bits, above, below = (_numbers(answer.get(key, [None] * count)) for key in ("bits", "above", "below"))
-    if (bits < -_ROUNDING).any():
-        raise InputError(place, f"{np.nanmin(bits):g} bits", "at least 0: bits are -log2 of a probability")
+    fill = Fill(bits, above, below, np.array(answer.get("known", [True] * count), bool))
+    if problem := possible.fault_in_gap(fill, about):
+        raise InputError(place, problem.found, problem.expected)
     unlike = np.isnan(above) != np.isnan(below)
     if unlike.any() or ((above < 0) | (below < 0) | (above + below > 1 + 1e-6)).any():
         raise InputError(place, "above and below that are no parts of 1", "probabilities, or null in both")
-    return Fill(bits, above, below, np.array(answer.get("known", [True] * count), bool))
+    if about.exact and (total := _together(gap, fill, about.words)) > 1 + _ROUNDING:
+        expected = "at most 1: only one of them can follow"
+        raise InputError(place, f"the probability {total:g} of its different known words together", expected)
+    return fill
+
+
+def _together(gap: Gap, fill: Fill, words: Sequence[str]) -> float:
+    """Return the probability that one of the listed words among the candidates fills a gap between blanks."""
+    if (gap.left and not gap.left[-1].isspace()) or (gap.right and not gap.right[0].isspace()):
+        return 0.0
+    listed = frozenset(words)
+    pairs = zip(gap.words, fill.bits.tolist(), fill.in_vocabulary.tolist(), strict=True)
+    return math.fsum(
+        {word: 2.0**-bits for word, bits, known in pairs if known and bits == bits and word in listed}.values()
+    )
 
 
 def _refuse_lengths(place: str, lengths: Mapping[str, int], expected: int) -> None:
@@ -150,4 +173,5 @@ def _refuse_lengths(place: str, lengths: Mapping[str, int], expected: int) -> No
 
 
 def _numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
-    return np.array([math.nan if value is None else value for value in values], np.float64)
+    # Adding 0.0 turns -0.0 into 0.0.
+    return np.array([math.nan if value is None else value for value in values], np.float64) + 0.0

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,8 @@ class ProgramModel(LanguageModel):
         process: what is asked instead of the program.
     """
 
+    steady: ClassVar[bool] = False
+
     def __init__(
         self, family: Family, place: str, start: Start, sources: str, process: Answering | None = None
     ) -> None:
@@ -79,10 +81,14 @@ class ProgramModel(LanguageModel):
         about = self._introduced()
         self._about, self._words = about, frozenset(about.words)
         self.sees, self.exact, self.bos, self.eos = about.sees, about.exact, about.bos, about.eos
-        self.can, self.words = about.can, about.words or None
+        self.can, self.words, self.numerical_error = about.can, about.words or None, about.numerical_error
         symbols = {name: "yes" if symbol else "no" for name, symbol in (("bos", self.bos), ("eos", self.eos))}
         self.settings = symbols | dict(about.settings)
-        described = json.dumps(asdict(about) | {"can": sorted(about.can)}, sort_keys=True)
+        stated = asdict(about) | {"can": sorted(about.can)}
+        if not about.numerical_error:
+            # Programs had their fingerprints before they could state it.
+            del stated["numerical_error"]
+        described = json.dumps(stated, sort_keys=True)
         self.fingerprint = hashlib.sha256(f"program {PROTOCOL}|{sources}|{described}".encode()).hexdigest()
         self.name = family.canonical(f"{about.name}@{self.fingerprint[:8]}", {})
         self.record = {"hash": sources, "stated": about.fingerprint}
@@ -103,7 +109,7 @@ class ProgramModel(LanguageModel):
 
         def ask(batch: Sequence[Gap]) -> list[Fill]:
             answer = self._asked("fill", {"gaps": [*map(asdict, batch)]}, _batch(len(batch), "gap", batch[0].left))
-            return answers.fills(answer, batch)
+            return answers.fills(answer, batch, self._about)
 
         return self._in_batches(gaps, ask, done)
 

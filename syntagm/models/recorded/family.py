@@ -25,5 +25,15 @@ FAMILY = Family(
             "whether predictions about parts of a sentence are computed for a model that saw both sides",
             depends="by the column `model`; else `no`",
         ),
+        Option(
+            "exact", YES_NO, "",
+            "`no`: the bits of texts are upper bounds, as in a beam search, so that single tokens may have negative bits",
+            depends="by the column `model`; else `yes`",
+        ),
+        Option(
+            "boundary", choice(["token", "word"]), "",
+            "`word`: the bits of words are corrected for where they end, so that single tokens may have negative bits",
+            depends="by the column `model`; else `token`",
+        ),
     ),
 )  # fmt: skip

@@ -4,13 +4,14 @@
 `start`, `token`, `bits`, and (optional) `known`, `model`, `suite`, `item`, `condition`. The rows of a sentence are
 consecutive, with `index` counting from 0. The tokens of a sentence, joined, are its text.
 
-If the column `model` names a model of a family that sees both sides of a token, the options `sides` and `regions` follow
-from that name.
+The options `sides`, `regions`, `exact` and `boundary` follow from the column `model`, if it names a model of a family that sees
+both sides of a token, of an approximate one, or one with `boundary=word`.
 """
 
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ import numpy as np
 from syntagm.answers import InContext, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import csv, utf8
-from syntagm.models import families
-from syntagm.models.contract import LanguageModel
+from syntagm.models import families, possible
+from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.recorded.family import FAMILY
 
 # A recording of all of BLiMP has a tenth of this.
@@ -32,14 +33,10 @@ class Recorded(LanguageModel):
 
     worth_caching = False
 
-    def __init__(
-        self, answers: dict[str, Surprisals], name: str, fingerprint: str, bos: bool, both_sides: Mapping[str, str]
-    ) -> None:
+    def __init__(self, answers: dict[str, Surprisals], name: str, fingerprint: str, stated: "_Stated") -> None:
         self._answers, self.name, self.fingerprint = answers, name, fingerprint
-        self.bos = "as recorded" if bos else None
-        sides, regions = both_sides.get("sides"), both_sides.get("regions")
-        self.settings = FAMILY.scoring_settings({"bos": "yes" if bos else "no"}, sides=sides, regions=regions)
-        self.sees = "both" if both_sides else "left"
+        self.bos = "as recorded" if stated.settings["bos"] == "yes" else None
+        self.settings, self.sees, self.exact = stated.settings, stated.sees, stated.exact
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -71,6 +68,16 @@ class Recorded(LanguageModel):
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What the options and the name of the recorded model state of its numbers; see `possible.Stated`."""
+
+    settings: Mapping[str, str]
+    sees: Sees
+    exact: bool
+    numerical_error: float = 0.0
+
+
 def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
     """Refuse a file that does not exist; see `Family.checks`."""
     try:
@@ -83,33 +90,31 @@ def load(path: str, **options: str) -> Recorded:
     """Load the surprisals in the CSV file `path`.
 
     Raises:
-        ModelError: the file can't be read, or has different surprisals for the same text.
+        ModelError: the file can't be read, has impossible bits, or has different surprisals for the same text.
     """
     chosen = FAMILY.choose(options)
-    bos = chosen["bos"] == "yes"
     try:
         content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))
-        answers = _answers(path, _rows(path, text, options.get("model")))
-        both_sides = _both_sides(options, _model(path, text, options))
+        derived = _derived(options, _model(path, text, options))
+        both_sides = derived.get("sides") == "both"
+        resolved = {name: derived.get(name) for name in ("sides", "regions", "exact", "boundary")}
+        settings = FAMILY.scoring_settings({"bos": chosen["bos"]}, **resolved)
+        stated = _Stated(settings, "both" if both_sides else "left", derived.get("exact") != "no")
+        answers = _answers(path, _rows(path, text, options.get("model")), stated)
     except InputError as error:
         raise _refusal(error) from error
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
-    if bos and answers and unscored == len(answers):
+    if chosen["bos"] == "yes" and answers and unscored == len(answers):
         raise ModelError(
             f"recorded:{path}", "no first token has a surprisal", "bits for first tokens",
             "If the model had no start-of-text symbol, add ?bos=no to the name.",
         )  # fmt: skip
     digest = hashlib.sha256(content).hexdigest()
-    options = {**options, **both_sides}
+    options = {**options, **derived}
     name = FAMILY.canonical(f"{Path(path).name}@{digest[:8]}", options)
-    return Recorded(
-        answers,
-        name,
-        hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest(),
-        bos,
-        both_sides,
-    )
+    fingerprint = hashlib.sha256(f"recorded 1|{sorted(options.items())}|{digest}".encode()).hexdigest()
+    return Recorded(answers, name, fingerprint, stated)
 
 
 def _refusal(error: InputError) -> ModelError:
@@ -123,18 +128,30 @@ def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     )
 
 
-def _both_sides(options: Mapping[str, str], model: str) -> dict[str, str]:
-    """Return the scoring settings of a model that saw both sides, from the options or its name; empty for other models."""
+def _derived(options: Mapping[str, str], model: str) -> dict[str, str]:
+    """Return the scoring settings that the options or the name of the recorded model state; those of most models are empty."""
     family, model_options = families.of_model(model), model.partition("?")[2].split("&")
     both = (family is not None and family.sees == "both") or "sides=both" in model_options
     sides = options.get("sides", "both" if both else "left")
     regions = options.get("regions", "yes" if "regions=yes" in model_options else "no")
-    return {"sides": sides, "regions": regions} if sides == "both" else {}
+    derived = {"sides": sides, "regions": regions} if sides == "both" else {}
+    approximate = (family is not None and not family.exact) or "exact=no" in model_options
+    if options.get("exact", "no" if approximate else "yes") == "no":
+        derived["exact"] = "no"
+    if options.get("boundary", "word" if "boundary=word" in model_options else "token") == "word":
+        derived["boundary"] = "word"
+    return derived
 
 
-def _answers(path: str, rows: Iterator[tuple[int, dict[str, str]]]) -> dict[str, Surprisals]:
+def _answers(path: str, rows: Iterator[tuple[int, dict[str, str]]], stated: _Stated) -> dict[str, Surprisals]:
     answers: dict[str, Surprisals] = {}
     for line, answer in _sentences(path, rows):
+        if problem := possible.fault(answer, stated):
+            raise ModelError(
+                f"recorded:{path}, line {line}", f"{problem.found}, in {answer.text[:100]!r}", problem.expected,
+                "If they are upper bounds, as in a beam search, add ?exact=no to the name; if words are corrected for where they "
+                "end, ?boundary=word.",
+            )  # fmt: skip
         earlier = answers.setdefault(answer.text, answer)
         if earlier is not answer and not _same(earlier, answer):
             raise ModelError(
@@ -197,4 +214,5 @@ def _answer(path: str, line: int, sentence: list[tuple[int, str, float, bool]]) 
             f"recorded:{path}, line {line}", f"token starts {list(starts)} in {text!r}", f"{expected.tolist()}",
             "White space belongs to the token that follows it.",
         )  # fmt: skip
-    return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(in_vocabulary, bool))
+    # Adding 0.0 turns -0.0 into 0.0.
+    return Surprisals(text, np.array(starts, np.int32), np.array(bits) + 0.0, np.array(in_vocabulary, bool))

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import huggingface_hub
 import numpy as np
@@ -29,6 +29,7 @@ from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import encode, end_symbol, start_symbol
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
+from syntagm.models.possible import ROUNDING_NATS
 from syntagm.models.vllm.family import FAMILY
 from syntagm.models.windows import Window, before, overlap_of
 
@@ -38,8 +39,6 @@ BATCH = 256
 _DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 # What vLLM may give for a probability of 0, in nats.
 _ZERO = -9999.0
-# Rounding of the logarithm of a probability of 1, in nats.
-_ROUNDING = 1e-4
 _CURE = "vLLM's own messages, above, may say more; VLLM_LOGGING_LEVEL=INFO shows all of them."
 
 
@@ -53,6 +52,9 @@ class Vllm(LanguageModel):
         options: options of the family.
         code: whether the model's own code is allowed.
     """
+
+    # The weights are in processes of vLLM's.
+    steady: ClassVar[bool] = False
 
     def __init__(self, program: Any, folder: Path, label: str, options: Mapping[str, str], code: bool = False) -> None:
         chosen = FAMILY.choose(options)
@@ -83,6 +85,7 @@ class Vllm(LanguageModel):
             "architecture": config.model_type, "weights": weights, "options": dict(options), "vllm": version,
             "transformers": transformers.__version__, "positions": self._positions, "gpus": chosen["gpus"],
         }  # fmt: skip
+        self.probes = [next(iter(self.score([text]))) for text in TEXTS]
         self.numerical_error = self._noise()
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -151,19 +154,18 @@ class Vllm(LanguageModel):
         bits = np.full(len(ids), np.nan)
         for place, (number, entry) in enumerate(zip(ids[1:], listed[1:], strict=True), 1):
             value = math.nan if entry is None or number not in entry else float(entry[number].logprob)
-            if not _ZERO < value <= _ROUNDING:
+            if not _ZERO < value <= ROUNDING_NATS:
                 symbol = self._symbol(number)
                 raise ModelError(
                     self.name, f"the log-probability {value} of the token {symbol!r}", "a number of at most 0"
                 )
-            bits[place] = -value / math.log(2)
+            bits[place] = -value / math.log(2) + 0.0
         return bits
 
     def _noise(self) -> float:
         """Return the largest difference in bits, per text, between texts that are scored alone and together."""
-        together = [answer.bits for answer in self.score(TEXTS)]
-        alone = [next(iter(self.score([text]))).bits for text in TEXTS]
-        differences = [abs(float(np.nansum(a) - np.nansum(b))) for a, b in zip(together, alone, strict=True)]
+        pairs = zip(self.score(TEXTS), self.probes, strict=True)
+        differences = [abs(float(np.nansum(together.bits) - np.nansum(alone.bits))) for together, alone in pairs]
         return round_up(max(differences))
 
     def _symbol(self, number: int | None) -> str | None:

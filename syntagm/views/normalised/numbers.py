@@ -16,6 +16,7 @@ import polars as pl
 from syntagm.answers import Surprisals
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import Binary, Reference, parse
+from syntagm.models.asking import Asking
 from syntagm.models.names import load
 from syntagm.models.words import words as _words
 from syntagm.runs.store import Run
@@ -144,7 +145,9 @@ def _of_model(source: str, words: list[str], case: Case) -> Unigrams:
     model = load(f"{source}{'&' if '?' in source else '?'}eos=yes&tokens=blanks")
     if model.record.get("order") != 1:
         raise UsageError("unigrams=", f"{source}, of order {model.record.get('order')}", "a model of order 1")
-    answers = list(model.score(words))
+    asking = Asking(model)
+    answers = list(asking.score(words))
+    asking.confirm()
     known = {word: float(answer.bits[:-1].sum()) for word, answer in zip(words, answers, strict=True)}
     end = float(answers[0].bits[-1]) if answers else np.nan
     return Unigrams(known, np.nan, end, model.name, case == "lower")

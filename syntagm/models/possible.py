@@ -1,0 +1,105 @@
+"""The bits that an answer can have, whoever computed it.
+
+Bits are -log2 of a probability. So no token has fewer than 0, and neither has the beginning of a text up to any token, or a
+candidate in a gap. There are two exceptions for single tokens, whose bits may be the difference of two numbers:
+
+* An approximate model (`exact` is False) knows only upper bounds of the bits of a text and of its beginnings. The bound of a
+  longer beginning may be the tighter one.
+* Words corrected for where they end (`boundary=word`) share out their bits among their tokens in another way.
+
+Even then, beginnings have at least 0 bits in a left-to-right model, and whole texts in any. Logarithms are rounded, so a
+number may be below 0 by as much as this rounding. It is kept as it is.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+
+from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.errors import ModelError
+from syntagm.models.contract import LanguageModel, Sees
+from syntagm.models.partition import Fault
+
+# The rounding of the logarithm of a probability of 1 in 32-bit floats, with a wide margin: in nats and in bits.
+ROUNDING_NATS = 1e-4
+ROUNDING = ROUNDING_NATS / math.log(2)
+# That of a sum of bits over a text.
+ROUNDING_OF_SUM = 1e-3
+_EXPECTED = "at least 0: bits are -log2 of a probability"
+
+
+class Stated(Protocol):
+    """What a model states about its numbers; a `LanguageModel` is one."""
+
+    @property
+    def exact(self) -> bool:
+        """As for `LanguageModel`."""
+
+    @property
+    def sees(self) -> Sees:
+        """As for `LanguageModel`."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """As for `LanguageModel`."""
+
+    @property
+    def numerical_error(self) -> float:
+        """As for `LanguageModel`; it is added to the rounding."""
+
+
+def fault(answer: Surprisals, stated: Stated) -> Fault | None:
+    """Return the first number in an answer that is not possible; None if there is none.
+
+    nan is possible, since it stands for an undefined number, and so is inf, for a probability of 0.
+    """
+    bits, slack = answer.bits, stated.numerical_error
+    if not len(bits) or not (negative := bits < 0).any():
+        return None
+    apart = stated.exact and stated.settings.get("boundary") != "word"
+    if (wrong := np.isneginf(bits) | (negative & apart & (bits < -ROUNDING - slack))).any():
+        token = int(wrong.argmax())
+        return Fault(f"{bits[token]:g} bits of {_token(answer, token)}", _EXPECTED)
+    sums = np.nancumsum(bits)
+    if sums[-1] < -ROUNDING_OF_SUM - slack:
+        return Fault(f"{sums[-1]:g} bits in all", _EXPECTED)
+    if stated.sees == "left" and (wrong := sums < -ROUNDING_OF_SUM - slack).any():
+        token = int(wrong.argmax())
+        return Fault(f"{sums[token]:g} bits up to {_token(answer, token)}", _EXPECTED)
+    return None
+
+
+def fault_in_gap(fill: Fill, stated: Stated) -> Fault | None:
+    """Return the first number of a candidate that is not possible; None if there is none."""
+    least = -ROUNDING - stated.numerical_error if stated.exact else -math.inf
+    if (wrong := (fill.bits < least) | np.isneginf(fill.bits)).any():
+        return Fault(f"{fill.bits[wrong.argmax()]:g} bits", _EXPECTED)
+    return None
+
+
+def refuse(model: LanguageModel, answer: Surprisals) -> None:
+    """Refuse an answer of a model with numbers that are not possible.
+
+    Raises:
+        ModelError: there is such a number; the message names the text.
+    """
+    if problem := fault(answer, model):
+        raise ModelError(model.name, f"{problem.found}, in {answer.text[:100]!r}", problem.expected)
+
+
+def refuse_in_gap(model: LanguageModel, gap: Gap, fill: Fill) -> None:
+    """Refuse the answer to a gap if it has numbers that are not possible.
+
+    Raises:
+        ModelError: there is such a number; the message names the gap.
+    """
+    if problem := fault_in_gap(fill, model):
+        found = f"{problem.found} of a candidate in the gap after {gap.left[-60:]!r}"
+        raise ModelError(model.name, found, problem.expected)
+
+
+def _token(answer: Surprisals, token: int) -> str:
+    bounds = [*answer.starts.tolist(), len(answer.text)]
+    return f"token {token}, {answer.text[bounds[token] : bounds[token + 1]][:40]!r}"
