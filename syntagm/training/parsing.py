@@ -11,6 +11,7 @@ is that of a model with the method `parse`; its words get the tag X.
 The trees are written once. Beside STEM.trees, STEM.parsed.json records the parser, the text and the hash of the trees.
 """
 
+import hashlib
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -81,21 +82,24 @@ def parse(
     if described.exists():
         before = _FORM.read(described)
         record.refuse_another(described, "trees by another parser, or of another text,", before, identity, _CURE)
-        if target.exists() and hashing.of_file(target) == before["sha256"]:
+        if target.exists():
+            if hashing.of_file(target) != before["sha256"]:
+                raise RunError(str(target), "damaged or edited", "the trees as they were written", _CURE)
             return str(target)
-        raise RunError(str(target), "damaged or edited" if target.exists() else "no such file", "the trees", _CURE)
-    if target.exists():
+    elif target.exists():
         raise RunError(str(target), "trees without their record", "a new folder", "Move them away.")
     sentences = [" ".join(map(leaf, words)) for words in corpus.sentences(paths, tokens)]
     (progress or Progress()).began(f"parsing {len(sentences):,} sentences with {name}")
     found = _by_program(program, parser, sentences) if program else map(_tagged, _by_model(model, sentences))
-    lines = [str(tree) for tree in _checked(found, sentences, parser) if tree]
+    lines = [f"{tree}\n" for tree in _checked(found, sentences, parser) if tree]
     if skipped := len(sentences) - len(lines):
         (progress or Progress()).warned(f"{skipped:,} of {len(sentences):,} sentences have no tree, and are left out")
+    content = "".join(lines).encode()
+    counts = {"sentences": len(sentences), "skipped": skipped, "sha256": hashlib.sha256(content).hexdigest()}
     atomic.make_folder(target.parent)
-    atomic.write(target, "".join(f"{line}\n" for line in lines).encode())
-    counts = {"sentences": len(sentences), "skipped": skipped, "sha256": hashing.of_file(target)}
+    # The record comes first: it shows that trees, or their absence after a kill, are of this command.
     _FORM.write(described, identity | counts)
+    atomic.write(target, content)
     return str(target)
 
 

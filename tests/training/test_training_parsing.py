@@ -73,8 +73,11 @@ def test_other_text_another_parser_and_damage_are_refused(made: Callable[[str], 
         parsed(tmp_path, made(FLAT + "\n# changed"))
     name = made(FLAT)
     (tmp_path / "corpus.trees").write_text("(S (T dogs))\n")
-    with pytest.raises(RunError, match=r"corpus\.trees: damaged or edited; expected the trees\. Remove it"):
+    with pytest.raises(RunError, match=r"corpus\.trees: damaged or edited; expected the trees as they were written\."):
         parsed(tmp_path, name)
+    # A kill can leave the record alone.
+    (tmp_path / "corpus.trees").unlink()
+    assert len(parsed(tmp_path, name)) == 2
     (tmp_path / "corpus.parsed.json").unlink()
     with pytest.raises(RunError, match=r"corpus\.trees: trees without their record"):
         parsed(tmp_path, name)
