@@ -11,6 +11,7 @@ bllip:FOLDER?set=xs.
     syntagm train gpt2 --corpus train.txt --valid valid.txt --layers 4 --width 256 --heads 4 -o models/gpt2
     syntagm train masked --corpus train.txt --valid valid.txt --lower -o models/bert
     syntagm train rnng --corpus train.trees --valid valid.trees -o models/rnng
+    syntagm train rnng --corpus train.txt --valid valid.txt --parser exec:parser.toml --allow-exec -o models/rnng
     torchrun --nproc-per-node 2 -m syntagm train gpt2 ...
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume; the model will be
@@ -21,13 +22,16 @@ the same. The model can be used at once:
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files
+from syntagm.cli import _files, _model
 from syntagm.errors import UsageError
 from syntagm.training import families
 from syntagm.training.options import MODEL, Option, changed
 from syntagm.training.trainable import Trainable
+
+if TYPE_CHECKING:
+    from syntagm.progress import Progress
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +46,13 @@ def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
     add = parser.add_argument
     add("--corpus", nargs="+", required=True, metavar="FILE", help="the training text; several files count as one")
     add("--valid", nargs="+", required=family.needs_valid, default=[], metavar="FILE", help=family.valid)
+    if family.trees:
+        add(
+            "--parser",
+            metavar="NAME",
+            help="parse FILEs without trees: exec:FILE.toml, a program; or a model that parses",
+        )
+        _model.permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the model", required=True)
     if family.on_device:
         add("--threads", type=int, default=1, help="processor threads (1)")
@@ -75,11 +86,32 @@ def run(arguments: argparse.Namespace) -> int:
 
     family = families.find(arguments.family)
     settings = chosen(family, arguments)
-    family.train(arguments.corpus, arguments.valid, arguments.output, settings, Lines())
+    progress = Lines()
+    corpus, valid = arguments.corpus, arguments.valid
+    if getattr(arguments, "parser", None):
+        corpus, valid = _parsed(arguments, settings.words.tokens, progress)
+    family.train(corpus, valid, arguments.output, settings, progress)
     if os.environ.get("RANK", "0") == "0":
         # The other processes of torchrun end before the first has written the model.
         print(f"{arguments.output}: done")
     return 0
+
+
+def _parsed(arguments: argparse.Namespace, tokens: str, progress: "Progress") -> list[list[str]]:
+    """Return the paths of the training and the held-out trees; texts are parsed into the folder of the model."""
+    from syntagm.training import parsing
+    from syntagm.training.corpora import corpus
+
+    texts = {name: getattr(arguments, name) for name in ("corpus", "valid")}
+    if all(map(corpus.are_trees, texts.values())):
+        raise UsageError("--parser", "given, and all files are trees", "a text without trees", "Leave it out.")
+    if os.environ.get("WORLD_SIZE", "1") != "1":
+        raise UsageError("--parser", "given to several processes", "one", "Parse the text with one process first.")
+    return [
+        paths if corpus.are_trees(paths)
+        else [parsing.parse(paths, arguments.parser, arguments.output / name, tokens, _model.granted(arguments), progress)]
+        for name, paths in texts.items()
+    ]  # fmt: skip
 
 
 def chosen(family: Trainable[Any], arguments: argparse.Namespace) -> Any:

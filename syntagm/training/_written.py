@@ -45,6 +45,7 @@ MODEL = Folder(
         Kind("weights", "*.safetensors"),
         Kind("a vocabulary", "*.txt"),
         Kind("a part of the model's description", "*.json"),
+        Kind("the trees of a text that a parser gave", "*.trees", checked=False),
         Kind("the state of an unfinished training run", _STATE),
         Kind("the best weights of an unfinished training run", f"{record.STATE}/best-*.safetensors"),
         Kind("the lock of an unfinished training run", f"{record.STATE}/lock", checked=False),

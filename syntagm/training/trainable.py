@@ -56,6 +56,7 @@ class Trainable(Generic[S]):
         note: a text above the options in `--help`.
         controlled: the role in controlled experiments; None if the family takes no part.
         variant_of: the family of which this is a variant with other options; "" for an independent family.
+        trees: whether training needs trees; text without trees can then be parsed for it (`--parser`).
         is_intact: a function that checks whether the model of a finished training run is intact. If it is not, it is
             trained again.
     """
@@ -70,6 +71,7 @@ class Trainable(Generic[S]):
     note: str = ""
     controlled: Controlled[S] | None = None
     variant_of: str = ""
+    trees: bool = False
     is_intact: Callable[[Path], bool] = _always
 
     @property

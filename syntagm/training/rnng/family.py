@@ -78,7 +78,9 @@ RNNG = Trainable(
     settings=RnngSettings(),
     train=_train,
     valid="held-out trees",
-    note="FILE must be a file of bracketed trees. The size is that of Hu et al. 2020; the optimiser is that of rnng-pytorch.",
+    trees=True,
+    note="FILE must be a file of bracketed trees, or a text for --parser. The size is that of Hu et al. 2020; the optimiser is "
+    "that of rnng-pytorch.",
     controlled=Controlled(
         {"paper": _PAPER, "small": {**_PAPER, **_SMALL}}, _duration,
         evaluation=("beam", "word_beam", "fast_track"), check_texts=_check_texts,
