@@ -86,6 +86,8 @@ def overriding(kind: type, base: type) -> None:
     """Check the arguments of the methods with which a type overrides those of a public base class."""
     for key, method in list(vars(kind).items()):
         inherited = getattr(base, key, None)
+        if method is inherited:
+            continue  # a type that takes back the override of its own base
         if isinstance(method, FunctionType) and not key.startswith("_") and isinstance(inherited, FunctionType):
             _set(kind, key, _checked(method, key, base.__name__, inspect.unwrap(inherited)))
 

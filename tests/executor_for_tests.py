@@ -18,7 +18,7 @@ class Here(executors.Executor):
 
     def start(self, workers: Sequence[str], session: Session) -> None:
         self.session = session
-        self.workers |= {name: Worker(session, name) for name in workers}
+        self.workers |= {name: Worker(session, name, self.permissions) for name in workers}
 
     def ended(self) -> Mapping[str, str]:
         ended = {}

@@ -298,6 +298,7 @@ class Misuses:
             yield Call("Run.table", each.table, {"ending": "parquet", "suite": "first"})
             yield Call("Run.kind", each.kind, {"measure": "verb"})
             yield Call("Run.signature", each.signature, {"suite": "first", "measure": "verb"})
+            yield Call("Run.first_answer", each.first_answer)
             yield Call("Run.report_finished", each.report_finished, {"progress": sg.Progress()})
         yield Call("Run.refuse", run.refuse, {"what": "x"})
         yield Call("Run.file", self.filled.file, {"name": "words.csv"})

@@ -134,7 +134,7 @@ def load(
         ModelError: the model can't be loaded.
 
     >>> load("random", seed=2).name
-    'random:?seed=2'
+    'random:normal(16,2)?seed=2'
     """
     refuse("load_model", options)
     texts = {name: spelled(value) for name, value in options.items()}

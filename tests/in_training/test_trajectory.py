@@ -15,6 +15,7 @@ from models_for_tests import TEXT, byte_level, transformer
 import syntagm as sg
 from syntagm.models.causal import model as causal
 from syntagm.models.in_memory import as_evaluated
+from syntagm.result import Kind
 from syntagm.stats import suite_intervals
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.precision import items_for, reach_of
@@ -207,7 +208,7 @@ def test_the_precision_is_that_of_the_intervals_of_runs() -> None:
     sizes = [10, 20, 20]
     values = {str(number): np.resize([0.0, 1.0], size) for number, size in enumerate(sizes)}
     with using(Resampling(suites="fixed")):
-        found = suite_intervals.over_suites(values)
+        found = suite_intervals.over_suites(values, Kind.VERDICT)
     # Variances of intervals are those of samples, with n - 1.
     assert reach_of(sizes) == pytest.approx((found.high - found.low) / 2, rel=0.05)
     few = items_for([30, 100, 100], 0.08)

@@ -19,6 +19,7 @@ from syntagm.errors import ModelError
 from syntagm.models import names
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
+from syntagm.permissions import Permissions
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.driver import Job, drive
@@ -200,8 +201,10 @@ class Tells(Progress):
 def driven(folder: Path, files: Sequence[str], model: str) -> Run | Exception:
     """Evaluate a model with two workers."""
     folder.mkdir()
-    work = Work(Predictions("strict"), files, None, 1, ("allow_exec",), None, "")
-    [(_, result)] = drive([Job(model, "", folder / "run")], work, folder, Here(2), Tells())
+    work = Work(Predictions("strict"), files, None, 1, None, "")
+    executor = Here(2)
+    executor.permissions = Permissions(allow_exec=True)
+    [(_, result)] = drive([Job(model, "", folder / "run")], work, folder, executor, Tells())
     return result
 
 

@@ -10,7 +10,7 @@ import pytest
 from models_for_tests import byte_level, causal, pieces, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, normalizers
 
-from syntagm.errors import ModelError
+from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.tokens import Encoded, encode
@@ -184,7 +184,7 @@ def test_a_special_symbol_that_a_normalizer_would_make_is_refused() -> None:
 
 
 def test_half_a_character_is_refused() -> None:
-    with pytest.raises(ModelError, match="lone surrogate"):
+    with pytest.raises(UsageError, match="lone surrogate"):
         list(causal("gpt2").score(["fine", "a\ud800b"]))
 
 

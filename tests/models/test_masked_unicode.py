@@ -10,7 +10,7 @@ from masked_for_tests import byte_pieces, masked, sentence_pieces, word_pieces
 from test_causal_tokens import ODD
 
 from syntagm.answers import Gap, Surprisals
-from syntagm.errors import AlignmentError, ModelError
+from syntagm.errors import AlignmentError, ModelError, UsageError
 from syntagm.models.hugging_face.tokens import frame
 from syntagm.suite import Region, Sentence
 from syntagm.tasks.align import align
@@ -92,7 +92,7 @@ def test_an_odd_word_leaves_its_neighbours_alone(name: str, word: str) -> None:
 def test_half_a_character_is_refused_in_texts_and_gaps(name: str) -> None:
     with pytest.raises(ModelError, match="half a character"):
         list(frame(TOKENIZERS[name], ["The a\ud83d rain"], "a model"))
-    with pytest.raises(ModelError, match="half a character"):
+    with pytest.raises(UsageError, match="lone surrogate"):
         list(masked("bert").fill([Gap("The ", " rain came.", ("gate", "a\ud83d"))]))
 
 

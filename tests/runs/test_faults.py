@@ -312,13 +312,6 @@ def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
         toy_run(tmp_path, agreement(), agreement())
 
 
-def test_names_of_suites_are_refused(tmp_path: Path) -> None:
-    from syntagm.errors import UsageError
-
-    with pytest.raises(UsageError, match=r"the text 'hu2020'; expected suites, as syntagm\.read_suites"):
-        run(load("toy"), ["hu2020"], tmp_path)  # type: ignore[arg-type]
-
-
 def test_malformed_suites_are_refused(tmp_path: Path) -> None:
     from syntagm.errors import InputError
 

@@ -411,7 +411,7 @@ def test_a_record_of_an_experiment_is_sealed(tmp_path: Path) -> None:
     text = [{"name": "t", "files": 1, "bytes": 2, "sha256": "0"}]
     design = {"corpus": text, "valid": text, "test": text, "draw": 1, "suites": ["a"], "suite_hashes": {"a": "b"}}
     design |= {"sizes": {"xs": 9}, "families": {"ngram": {"order": 3}}}
-    perplexity = {name: 7 for name in PERPLEXITY.shape if name not in ("format", "renewed?")}  # type: ignore[union-attr]
+    perplexity = {name: 7 for name in PERPLEXITY.shape if name not in ("format", "unseen_classes?", "renewed?")}  # type: ignore[union-attr]
     perplexity |= {"family": "ngram", "size": "xs", "model": "m", "fingerprint": "f", "policies": {}, "weights": "w"}
     for form, content in ((DESIGN, design), (PERPLEXITY, perplexity)):
         path = tmp_path / "record.json"

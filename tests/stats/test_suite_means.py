@@ -27,7 +27,7 @@ def table(*rows: tuple[str, str, str, float]) -> pl.DataFrame:
 
 def test_a_mean_over_suites_is_that_of_their_accuracies() -> None:
     # 3 / 4 and 1 / 2, whatever their sizes; 4 + 2 items.
-    one = mean([of_counts("s", 3, 4), of_counts("t", 1, 2)], {"over": "both"})
+    one = mean([of_counts("s", 3, 4), of_counts("t", 1, 2)], Group(labels=(("over", "both"),)))
     assert (one.value, one.n) == (0.625, 6)
     assert 0 < one.low < 0.625 < one.high <= 1
     assert one.method == "mean of 2 suites; Wilson with t(1); random: suites, items; only 2 suites"
@@ -43,7 +43,7 @@ def test_counts_and_items_have_the_same_interval() -> None:
 def test_a_contrast_is_the_mean_of_differences_and_shares_what_stands_in_both() -> None:
     plain, noun, clause = of_counts("plain", 9, 10), of_counts("noun", 5, 10), of_counts("clause", 3, 10)
     # (0.9 - 0.5 + 0.9 - 0.3) / 2
-    one = contrast([(plain, noun), (plain, clause)], {})
+    one = contrast([(plain, noun), (plain, clause)], Group())
     assert np.isclose(one.value, 0.5)
     assert one.n == 30
     # Wilson's limits: plain .596 to .982, noun .237 to .763, clause .108 to .603; plain has the weight 1, the others 1/2.
@@ -60,10 +60,10 @@ def test_a_contrast_of_two_suites_has_newcombes_interval() -> None:
 
 
 def test_a_suite_of_one_item_adds_no_spread_and_says_so() -> None:
-    one = contrast([(of_counts("s", 1, 1), of_counts("t", 2, 4))], {})
+    one = contrast([(of_counts("s", 1, 1), of_counts("t", 2, 4))], Group())
     assert one.value == 0.5
     assert "no interval: fewer than two items" in one.method
-    only = mean([of_counts("s", 1, 1)], {})
+    only = mean([of_counts("s", 1, 1)], Group())
     assert only.value == 1
     assert isnan(only.low)
     assert "no interval" in only.method
@@ -75,7 +75,7 @@ def test_a_suite_without_defined_items_makes_the_mean_undefined() -> None:
     )
     drawn = of_results(results, "full_sentence", Kind.VERDICT, TIE)
     assert list(drawn) == [("m", "s"), ("m", "t")]
-    one = mean(list(drawn.values()), {})
+    one = mean(list(drawn.values()), Group())
     assert isnan(one.value)
     assert isnan(one.low)
     assert (one.n, one.ties, one.undefined) == (2, 1, 1)

@@ -5,6 +5,7 @@ from math import prod
 from pathlib import Path
 
 from syntagm.drawing.table import Cell, Table
+from syntagm.io import regular
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import measured
 from syntagm.training import record as training
@@ -79,7 +80,7 @@ def parameters(folder: Path) -> int:
 
     total = 0
     for path in folder.glob("*.safetensors"):
-        with safe_open(path, framework="np") as file:
+        with safe_open(regular.checked(path), framework="np") as file:
             stored = (file.get_slice(name) for name in file.keys())  # noqa: SIM118 (it is no mapping)
             total += sum(prod(part.get_shape()) for part in stored if "F" in part.get_dtype())
     return total
