@@ -111,7 +111,6 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         RunError: as for `write`. If the block raises an exception, `path` is left unchanged.
     """
-    _refuse_irreplaceable(path)
     with _refused(path), scratch(path) as folder:
         written = folder / path.name
         try:
@@ -120,6 +119,7 @@ def replacing(path: Path) -> Iterator[Path]:
             # The user doesn't know the temporary folder.
             error.place = error.place.replace(str(written), str(path))
             raise
+        _refuse_irreplaceable(path)
         put(written, path)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 # The largest file that is read as a whole.
 MAX_BYTES = 2**30
+_MORE = 65_536
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -41,11 +42,12 @@ def content(path: str | Path, limit: int = MAX_BYTES) -> bytes:
     """Read a regular file as a whole; the arguments and errors are those of `opened`."""
     descriptor, size = _open(path, limit)
     try:
-        # One byte more than there should be tells the end. Files of /proc have more than their size, which is 0.
+        # Files of /proc have more bytes than their size, which is 0; and a file may grow while it is read.
         parts, remaining = [], limit + 1
-        while remaining and (part := os.read(descriptor, min(remaining, max(size + 1, 65_536)))):
+        while remaining and (part := os.read(descriptor, min(remaining, max(size, _MORE)))):
             parts.append(part)
             remaining -= len(part)
+            size -= len(part)
     finally:
         os.close(descriptor)
     if not remaining:

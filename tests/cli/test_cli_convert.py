@@ -105,8 +105,12 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
             "--as: 'clams'; expected one of ",
         ),
         (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
+<<<<<<< Updated upstream
         (["--force", "IN", "OUT"], "is a folder; expected the name of a file"),
         (["--force", "IN", "OUT/out"], "the extension ''"),
+=======
+        (["--force", "IN", "OUT"], "the extension ''"),
+>>>>>>> Stashed changes
         (["--force", "--as", "syntaxgym", "IN", "OUT"], "is a folder; expected the name of a file"),
         (["nothing_here", "OUT/out.json"], "no such file, folder or collection"),
     ],
