@@ -30,9 +30,10 @@ def test_each_statement_has_its_place_and_a_command_or_a_reason() -> None:
 def test_commands_parse_and_name_what_exists(command: str) -> None:
     words = shlex.split(command)[1:]
     arguments = _parser().parse_args(words)
-    if words[0] == "table" or words[0] == "figure":
-        assert words[1] in registry.names("views"), words[1]
-        assert hasattr(registry.find("views", words[1]), MAKERS[words[0]])
+    for kind, maker in MAKERS.items():
+        if words[0] == kind:
+            assert words[1] in registry.names("views"), words[1]
+            assert hasattr(registry.find("views", words[1]), maker)
     for name in (getattr(arguments, "suite", None) or []) + (getattr(arguments, "source", None) or []):
         if isinstance(name, str) and _BUNDLED.fullmatch(name):
             assert finding.expand([name])
