@@ -26,6 +26,7 @@ import argparse
 import os
 import platform
 import re
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -228,17 +229,25 @@ def same(found: str, shown: str) -> bool:
     return number.sub("#", found) == number.sub("#", shown) and all(near)
 
 
+def _seconds() -> float:
+    """The processor time of all finished commands."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def renew(page: Path, folder: Path, only: str = "") -> None:
     """Carry out the runs of a page, and write its blocks.
 
     Arguments:
         only: carry out only the runs that take this long, and leave the blocks of the others as they are.
     """
-    text = page.read_text(encoding="utf-8")
-    for run in runs(text):
+    for run in runs(page.read_text(encoding="utf-8")):
         if only in ("", run.takes):
-            print(f"{page.name}: {run.name}", flush=True)
+            before = _seconds()
             run.carry_out(folder)
+            print(f"{page.name}: {run.name}, {_seconds() - before:.0f} CPU-seconds", flush=True)
+    # The page may have been edited in the meantime.
+    text = page.read_text(encoding="utf-8")
 
     def write(block: Block) -> str:
         run = run_of(block, text)
