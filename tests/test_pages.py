@@ -1,13 +1,20 @@
 """The pages of papers: what a command computed stands in a generated block, and every other number is a citation."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from syntagm.cli import _parser
 from tools import blocks, pages
 
 PAGES = sorted(pages.PAGES.glob("*.md"))
+RUNS = [
+    pytest.param(page, run, id=f"{page.stem}-{run.name}")
+    for page in PAGES
+    for run in pages.runs(page.read_text(encoding="utf-8"))
+]
 _CITED = re.compile(r"^<!-- cited: [^>\n]+ -->\n.*?^<!-- /cited -->$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```$|^(?: {4}[^\n]*\n)+|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.DOTALL | re.MULTILINE)
 # Digits that are no result: parts of names, places in a paper, years, the level of intervals, the numbers of a list.
@@ -57,6 +64,19 @@ def test_every_block_has_its_command(page: Path) -> None:
         assert run is None or f" {block.name.split('/')[0]}" in run.code or block.name == f"record of {run.name}"
     recorded = {block.name for block in found if block.name.startswith("record of ")}
     assert recorded == {f"record of {run.name}" for run in pages.runs(text) if run.takes != pages.SECONDS}
+
+
+@pytest.mark.parametrize(("page", "run"), RUNS)
+def test_every_command_parses(page: Path, run: pages.Run, tmp_path: Path) -> None:
+    """The shell expands the commands, as in a run; instead of Syntagm, it calls a function that prints the arguments."""
+    (tmp_path / "data" / "blimp").mkdir(parents=True)
+    (tmp_path / "data" / "blimp" / "paradigm.jsonl").touch()
+    echo = "syntagm() { printf '%s\\0' \"$@\"; printf '\\1'; }\npython() { echo; }\n"
+    found = subprocess.run(["bash", "-c", echo + run.code], cwd=tmp_path, capture_output=True, text=True)
+    commands = [text.split("\0")[:-1] for text in found.stdout.split("\1") if text]
+    assert len(commands) >= run.code.count("syntagm ")
+    for command in commands:
+        _parser().parse_args(command)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -258,7 +258,7 @@ PERTURBED: dict[str, tuple[Callable[[Data], Data], dict[str, tuple[str, str]]]] 
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=() if name == "one circuit" else pytest.mark.slow)
+    pytest.param(name, marks=() if name == "one suite" else pytest.mark.slow)
     for name in PERTURBED
 ])  # fmt: skip
 def test_every_sentence_follows_from_perturbed_data(name: str, tmp_path: Path) -> None:
