@@ -17,9 +17,9 @@ name is that of the file, and what follows says which part of it:
     <!-- raw/table3: written by python -m tools.pages; columns model; score [low, high]; rows model = GPT-2; no notes -->
     <!-- end of raw/table3 -->
 
-`score [low, high]` makes one column of three. Notes about columns that are not shown are omitted. Other names are those
-of `PARTS`. `record of RUN` says when, with what and where the tables were computed. Sentences that cite what a publication
-prints stand between `<!-- cited: SOURCE -->` and `<!-- /cited -->`.
+`score [low, high]` makes one column of three. Notes about columns that are not shown are omitted, and with `no notes
+Signature` those that begin so. Other names are those of `PARTS`. `record of RUN` says when, with what and where the tables
+were computed. Sentences that cite what a publication prints stand between `<!-- cited: SOURCE -->` and `<!-- /cited -->`.
 """
 
 import argparse
@@ -130,7 +130,7 @@ def shown(markdown: str, how: str) -> str:
 
     Arguments:
         markdown: the table with its title and its notes, as `Table.markdown` writes it.
-        how: "columns A; B [C, D]", "rows A = text", "no notes", separated by "; ".
+        how: "columns A; B [C, D]", "rows A = text", "no notes", or "no notes TEXT" for those that begin so, separated by "; ".
 
     Raises:
         ValueError: there is no such column or no such row.
@@ -148,8 +148,8 @@ def shown(markdown: str, how: str) -> str:
     notes = [line for line in lines if line.startswith("- ")]
     columns: list[str] = []
     for part in how.split("; ") if how else []:
-        if part == "no notes":
-            notes = []
+        if part.startswith("no notes"):
+            notes = [note for note in notes if not note.startswith("- " + part.removeprefix("no notes").lstrip())]
         elif part.startswith("rows "):
             name, _, wanted = part.removeprefix("rows ").partition(" = ")
             place = _place(name, head)
