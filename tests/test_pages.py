@@ -15,7 +15,6 @@ RUNS = [
     for page in PAGES
     for run in pages.runs(page.read_text(encoding="utf-8"))
 ]
-_CITED = re.compile(r"^<!-- cited: [^>\n]+ -->\n.*?^<!-- /cited -->$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```$|^(?: {4}[^\n]*\n)+|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.DOTALL | re.MULTILINE)
 # Digits that are no result: parts of names, places in a paper, years, the level of intervals, the numbers of a list.
 _NAMES = re.compile(
@@ -29,7 +28,7 @@ def by_hand(text: str) -> list[str]:
     """Return the lines with a number that is neither in a generated block nor cited, nor in code."""
     for block in reversed(blocks.find(text)):
         text = text[: block.start] + text[block.end :]
-    text = _NAMES.sub("", _CODE.sub("", _CITED.sub("", text)))
+    text = _NAMES.sub("", _CODE.sub("", pages.CITED.sub("", text)))
     return [line for line in text.splitlines() if re.search(r"\d", line)]
 
 
@@ -128,6 +127,7 @@ Long ago.
     made, record = blocks.find(page.read_text())
     assert made.content == "| a | b |\n|---|---|\n| y | 0.7 |\n\n- A note."
     assert record.content == "Long ago."
+    assert list(pages.sources(page)) == ["page: out/table: run out, seconds", "page: record of late: run late, a year"]
     assert by_hand(page.read_text()) == []
 
 

@@ -3,6 +3,7 @@
     python -m tools.pages                         # all pages
     python -m tools.pages warstadt2020 hu2020     # some pages
     python -m tools.pages --only seconds          # runs that take seconds only, which the slow tests compare
+    python -m tools.pages --list                  # where each number comes from, without running anything
 
 A comment above a block of code says that the block is a run, its name, and how long it takes on one core:
 
@@ -29,7 +30,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -47,6 +48,7 @@ SECONDS = "seconds"
 _RUN = re.compile(
     r"^<!-- run (?P<name>\w+): (?P<takes>[^\n]+) -->\n\n(?P<code>(?: {4}[^\n]*\n|\n(?= {4}))+)", re.MULTILINE
 )
+CITED = re.compile(r"^<!-- cited: (?P<source>[^>\n]+) -->\n.*?^<!-- /cited -->$", re.DOTALL | re.MULTILINE)
 _RANGE = re.compile(r"(.+) \[(.+), (.+)\]")
 
 
@@ -256,14 +258,31 @@ def renew(page: Path, folder: Path, only: str = "") -> None:
     page.write_text(blocks.renewed(text, "pages", write), encoding="utf-8")
 
 
+def sources(page: Path) -> Iterator[str]:
+    """Yield where the numbers of a page come from, a line each, in the order of the page."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for block in blocks.find(text):
+        if block.tool == "pages":
+            run = run_of(block, text)
+            found.append((block.start, f"{block.name}: {f'run {run.name}, {run.takes}' if run else 'tools.pages'}"))
+    found += [(place.start(), f"cited: {place['source']}") for place in CITED.finditer(text)]
+    yield from (f"{page.stem}: {line}" for _, line in sorted(found))
+
+
 def main() -> None:
     """Renew the pages named on the command line, or all."""
     names = sorted(page.stem for page in PAGES.glob("*.md"))
     parser = argparse.ArgumentParser(prog="tools.pages", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="one of " + ", ".join(names) + " (default: all)")
     parser.add_argument("--only", default="", metavar="TIME", help=f"runs that take so long only, for example {SECONDS}")
+    parser.add_argument("--list", action="store_true", help="list where each number comes from, and run nothing")
     options = parser.parse_args()
     for name in options.pages or names:
+        if options.list:
+            for line in sources(PAGES / f"{name}.md"):
+                print(line)
+            continue
         renew(PAGES / f"{name}.md", WORK / name, options.only)
 
 
