@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from syntagm import registry
-from syntagm.cli import _config, _streams
+from syntagm.cli import _config, _files, _streams
 from syntagm.errors import Interrupted, SyntagmError
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
@@ -44,8 +44,9 @@ def _main(argv: Sequence[str] | None) -> int:
         if "_ARGCOMPLETE" in os.environ:
             _complete(parser)
         arguments = parser.parse_args(argv)
-        code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        with _files.place(getattr(arguments, "output", None)):
+            code: int = arguments.run(arguments)
+            sys.stdout.flush()
         return code
     except SyntagmError as error:
         print(f"syntagm: {_config.blame(arguments, error)}", file=sys.stderr)

@@ -27,7 +27,7 @@ def add_output(parser: argparse._ActionsContainer, metavar: str, help: str, requ
     """Add the option -o, whose value is a `Path` that can be written.
 
     Arguments:
-        metavar: FILE for a file, whose folder must exist; DIR or STEM for output whose folders are created.
+        metavar: FILE, DIR or STEM. Folders that are missing are created (`place`).
     """
     kinds = {"FILE": file, "DIR": folder, "STEM": stem}
     parser.add_argument("-o", "--output", metavar=metavar, required=required, type=kinds[metavar], help=help)
@@ -38,14 +38,22 @@ def file(text: str) -> Path:
 
     Raises:
         UsageError: the path is empty.
-        RunError: the folder doesn't exist or can't be written, or a link leads to something else than a file.
+        RunError: the folder can't be written, or a link leads to something else than a file.
     """
-    path = _path(text)
     if text == "-":
-        return path
-    path = behind(path)
-    _try(path, path.parent)
+        return Path(text)
+    path = behind(_path(text))
+    _try(path, _nearest(path.parent))
     return path
+
+
+def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
+    """Create the missing folders of an output for a `with` block; at its end, delete those in which nothing was written."""
+    if output is None or output.parent.exists():
+        return contextlib.nullcontext()
+    from syntagm.io import atomic
+
+    return atomic.used_folder(output.parent)
 
 
 def behind(path: Path) -> Path:
@@ -74,7 +82,7 @@ def folder(text: str) -> Path:
 def stem(text: str) -> Path:
     """Return the path of files to write, without extension, in a folder that may be new; errors as for `file`."""
     path = _path(text)
-    _try(path, next(place for place in (path, *path.absolute().parents) if place.exists()))
+    _try(path, _nearest(path))
     return path
 
 
@@ -106,6 +114,11 @@ def _path(text: str) -> Path:
     if not text.strip():
         raise UsageError("-o", "an empty path", "the path of the output", "Is a variable of the shell empty?")
     return Path(text)
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path itself if it exists, otherwise the innermost of its folders that does."""
+    return next(place for place in (path, *path.absolute().parents) if place.exists())
 
 
 def _try(path: Path, place: Path) -> None:

@@ -22,7 +22,7 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
-    parser.add_argument("target", metavar="OUT", type=Path, help="the file to write")
+    parser.add_argument("output", metavar="OUT", type=_files.file, help="the file to write")
     parser.add_argument(
         "--as", dest="format", metavar="FORMAT", help="the format of OUT, if its extension does not determine it"
     )
@@ -40,9 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
 
-    target = _files.behind(args.target)
-    if not target.parent.is_dir():
-        raise UsageError(str(target), "no such folder", "a folder that exists", f"Create {target.parent} first.")
+    target: Path = args.output
     files = expand([args.source])
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")

@@ -11,9 +11,9 @@ docs/reference/templates.md describes the template language.
 
 The items depend only on the template and --seed: the same command gives the same bytes on
 every machine. A file with other content is replaced only with --force. SyntaxGym's format
-numbers regions and predictions; their names are kept as labels. A suite that the format
-can't store is skipped and named (blimp and tsv store only minimal pairs); the exit code is
-then 1.
+numbers regions and predictions; their names are kept as labels. A suite that it can't store
+is written as a spreadsheet instead, and named. A suite that the format of --as can't store is
+skipped and named (blimp and tsv store only minimal pairs); the exit code is then 1.
 
 With --vocabulary, every word of every sentence is in the vocabulary of a word-level model, or
 in a list of words. How many words of the slots remain is printed and stored in the tag
@@ -23,7 +23,7 @@ number that it reaches; the exit code is then 1.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,9 @@ from syntagm.io.number import counted
 if TYPE_CHECKING:
     from syntagm.suite import Suite
 
+# SyntaxGym's readers put a space between any two regions.
+_DEFAULT = ("syntaxgym", "spreadsheet")
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
@@ -41,7 +44,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
     _files.add_output(parser, "DIR", "the folder to write to", required=True)
     add(
-        "--as", dest="format", default="syntaxgym", help="the format to write: syntaxgym (the default), blimp, tsv, ..."
+        "--as",
+        dest="format",
+        help="the format to write: syntaxgym, blimp, tsv, ... (syntaxgym, and spreadsheet for suites that it can't store)",
     )
     add("-n", metavar="N", help="at most N items of each suite, instead of the number in its template")
     add("--seed", metavar="S", help="random seed for the items (1)")
@@ -69,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = {
         key: value for key in ("n", "seed", "style", "vocabulary") if (value := getattr(arguments, key)) is not None
     }
-    format, ending = _format(arguments.format)
+    formats = {name: _format(name) for name in ([arguments.format] if arguments.format else _DEFAULT)}
     if arguments.vocabulary:
         from syntagm.formats import template
 
@@ -85,9 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
                 f"suite {suite.name}", "two suites have this name", "each name once", "Rename one, or use two folders."
             )
         seen.add(file_name)
-        target = arguments.output / f"{file_name}{ending}"
-        if refusal := _write(suite, target, format, arguments.force):
-            print(f"skipped, because {arguments.format} can't store it: {refusal}", file=sys.stderr)
+        target = _write(suite, arguments.output / file_name, formats, arguments.force)
+        if not target:
             continue
         counts.append(len(suite.items))
         known = f", vocabulary {suite.tags['vocabulary']}" if arguments.vocabulary else ""
@@ -144,15 +148,19 @@ def _count(items: int, wanted: str | None) -> str:
     return counted(items, "item") + note
 
 
-def _write(suite: "Suite", target: Path, format: str, force: bool) -> InputError | None:
-    """Write a suite completely or not at all; return the error if the format can't store it."""
+def _write(suite: "Suite", stem: Path, formats: Mapping[str, tuple[str, str]], force: bool) -> Path | None:
+    """Write a suite completely in the first format that can store it; return its path, or None if none can."""
     from syntagm import registry
     from syntagm.io import atomic
 
-    try:
-        with atomic.replacing(target) as written:
-            registry.find("formats", format).write([suite], written)
-            _files.spare_other(target, written, force)
-    except InputError as error:
-        return error
+    for place, (name, (module, ending)) in enumerate(formats.items(), 1):
+        target = stem.with_name(f"{stem.name}{ending}")
+        try:
+            with atomic.replacing(target) as written:
+                registry.find("formats", module).write([suite], written)
+                _files.spare_other(target, written, force)
+            return target
+        except InputError as error:
+            done = "skipped" if place == len(formats) else f"written as {list(formats)[place]}"
+            print(f"{done}, because {name} can't store it: {error}", file=sys.stderr)
     return None

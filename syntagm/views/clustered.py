@@ -101,6 +101,17 @@ def _content(name: str, text: str, names: list[str], starts: list[int], ends: li
     return text[starts[place] : ends[place]].strip(" .,;:?!").lower() or None
 
 
+def spoken_by(by: str) -> str:
+    """Return how titles name what items are grouped by.
+
+    >>> spoken_by("lemma"), spoken_by("verb,region:critical")
+    ('lemma', 'verb and words of the region critical')
+    """
+    return " and ".join(
+        f"words of the region {name.removeprefix(REGION)}" if name.startswith(REGION) else name for name in by.split(",")
+    )
+
+
 def make_table(runs: Sequence[Run], by: Both = "", suite: OneSuite = "", measure: Measure = "first") -> Table:
     """Make one row for each suite and model.
 
@@ -118,7 +129,7 @@ def make_table(runs: Sequence[Run], by: Both = "", suite: OneSuite = "", measure
         "subject), name both: by=verb,subject.",
         "Ties count as failures; n does not include undefined items and items without the tag.",
     )
-    return Table(f"Accuracy by suite, items clustered by {by}", COLUMNS, tuple(rows), notes=notes)
+    return Table(f"Accuracy by suite, items clustered by {spoken_by(by)}", COLUMNS, tuple(rows), notes=notes)
 
 
 def _rows(

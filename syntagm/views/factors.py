@@ -24,7 +24,7 @@ from syntagm.runs.several import having, named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.stats.bootstrap import FEW
-from syntagm.views.clustered import OneSuite, labelled, unknown
+from syntagm.views.clustered import OneSuite, labelled, spoken_by, unknown
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of_suite, verdicts
 from syntagm.views.scores.shared import shared_kind
@@ -48,7 +48,7 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
     """
     rows = values(runs, by, suite, measure)
     notes = (
-        f"level, other: the values of {_spoken(by)}. margin: the mean margin in bits, above 0 where the prediction holds; "
+        f"level, other: the values of {spoken_by(by)}. margin: the mean margin in bits, above 0 where the prediction holds; "
         "if several predictions count, the smallest of an item.",
         interval.notes()[0],
         f"Intervals are for other items; one from fewer than {FEW} items rests on few. Ties count as failures.",
@@ -56,7 +56,7 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
     empty = [name for name in ("other", "chance") if all(row[name] in ("", None) for row in rows.iter_rows(named=True))]
     kept = rows.drop(empty)
     cells: list[tuple[Cell, ...]] = [tuple(map(or_none, row)) for row in kept.iter_rows()]
-    return Table(f"Accuracy by {_spoken(by)}", tuple(kept.columns), tuple(cells), notes=notes)
+    return Table(f"Accuracy by {spoken_by(by)}", tuple(kept.columns), tuple(cells), notes=notes)
 
 
 def draw_figure(
@@ -84,7 +84,7 @@ def draw_figure(
     ]
     marks = f"95% intervals, for other items; dashed: {'chance' if show == 'accuracy' else 'no difference'}"
     called = "Mean" if show == "accuracy" and kind is not Kind.VERDICT else _CALLED[show]
-    title = f"{called} by {_spoken(by)}"
+    title = f"{called} by {spoken_by(by)}"
     return Figure(finish(panels.grid(plots, 2, 24), title, [*only(models), marks], offset=14), rows)
 
 
@@ -191,10 +191,6 @@ def _point(row: dict[str, object], columns: Sequence[str]) -> dict[str, object]:
         "model": shown(str(row["model"])), "level": shown(str(row["level"])), "said": shown(description),
         **numbers(found, *found),
     }  # fmt: skip
-
-
-def _spoken(by: str) -> str:
-    return " and ".join(by.split(","))
 
 
 _LEVELS = ("level", "other")

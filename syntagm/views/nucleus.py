@@ -11,7 +11,7 @@ from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import spoken
+from syntagm.drawing.text import or_none, spoken
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, MeasureName
 from syntagm.runs.store import Run
@@ -191,6 +191,6 @@ def _value(row: Mapping[str, object]) -> dict[str, object]:
     defined, undefined = (int(str(row[key])) for key in ("n", "undefined"))
     return {
         "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": value,
-        "low": value if isnan(low) else low, "high": value if isnan(high) else high,
+        "low": or_none(low), "high": or_none(high),
         "valid": defined / max(defined + undefined, 1), "said": shown(description),
     }  # fmt: skip

@@ -28,7 +28,7 @@ class Named:
     Arguments:
         help: one line of help text.
         names: function from runs to the names.
-        also: further allowed values.
+        also: further allowed values; "" among them means that a name may be absent, whatever the default.
     """
 
     help: str
@@ -39,7 +39,7 @@ class Named:
         """Raise UsageError if no run has the name, or there is none although it is not optional."""
         known = list(dict.fromkeys([*self.names(runs), *self.also]))
         if value not in known and (value or not optional):
-            expected = "one of " + ", ".join(known) if known else "suites that have one"
+            expected = "one of " + ", ".join(filter(None, known)) if known else "suites that have one"
             raise UsageError(f"{name}=", f"{value!r}, which no suite has", expected)
 
 

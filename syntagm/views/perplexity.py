@@ -1,6 +1,7 @@
 """Score against perplexity: a point for each trained model, and a horizontal line for each model of unknown perplexity."""
 
 from collections.abc import Sequence
+from math import log10
 from typing import Any
 
 import polars as pl
@@ -19,6 +20,8 @@ POINT = {
 WIDTH, HEIGHT = 520, 380
 # The least distance between labels of lines in pixels.
 _APART = 13
+# The width of a digit in pixels, with its share of the space between two labels.
+_DIGIT = 7.5
 
 
 def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle: Sequence[str] = ()) -> Figure:
@@ -60,13 +63,15 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
 
 
 def _logarithmic(values: Sequence[float]) -> Spec:
-    """Make a logarithmic axis for perplexities, with ticks at 1, 2 and 5 times the powers of ten.
+    """Make a logarithmic axis for perplexities, with ticks at 1, 2 and 5 times the powers of ten if their labels have room.
 
-    >>> _logarithmic([32.1, 529.9])["axis"]["values"]
-    [50, 100, 200, 500]
+    >>> _logarithmic([32.1, 529.9])["axis"]["values"], _logarithmic([32.1, 150_000])["axis"]["values"]
+    ([50, 100, 200, 500], [100, 1000, 10000, 100000])
     """
     low, high = min(values, default=1) / 1.15, max(values, default=10) * 1.15
-    ticks = [digit * 10**power for power in range(12) for digit in (1, 2, 5)]
+    closest = WIDTH * log10(2) / log10(high / low)
+    digits = (1, 2, 5) if closest >= _DIGIT * len(f"{high:,.0f}") else (1,)
+    ticks = [digit * 10**power for power in range(12) for digit in digits]
     title = "perplexity on the test text, per word (logarithmic scale)"
     return axes.logarithmic("perplexity", title, (low, high), [at for at in ticks if low <= at <= high], format=",d")
 

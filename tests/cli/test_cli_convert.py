@@ -98,7 +98,6 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["IN", "OUT/none/out.json"], "no such folder"),
         (["IN", "OUT/out.xml"], "the extension '.xml'; expected one of ."),
         (
             ["--as", "clams", "IN", "OUT/out.tsv"],

@@ -200,7 +200,7 @@ def test_an_unfinished_run_falls_short(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("output", "message"),
-    [("no/such/folder/out.csv", "can't be written"), (".", "is a folder"), ("run", "is a folder")],
+    [("/proc/out.csv", "can't be written"), (".", "is a folder"), ("run", "is a folder")],
 )
 def test_what_can_t_be_written_is_refused(tmp_path, capsys, monkeypatch, output, message):
     monkeypatch.chdir(tmp_path)

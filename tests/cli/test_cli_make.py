@@ -8,6 +8,7 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, one
 
 from syntagm.cli import main
+from syntagm.materials.finding import expand
 from syntagm.materials.reading import read
 
 
@@ -160,3 +161,16 @@ def test_bundled_collections(tmp_path: Path) -> None:
     assert make("warstadt2020/causative", "-o", tmp_path, "--as", "blimp", "-n", 3, "--seed", 7) == 0
     [suite] = read(tmp_path / "causative.jsonl")
     assert len(suite.items) == 3
+
+
+def test_a_suite_that_syntaxgym_cannot_store_is_a_spreadsheet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No space precedes its last region, a question mark."""
+    line = ["make", "warstadt2020/left_branch_island_echo_question", "-n", "2", "-o", str(tmp_path)]
+    assert main(line) == 0
+    assert "written as spreadsheet, because syntaxgym can't store it: suite left_branch" in capsys.readouterr().err
+    [made] = read(str(tmp_path / "left_branch_island_echo_question.tsv"))
+    [generated] = read(*expand([f"{line[1]}?n=2"]))
+    assert made.items == generated.items
+    assert main([*line, "--as", "syntaxgym"]) == 1

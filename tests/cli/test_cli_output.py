@@ -65,7 +65,19 @@ def test_a_report_is_written_beside_its_run_or_refused_at_once(capsys: pytest.Ca
     assert "nowhere: no run.json" in capsys.readouterr().err
 
 
-def test_a_file_is_written_into_a_folder_that_exists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", "nothing", "-o", str(tmp_path / "new" / "page.html")]) == 2
-    assert "can't be written (No such file or directory)" in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
+def test_missing_folders_are_made_for_what_is_written_and_left_alone_otherwise(tmp_path: Path) -> None:
+    suite, new = str(Path(__file__).parent.parent / "data" / "syntaxgym" / "lanterns.json"), tmp_path / "new"
+    assert main(["report", "nothing", "-o", str(new / "deeper" / "page.html")]) == 2
+    assert main(["convert", "nothing", str(new / "deeper" / "lanterns.csv")]) == 2
+    assert not new.exists()
+    assert main(["convert", suite, str(new / "deeper" / "lanterns.json")]) == 0
+    assert main(["run", "toy", "--suite", suite, "-o", str(tmp_path / "run"), "--no-report"]) == 0
+    for folder, line in (
+        ("exported", ["export", str(tmp_path / "run"), "--as", "results"]),
+        ("reported", ["report", str(tmp_path / "run")]),
+        ("described", ["describe", suite]),
+        ("scored", ["score", "toy", "The dog barks."]),
+    ):
+        target = tmp_path / folder / ("file.md" if folder == "described" else "file.csv")
+        assert main([*line, "-o", str(target)]) == 0
+        assert target.exists(), folder

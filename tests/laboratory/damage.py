@@ -74,6 +74,7 @@ ARTEFACTS: Mapping[str, Artefact] = {
     "fill": _run("in/fill", _at("fill", "in/fill")),
     "ngram": Artefact("model", "in/ngram", (("run", "in/ngram", *_SCORE),), (PREPARATION["ngram"],)),
     "lstm": Artefact("model", "in/lstm", (("run", "in/lstm", *_SCORE, "--no-cache"),), (PREPARATION["lstm"],)),
+    "parsed": Artefact("model", "in/parsed", (), (_at("train_parsed", "in/parsed"),)),
     "begun": Artefact("model", "in/begun", (), (_at("train_lstm", "in/begun"),), killed=(60, KILL)),
     "cache": Artefact(
         "cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)

@@ -1,6 +1,7 @@
 """Every command line that writes, small, with the files that it needs."""
 
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ TEXT = "".join(f"The {a} that {v} the {b} {w} it.\n" for a in NOUNS for b in NOU
 TEXTS = ("--corpus", "in/train.txt", "--valid", "in/valid.txt")
 TINY = ("--layers=1", "--epochs=2", "--batch=20")
 TINY_TRANSFORMER = (*TINY, "--width=8", "--heads=2", "--window=16", "--warmup=2")
+# A parser that hangs all words of a sentence on one node.
+_PARSER = "import sys\nfor line in sys.stdin: print('(S', *(f'(W {word})' for word in line.split()), end=')\\n')"
 
 # Lines that make the inputs of others.
 PREPARATION: Mapping[str, tuple[str, ...]] = {
@@ -58,6 +61,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "train_rnng": (
         "train", "rnng", "--corpus", "in/train.trees", "--valid", "in/valid.trees", *TINY, "--hidden=8", "--embedding=8",
         "-o", "out/rnng",
+    ),
+    "train_parsed": (
+        "train", "rnng", *TEXTS, "--parser", "exec:in/parser.toml", "--allow-exec", *TINY, "--hidden=8", "--embedding=8",
+        "-o", "out/parsed",
     ),
     "import": ("import", "grnn", "in/model.pt", "--vocabulary", "in/words.txt", "--allow-pickle", "-o", "out/imported"),
     "import_jrnn": ("import", "jrnn", "in/jrnn.npz", "--vocabulary", "in/vocab.txt", "-o", "out/imported"),
@@ -105,6 +112,7 @@ def write_inputs(root: Path) -> None:
         lines = (root / "in" / f"{name}.txt").read_text().splitlines()
         trees = "".join(f"(S {' '.join(f'(W {word})' for word in line.split())})\n" for line in lines)
         (root / "in" / f"{name}.trees").write_text(trees)
+    (root / "in" / "parser.toml").write_text(f"command = [{sys.executable!r}, '-c', {_PARSER!r}]\n")
     (root / "in" / "pairs.tsv").write_text(
         "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
     )

@@ -124,7 +124,7 @@ def test_a_text_with_the_start_symbol_is_refused(server: Server) -> None:
     model = names.load(f"openai:{server.url}")
     with pytest.raises(ModelError, match="the special symbol '<s>'"):
         list(model.score(["a <s> b"]))
-    with pytest.raises(ModelError, match="lone surrogate"):
+    with pytest.raises(UsageError, match="lone surrogate"):
         list(model.score(["a \ud800"]))
     assert [answer.text for answer in model.score(["", "a", ""])] == ["", "a", ""]
 

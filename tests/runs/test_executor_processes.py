@@ -141,6 +141,7 @@ def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> No
 # A machine: its clock jumps by an hour at each renewal of a lease, and each unit takes longer than the patience.
 MACHINE = """
 import itertools, os, pathlib, pickle, sys, time
+from syntagm.permissions import NONE
 from syntagm.runs import worker
 
 utime, jumps = os.utime, itertools.count(1)
@@ -151,7 +152,7 @@ def jump(path, *times):
 os.utime = jump
 compute = worker._Loaded.compute
 worker._Loaded.compute = lambda *words: (time.sleep(float(sys.argv[2])), compute(*words))[1]
-worker.main(pickle.loads(pathlib.Path(sys.argv[3]).read_bytes()), sys.argv[4])
+worker.main(pickle.loads(pathlib.Path(sys.argv[3]).read_bytes()), NONE, sys.argv[4])
 """
 PATIENCE = 3.0
 
@@ -178,7 +179,7 @@ class Machines(executors.Executor):
             self.late = time.monotonic() + 2 * PATIENCE
         elif self.late and time.monotonic() > self.late:
             self._processes["w2"].send_signal(signal.SIGCONT)
-        return {}
+        return {name: "ended" for name, process in self._processes.items() if process.poll() is not None}
 
     def stop(self) -> None:
         for process in self._processes.values():

@@ -16,7 +16,7 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
-from syntagm.views.clustered import By
+from syntagm.views.clustered import By, spoken_by
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
 from syntagm.views.scores.shared import shared_kind
@@ -29,8 +29,8 @@ WIDTH, HEIGHT, COLUMNS = 250, 170, 3
 # The number of characters that fit in a line above a panel, and the most words without a frequency that are named
 # there.
 _LINE, _NAMED = 44, 4
-# The height of a label in pixels.
-_LETTERS = 12
+# The height of a label, and its distance from its dot, in pixels.
+_LETTERS, _BESIDE = 12, 7
 
 
 def draw_figure(
@@ -49,7 +49,7 @@ def draw_figure(
     if not (kind := shared_kind(runs, measure)).bounded:
         found = f"{measure}, whose values are {kind.described}"
         raise UsageError("figure lexical", found, "verdicts or shares", "The table `lexical` shows their means.")
-    return draw(of_words(runs, by, suite, measure, words, unigrams), f"Accuracy by {by}")
+    return draw(of_words(runs, by, suite, measure, words, unigrams), f"Accuracy by {spoken_by(by)}")
 
 
 def draw(tables: Sequence[Words], title: str = "") -> Figure:
@@ -140,7 +140,7 @@ def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None
     highest = {value["word"]: value for value in sorted(values, key=lambda value: float(str(value["value"])))}
     for value in sorted(highest.values(), key=lambda value: float(str(value["value"])), reverse=True):
         across = log10(float(str(value["frequency"])) / domain[0]) / log10(domain[1] / domain[0]) * WIDTH
-        ends = across + 7, across + 9 + 6 * len(str(value["word"]))
+        ends = across + _BESIDE, across + _BESIDE + 2 + 6 * len(str(value["word"]))
         upright = float(str(value["value"])) * HEIGHT
         heights = [upright + 4 + step * _LETTERS * sign for step in range(len(values)) for sign in (1, -1)]
         heights = [at for at in heights if 4 <= at <= HEIGHT + 5]
@@ -148,6 +148,9 @@ def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None
                                                 for left, right, other in taken)]  # fmt: skip
         taken.append((*ends, free[0] if free else upright))
         value["at"] = taken[-1][2] / HEIGHT
+        # A label that is not beside its dot could be taken for a value: a line joins the two.
+        if abs(taken[-1][2] - upright) > _LETTERS:
+            value["joined"] = float(str(value["frequency"])) * (domain[1] / domain[0]) ** (_BESIDE / WIDTH)
 
 
 def _domain(counts: Sequence[float]) -> tuple[float, float]:
@@ -166,9 +169,14 @@ def _layers(across: Spec, models: Series) -> list[Spec]:
     place: Spec = {"x": across, "y": upright}
     interval = {"x": across, **axes.spread(upright), "color": models.colour}
     dot = place | {"color": models.colour, "shape": models.shape, "description": {"field": "said"}}
-    label = layers.label(10, opacity=0.75, aria=False, dx=7, baseline="middle")
+    label = layers.label(10, opacity=0.75, aria=False, dx=_BESIDE, baseline="middle")
     return [
         layer(layers.rule(strokeWidth=1.4, opacity=0.5), interval, layers.defined("low")),
         layer(layers.dot(55, 0.95), dot),
+        layer(
+            layers.rule(strokeWidth=0.7, opacity=0.35),
+            {"x": across, "y": upright, "x2": {"field": "joined"}, "y2": {"field": "at"}},
+            layers.defined("joined"),
+        ),
         layer(label, {"x": across, "y": axes.of(upright, "at"), "text": {"field": "word"}}, layers.defined("at")),
     ]

@@ -27,7 +27,7 @@ _ITEM = ("item", "occurrence")
 
 
 # Options of the views that show curves.
-By = Annotated[str, Named("a tag of the suites, or `suite`; default: all suites together", tags, ("suite",))]
+By = Annotated[str, Named("a tag of the suites, or `suite`; default: all suites together", tags, ("suite", ""))]
 Scale = Annotated[Literal["log", "linear"], "scale of the horizontal axis"]
 Level = float | Literal["chance"] | None
 
