@@ -24,6 +24,7 @@ from syntagm.papers.hu2020 import claims, multiverse
 from syntagm.papers.hu2020.models import MODELS
 from syntagm.papers.hu2020.multiverse import FALSE, SUITES, Analysis, Claim, View
 from syntagm.papers.hu2020.preparation import SUITES as EXCLUDED
+from syntagm.papers.hu2020.preparation import WORDS
 from syntagm.papers.hu2020.raw import circuit_of
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.bootstrap import Suites
@@ -90,8 +91,8 @@ def size(claim: Claim, suites: Suites, draws: int) -> Iterator[Row]:
 
 
 def empty() -> Study:
-    """A study of which only the circuits are used."""
-    return Study(pl.DataFrame(schema=ITEM), CIRCUITS, pl.DataFrame(), {})
+    """A study of which only the circuits and the names of the corpora are used."""
+    return Study(pl.DataFrame(schema=ITEM), CIRCUITS, pl.DataFrame(), WORDS)
 
 
 def study(draws: int) -> Iterator[Row]:

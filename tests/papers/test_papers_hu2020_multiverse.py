@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 import raw_hu2020
 
+from benchmarks import coverage_claims
 from syntagm.cli import main
 from syntagm.papers.hu2020 import completeness, figures, multiverse, published
 from syntagm.papers.hu2020.findings import Findings, judged, table
@@ -251,6 +252,12 @@ def test_one_number_of_many_at_the_limit_refutes_nothing() -> None:
     aic = replace(outside, part="AIC", p=nan)
     assert multiverse.verdicts(multiverse.together([outside, *elsewhere]))[row.analysis] == FALSE
     assert multiverse.together([aic, *[row] * 19])[0].verdict == FALSE
+
+
+def test_the_study_of_false_refutations_judges_its_claims() -> None:
+    found = list(coverage_claims.study(draws=1))
+    assert {row.what for row in found} == {*coverage_claims.WORLDS, "... without adjustment"}
+    assert {row.units.partition(",")[0] for row in found} == {"96 numbers", "6 numbers", "5 numbers", "4 numbers", "1 number"}
 
 
 def test_p_is_that_of_the_nearest_limit() -> None:
