@@ -48,7 +48,7 @@ docs: $(READY)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
 	@echo docs/_build/index.html
 
-# The results on the pages of papers, from the commands there: about an hour, by hand. Data: ../shared/data. What was trained stays
+# The results on the pages of papers, from the commands there: about half an hour, by hand. Data: ../shared/data. What was trained stays
 # in .pages.
 pages: $(READY)
 	$(BIN)/python -m tools.pages
