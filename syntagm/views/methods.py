@@ -1,25 +1,29 @@
-"""The effect of the scoring method: accuracy on whole sentences minus accuracy on the critical word, for the same items.
+"""Accuracy by scoring method, and the difference of whole sentences and the critical word on the same items.
 
 The accuracy on the critical word has two variants: the one-prefix method compares two words after the same prefix, the
 two-prefix method compares the same word after two prefixes.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 
+import numpy as np
 import polars as pl
 
 from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
+from syntagm.drawing.table import Cell, Table, cells
 from syntagm.errors import UsageError
 from syntagm.result import Group, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import suite_means
+from syntagm.stats import interval, suite_means
 from syntagm.stats.paired import Comparison
-from syntagm.stats.score import Sample
 
+COLUMNS = ("by", "group", "compared", "model", "accuracy of", "suites", "score", "low", "high", "sd", "n", "ties", "undefined")
 WHOLE = "full_sentence"
+Tag = Annotated[str, "a tag of the suites, one row for each of its values"]
+Part = TypeVar("Part")
 PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, one word"}
 
 
@@ -47,16 +51,63 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
     return comparisons
 
 
-def _grouped(parts: Mapping[str, Sample], labels: Mapping[str, str]) -> Mapping[str, Sequence[Sample]]:
-    groups: dict[str, list[Sample]] = {"all": list(parts.values())}
+def _none() -> UsageError:
+    return UsageError("methods", "no suite with full_sentence and a prefix method", "at least one")
+
+
+def _grouped(parts: Mapping[str, Part], labels: Mapping[str, str]) -> Mapping[str, Sequence[Part]]:
+    groups: dict[str, list[Part]] = {"all": list(parts.values())} if parts else {}
     for suite, part in parts.items():
         groups.setdefault(labels.get(suite, "others"), []).append(part)
     return groups
 
 
-def draw_figure(
-    runs: Sequence[Run], tag: Annotated[str, "a tag of the suites, one row for each of its values"] = "linguistics_term"
-) -> Figure:
+def make_table(runs: Sequence[Run], tag: Tag = "linguistics_term") -> Table:
+    """Make two rows for each prefix method, group of suites and model: the mean accuracy under either method.
+
+    Raises:
+        UsageError: no suite has both whole-sentence and prefix predictions.
+    """
+    labelled = [(name, run, {suite.name: suite.group(tag) or "others" for suite in run.suites}) for name, run in named(runs)]
+    return means(
+        [(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels) for name, run, labels in labelled], tag
+    )
+
+
+def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: str) -> Table:
+    """Make the table of the mean accuracies of whole sentences and of prefixes, on the suites that have both.
+
+    Arguments:
+        models: for each model, its results, its tolerance and the labels of its suites, as in `differences`.
+        tag: what the labels are.
+
+    Raises:
+        UsageError: no suite has both whole-sentence and prefix predictions.
+    """
+    rows = list[tuple[Cell, ...]]()
+    for measure, description in PREFIX.items():
+        for results, tolerance, labels in models:
+            whole, prefix = (suite_means.of_results(results, name, Kind.VERDICT, tolerance) for name in (WHOLE, measure))
+            shared = [key for key in whole if key in prefix]
+            for label, members in _grouped({suite: (model, suite) for model, suite in shared}, labels).items():
+                by = "" if label == "all" else tag
+                for name, samples in ((WHOLE, whole), (measure, prefix)):
+                    found = [samples[key] for key in members]
+                    value, low, high, *counts = cells(suite_means.mean(found, Group(members[0][0])))
+                    spread = float(np.std([sample.value for sample in found], ddof=1)) if len(found) > 1 else None
+                    about = (by, label, description, members[0][0], name, len(found))
+                    rows.append((*about, value, low, high, spread, *counts))
+    if not rows:
+        raise _none()
+    notes = (
+        "Unweighted means over the suites that have predictions by both methods; sd: standard deviation over these suites. "
+        "The difference of the two, paired by item, is drawn by the figure methods.",
+        f"{' '.join(interval.notes())} Ties count as failures; n does not include undefined items.",
+    )
+    return Table("Accuracy by scoring method", COLUMNS, tuple(rows), notes=notes)
+
+
+def draw_figure(runs: Sequence[Run], tag: Tag = "linguistics_term") -> Figure:
     """Draw the differences by prefix method and by a tag of the suites.
 
     Raises:
@@ -67,7 +118,7 @@ def draw_figure(
         labels = {suite.name: suite.group(tag) or "others" for suite in run.suites}
         comparisons += differences(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels)
     if not comparisons:
-        raise UsageError("methods", "no suite with full_sentence and a prefix method", "at least one")
+        raise _none()
     return draw(comparisons, "Whole sentences or critical words")
 
 

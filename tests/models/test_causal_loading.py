@@ -441,7 +441,7 @@ def test_a_damaged_or_missing_file_in_the_cache_of_the_hub_is_named(
 def test_the_files_of_a_folder_are_checked_once(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To read a large tokenizer.json takes a second."""
     checked: list[Path] = []
-    monkeypatch.setattr(unsafe, "refuse_endless_vocabulary", checked.append)
+    monkeypatch.setattr(unsafe, "refuse_endless_tokenizer", checked.append)
     names.load(f"causal:{saved}")
     assert checked == [saved]
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from models_for_tests import byte_level, transformer
 from syntagm.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
+from syntagm.models.hugging_face.quantised import read_gguf, refuse_unused
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
 _NAMES = {"wte": "token_embd", "wpe": "position_embd", "ln_f": "output_norm"}
@@ -154,3 +156,33 @@ def test_without_the_package(file: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("syntagm.models.hugging_face.quantised._installed", lambda module: module != "gguf")
     with pytest.raises(ModelError, match=r"a GGUF file, but no package gguf; .*pip install gguf"):
         names.load(str(file))
+
+
+def _key(kind: int, value: bytes) -> bytes:
+    return struct.pack("<Q3sI", 3, b"key", kind) + value
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (struct.pack("<IQQ", 3, 0, 2**63), "a header of 9,223,372,036,854,775,808 values"),
+        (struct.pack("<IQQ", 3, 2**63, 0), "a header of 9,223,372,036,854,775,808 values"),
+        (struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**62), "damaged or incomplete"),
+        (struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 4, 2**60)), "a header of 1,152,921,504,606,846,977 values"),
+        (struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 8, 10**6)) + bytes(8000), "damaged or incomplete"),
+        (struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 9, 1)), "damaged or incomplete"),
+        (struct.pack("<IQQ", 3, 0, 1) + _key(77, b""), "damaged or incomplete"),
+        (b"", "damaged or incomplete"),
+    ],
+)
+def test_headers_without_end(tmp_path: Path, header: bytes, message: str) -> None:
+    (tmp_path / "model.gguf").write_bytes(b"GGUF" + header)
+    with pytest.raises(ModelError, match=message):
+        names.load(str(tmp_path / "model.gguf"))
+
+
+def test_a_file_with_more_weights_than_the_model(file: Path) -> None:
+    head = read_gguf(file)
+    refuse_unused("tiny", head, gpt2())
+    with pytest.raises(ModelError, match=r"a GGUF file of .* numbers for a model of"):
+        refuse_unused("tiny", head, transformer("gpt2", byte_level(), n_positions=16, n_layer=1))

@@ -37,8 +37,17 @@ from syntagm.models.causal.probe import probed
 from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.contract import LanguageModel
+from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
-from syntagm.models.hugging_face.tokens import Borders, Encoded, encode, end_symbol, start_symbol, word_borders
+from syntagm.models.hugging_face.tokens import (
+    Borders,
+    Encoded,
+    encode,
+    end_symbol,
+    refuse_random,
+    start_symbol,
+    word_borders,
+)
 from syntagm.models.hugging_face.weights import (
     hash_code,
     hash_weights,
@@ -83,6 +92,8 @@ class Causal(LanguageModel):
             self._start = context_ids(tokenizer, self._chat, loaded.label)
             self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
             self.can = frozenset({"score"})
+        # With a chat, the template may begin with any token.
+        refuse_random(tokenizer, {"start": None if self._chat else self.bos_id, "end": self.eos_id}, loaded.label)
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
         )
@@ -332,9 +343,9 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
         ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
             weights or own code without permission.
     """
-    return Causal(
-        read("causal", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code), options
-    )
+    loaded = read("causal", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
+    with one_error(f"causal:{path}", UNUSABLE, CURE):
+        return Causal(loaded, options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:

@@ -9,10 +9,17 @@ import torch
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
+from syntagm.models.hugging_face import trial
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 from syntagm.models.hugging_face.unsafe import PICKLE
 
 _TASKS = (None, "CAUSAL_LM", "FEATURE_EXTRACTION")
+# Settings whose texts, or keys, PEFT takes as regular expressions; and the most that it is asked to compare with each layer.
+_PATTERNS = (
+    "target_modules", "exclude_modules", "feedforward_modules", "modules_to_save", "layers_pattern", "rank_pattern",
+    "alpha_pattern", "target_parameters",
+)  # fmt: skip
+_MOST_NAMES = 10_000
 
 
 def digest(folder: Path) -> str:
@@ -38,6 +45,7 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
         ModelError: peft is not installed, the adapter is of an unknown or unsupported kind, or it doesn't fit the model.
     """
     settings = _checked(place, folder, pickle)
+    _refuse_patterns(settings, model, str(folder / CONFIG))
     import peft
 
     quantised = getattr(model, "is_quantized", False)
@@ -89,7 +97,7 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
         raise ModelError(place, "an adapter, but no package peft", "peft", "pip install 'syntagm[peft]'") from error
     kinds = {str(getattr(kind, "value", kind)): config for kind, config in peft.PEFT_TYPE_TO_CONFIG_MAPPING.items()}
     kind = settings.get("peft_type")
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise ModelError(
             str(folder / CONFIG), f"peft_type {kind!r}", "one of " + ", ".join(sorted(kinds)),
             f"Is it of a newer version of peft? Here it is {peft.__version__}.",
@@ -117,6 +125,15 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
                 PICKLE,
             )  # fmt: skip
     return settings
+
+
+def _refuse_patterns(settings: dict[str, Any], model: Any, place: str) -> None:
+    """Refuse an adapter that names too many layers, or by regular expressions that take too long."""
+    chosen = {name: settings.get(name) for name in _PATTERNS}
+    for name, value in chosen.items():
+        if isinstance(value, list | dict) and len(value) > _MOST_NAMES:
+            raise ModelError(place, f"{len(value):,} entries in {name}", f"at most {_MOST_NAMES:,}")
+    trial.refuse_patterns(list(chosen.values()), [name for name, _ in model.named_modules()], place)
 
 
 @torch.inference_mode()

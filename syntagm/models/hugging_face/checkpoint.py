@@ -12,19 +12,22 @@ from typing import Any, Literal
 import torch
 import transformers
 from huggingface_hub import constants
+from transformers.utils.hub import cached_file
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
-from syntagm.models.hugging_face import location
-from syntagm.models.hugging_face.damage import refuse_damaged_settings
+from syntagm.models.hugging_face import location, trial
+from syntagm.models.hugging_face.damage import refuse_damaged_settings, stored_numbers
+from syntagm.models.hugging_face.foreign import described, is_panic
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
     refuse_missing_packages,
+    refuse_other_types,
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless_vocabulary, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless, refuse_endless_tokenizer, refuse_unsafe
 
 Kind = Literal["causal", "masked"]
 _LOADERS: dict[Kind, Any] = {
@@ -42,6 +45,14 @@ _UNUSED = re.compile(
     r"|\.embed_positions\.(weights|_float_tensor)$"
 )
 _LAYER = re.compile(r"\.(\d+)\.")
+# Names of layers like those that regular expressions of quantisations are compared with.
+_NAMES = ("lm_head", "model.layers.0.self_attn.q_proj", "model.layers.10.block_sparse_moe.experts.100.down_proj.weight")
+# Whether a file is missing, or the hub, is said when it is loaded.
+_HERE_OR_NOT = dict.fromkeys(
+    ("_raise_exceptions_for_missing_entries", "_raise_exceptions_for_connection_errors"), False
+)
+# Numbers that a model may have beside those that are stored: masks, and weights that are stored once and used twice.
+_FREE = 250_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,25 +113,39 @@ def read_checkpoint(
                     weights["quantization_config"] = transformers.GgufConfig(gguf_file=gguf, dequantize=True)
             else:
                 weights["use_safetensors"] = None if pickle else True
-                quantisation = settings_of(transformers.AutoConfig.from_pretrained(name, **arguments))
+                config = transformers.AutoConfig.from_pretrained(name, **arguments)
+                refuse_endless(config.to_dict(), place)
+                quantisation = settings_of(config)
             if quantisation is not None:
                 method = str(quantisation.get("quant_method"))
                 refuse_missing_packages(place, PACKAGES.get(method, {}), f"weights quantised as {method}")
                 refuse_unsupported(place, method)
+                trial.refuse_patterns(quantisation, _NAMES, place)
+            if not gguf and (files := location.stored(name, revision) if remote else Path(name)):
+                refuse_other_types(place, files, quantisation)
+                if quantisation is None:
+                    _refuse_too_large(config, files, _LOADERS[kind], code)
             if device is None or quantisation is not None:
                 # The weights of some packages can't be moved after loading.
                 weights["device_map"] = "auto" if device is None else {"": device}
+            if tokenizer_folder:
+                own_tokenizer: Any = tokenizer_folder, {"trust_remote_code": code}
+                refuse_endless_tokenizer(tokenizer_folder)
+            else:
+                own_tokenizer = name, arguments
+                source = {key: arguments[key] for key in ("revision", "local_files_only") if key in arguments}
+                if remote and (file := cached_file(name, "tokenizer.json", **_HERE_OR_NOT, **source)):
+                    refuse_endless_tokenizer(Path(file).parent)
             default = torch.float32 if quantisation is None else "auto"
             model, loading = _LOADERS[kind].from_pretrained(
                 name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
             )
-            if tokenizer_folder:
-                refuse_endless_vocabulary(tokenizer_folder)
-            own_tokenizer = (tokenizer_folder, {"trust_remote_code": code}) if tokenizer_folder else (name, arguments)
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
         except ModelError:
             raise
-        except Exception as error:  # transformers raises exceptions of many types
+        except BaseException as error:  # transformers raises exceptions of many types, and panics of tokenizers
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
             stored = location.stored(name, revision) if remote else Path(name)
             if stored and not gguf:
                 if remote:
@@ -133,6 +158,9 @@ def read_checkpoint(
                 raise location.unreachable(kind, name, revision, gguf, stored is not None) from error
             raise _not_found(place, kind, error, stored) from error
     refuse_incomplete(place, loading)
+    if remote and not gguf and (files := location.stored(name, revision)):
+        # Unless they were in the cache already, the weights have only just been downloaded.
+        refuse_other_types(place, files, quantisation)
     if quantisation is not None:
         refuse_dequantised(place, quantisation, model)
         if dtype not in (None, model.dtype):
@@ -148,6 +176,28 @@ def read_checkpoint(
     again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
     _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
+
+
+def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> None:
+    """Refuse a configuration of a model with far more weights than are stored, for which transformers would take the memory.
+
+    Raises:
+        ModelError: it has more than twice as many, beside some masks.
+    """
+    if not (stored := stored_numbers(folder)):
+        return
+    # Its module is imported before: what it creates on import is on no device "meta".
+    for name in config.architectures or []:
+        getattr(transformers, str(name), None)
+    count = 0
+    with contextlib.suppress(Exception), torch.device("meta"):  # whatever is wrong, loading it says so
+        model = loader.from_config(config, trust_remote_code=code)
+        count = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
+    if count > 2 * stored + _FREE:
+        raise ModelError(
+            str(folder / "config.json"), f"a model of {count:,} weights", f"one of the {stored:,} that are stored",
+            "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
+        )  # fmt: skip
 
 
 def _leave_file(model: Any) -> None:
@@ -177,7 +227,7 @@ def _refuse_offloaded(place: str, model: Any) -> None:
         )  # fmt: skip
 
 
-def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) -> ModelError:
+def _not_found(place: str, kind: Kind, error: BaseException, stored: Path | None) -> ModelError:
     # transformers stops here, and version 5 lists the weights in its log only.
     if any(words in str(error) for words in ("ignore_mismatched_sizes", "size mismatch for")):
         return ModelError(
@@ -194,7 +244,7 @@ def _not_found(place: str, kind: Kind, error: Exception, stored: Path | None) ->
         return ModelError(place, found, "a fast tokenizer", hub.again(stored / "tokenizer.json"))
     absent = "" if stored else "no such folder, and for this name on the hub: "
     return ModelError(
-        place, absent + first_line(error), f"a {kind} model in safetensors format, with a fast tokenizer",
+        place, absent + described(error), f"a {kind} model in safetensors format, with a fast tokenizer",
         "Give a folder with config.json, model.safetensors and tokenizer.json, or a name on the hub.",
     )  # fmt: skip
 
@@ -253,7 +303,7 @@ def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
 
 def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any, again: str) -> None:
     """Refuse a model with another head, and a tokenizer that is slow or empty; `again` is the cure for the last."""
-    if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(name)]:
+    if other_heads := [name for name in model.config.architectures or [] if _OTHER_HEADS.search(str(name))]:
         raise ModelError(
             place, f"weights of {other_heads[0]}", f"the weights of a {kind} language model",
             "The model was trained with another head, so its language-model head would be untrained.",
@@ -266,11 +316,6 @@ def _refuse_another_kind(place: str, kind: Kind, model: Any, tokenizer: Any, aga
     if set(vocabulary.values()) <= set(tokenizer.added_tokens_decoder):
         # If there is no tokenizer, transformers makes an empty one for some architectures without a warning.
         raise ModelError(place, "a tokenizer with an empty vocabulary", "tokenizer.json next to the weights", again)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Damaged and missing files of checkpoints: which file it is, what is wrong with it, and how to replace it."""
 
 import json
+import math
 import re
 import struct
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from syntagm.errors import ModelError
 from syntagm.io import hub, regular
 from syntagm.io.json import record
+from syntagm.models.hugging_face.foreign import one_error
 
 _INDEX = "model.safetensors.index.json"
 _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors")
@@ -41,6 +43,27 @@ def refuse_damaged_weights(folder: Path) -> None:
         raise ModelError(str(index), found, "an index of weight files", hub.again(index))
 
 
+def stored_types(folder: Path) -> dict[str, str]:
+    """Return the type of each tensor in the weight files of a model, which are safetensors files and not damaged.
+
+    A folder may have other such files, in other formats, which are not read.
+    """
+    types: dict[str, str] = {}
+    index, single = folder / _INDEX, folder / "model.safetensors"
+    named = set(_names_in(index)) if index.is_file() and not single.exists() else {single.name}
+    for path in (path for path in sorted(folder.glob("*.safetensors")) if path.name in named):
+        types |= {name: str(entry.get("dtype")) for name, entry in _header(path).items() if name != "__metadata__"}
+    return types
+
+
+def stored_numbers(folder: Path) -> int:
+    """Return how many numbers the weight files of a folder have, which must not be damaged; of pickles, the most possible."""
+    tensors = [entry for path in folder.glob("*.safetensors") for name, entry in _header(path).items() if name != "__metadata__"]
+    pickles = sum(path.stat().st_size for suffix in ("bin", "pt", "pth", "ckpt", "pkl") for path in folder.glob(f"*.{suffix}"))
+    numbers: int = sum(math.prod(entry["shape"]) for entry in tensors)
+    return numbers + pickles
+
+
 def refuse_damaged_settings(folder: Path) -> None:
     """Refuse a damaged configuration or tokenizer of a checkpoint.
 
@@ -53,16 +76,22 @@ def refuse_damaged_settings(folder: Path) -> None:
     if (path := folder / "tokenizer.json").exists():
         from tokenizers import Tokenizer
 
-        try:
-            Tokenizer.from_str(regular.content(path).decode())
-        except Exception as error:  # the library raises Exception itself
-            found = f"no tokenizer ({error})"
-            raise ModelError(str(path), found, "a tokenizer of the tokenizers library", hub.again(path)) from error
+        with one_error(str(path), "a tokenizer of the tokenizers library", hub.again(path)):
+            try:
+                Tokenizer.from_str(regular.content(path).decode())
+            except Exception as error:  # the library raises Exception itself
+                raise ValueError(f"no tokenizer ({error})") from error
 
 
 def _names_in(index: Path) -> list[str]:
     listed = record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
     return [name for name in listed.values() if isinstance(name, str)] if isinstance(listed, dict) else []
+
+
+def _header(path: Path) -> dict[str, Any]:
+    with regular.opened(path) as file:
+        header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+    return header
 
 
 def _refuse_damaged_safetensors(path: Path) -> None:
@@ -95,8 +124,11 @@ def _refuse_damaged_safetensors(path: Path) -> None:
                 found = f"truncated: the header alone has {8 + length:,} bytes, the file {actual:,}"
                 raise ModelError(str(path), found, expected, hub.again(path))
             header = json.loads(file.read(length), object_pairs_hook=unique)
-            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            entries = [entry for name, entry in header.items() if name != "__metadata__"]
+            ends = [entry["data_offsets"][1] for entry in entries]
             size = 8 + length + max(ends, default=0)
+            if wrong := [entry["shape"] for entry in entries if not all(type(n) is int and n >= 0 for n in entry["shape"])]:
+                raise ValueError(f"the shape {wrong[0]!r:.100}")
     except OSError as error:
         raise ModelError(str(path), f"can't be read ({error.strerror})", expected, hub.again(path)) from error
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:

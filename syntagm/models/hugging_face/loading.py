@@ -18,7 +18,13 @@ from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, read_checkp
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.processor import quicken
-from syntagm.models.hugging_face.quantised import PACKAGES, described, gguf_types, refuse_missing_packages
+from syntagm.models.hugging_face.quantised import (
+    PACKAGES,
+    described,
+    read_gguf,
+    refuse_missing_packages,
+    refuse_unused,
+)
 from syntagm.models.hugging_face.unsafe import refuse_special_files, refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder, hash_stored, hash_weights
 
@@ -84,7 +90,8 @@ def read(
     if folder:
         refuse_damaged(folder)
     gguf = _gguf(place, name, revision, file) if file else None
-    types = gguf_types(gguf) if gguf else ""
+    head = read_gguf(gguf) if gguf else None
+    types = head.types if head else ""
     spread = chosen["device"] == "spread"
     if spread:
         refuse_missing_packages(place, {"accelerate": "accelerate"}, "device=spread")
@@ -95,6 +102,8 @@ def read(
         *source, _TYPES.get(chosen.get("dtype", "")), pickle, code, kind,
         None if spread else device(chosen["device"]), file, adapter.tokenizer_folder(folder) if folder else None,
     )  # fmt: skip
+    if head:
+        refuse_unused(place, head, checkpoint.model)
     label = next((bundled_label for bundled_label, known in bundled.items() if known == name), None) or _label(
         name, revision, file
     )

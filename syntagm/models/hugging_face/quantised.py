@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import torch
 import transformers
 
 from syntagm.errors import ModelError
-from syntagm.io import regular
+from syntagm.models.hugging_face.damage import stored_types
+from syntagm.models.hugging_face.gguf_header import refuse_endless_header
+from syntagm.models.hugging_face.unsafe import refuse_endless
 
 # quant_method in config.json -> the packages that transformers needs for it, by module and by name in pip.
 PACKAGES = {
@@ -22,7 +25,8 @@ PACKAGES = {
     "hqq": {"hqq": "hqq"},
     "gguf": {"accelerate": "accelerate", "gguf": "gguf"},
 }
-_MAGIC = b"GGUF"
+# The types of weights in safetensors files that are no codes of quantised weights.
+_FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 
 
 def settings_of(config: Any) -> dict[str, Any] | None:
@@ -63,6 +67,36 @@ def refuse_unsupported(place: str, method: str) -> None:
         raise ModelError(
             place, f"weights quantised as hqq, which transformers {transformers.__version__} can't load",
             "a kind of quantisation that it loads", "Save a dequantised copy and name that.",
+        )  # fmt: skip
+
+
+def refuse_other_types(place: str, folder: Path, settings: Mapping[str, Any] | None) -> None:
+    """Refuse weights of other types than the configuration says: codes that it doesn't describe, or floats as quantised weights.
+
+    Arguments:
+        place: the model, for messages.
+        folder: the folder of its files.
+        settings: the quantisation that its configuration describes; None if the weights are not quantised.
+
+    Raises:
+        ModelError: the weights are of other types.
+    """
+    types = stored_types(folder)
+    if settings is None:
+        odd = ((name, kind) for name, kind in types.items() if name.endswith(".weight") and not kind.startswith(("F", "BF")))
+        if wrong := next(odd, None):
+            raise ModelError(
+                place, f"weights of the type {wrong[1]} ({wrong[0]})", "floats, or a quantization_config that describes them",
+                "Check that config.json and the weights are of one checkpoint.",
+            )  # fmt: skip
+        return
+    # Some are quantised each time they are loaded. Compressed tensors may be floats; if they lack weights, that is said later.
+    floats = settings.get("quantization_mode") != "online" and settings.get("quant_method") != "compressed-tensors"
+    if floats and types and (found := set(types.values())) <= _FLOATS:
+        raise ModelError(
+            place, f"weights that config.json describes as quantised ({settings.get('quant_method')}), and that are floats "
+            f"({', '.join(sorted(found))})", "quantised weights, or a configuration without quantization_config",
+            "Check that config.json and the weights are of one checkpoint.",
         )  # fmt: skip
 
 
@@ -112,30 +146,54 @@ def plain(tensor: torch.Tensor) -> bool:
     return not torch.utils._python_dispatch.is_traceable_wrapper_subclass(tensor)
 
 
-def gguf_types(file: Path) -> str:
-    """Return the types of the weights in a GGUF file as in signatures: `gguf-F32+Q8_0`.
+@dataclass(frozen=True, slots=True)
+class Gguf:
+    """What a GGUF file contains.
+
+    Arguments:
+        types: the types of its weights as in signatures: `gguf-F32+Q8_0`.
+        numbers: how many numbers its weights have, without tables of rotary positions.
+    """
+
+    types: str
+    numbers: int
+
+
+def read_gguf(file: Path) -> Gguf:
+    """Read what a GGUF file contains.
 
     Raises:
-        ModelError: the file is not a GGUF file, is damaged, or the package gguf is not installed.
+        ModelError: the file is not a GGUF file, is damaged, or describes more layers than any model has.
     """
     place = str(file)
-    try:
-        with regular.opened(file) as opened:
-            begins = opened.read(4) == _MAGIC
-    except OSError as error:
-        raise ModelError(place, f"can't be read ({error.strerror})", "a GGUF file") from error
-    if not begins:
-        raise ModelError(place, "no GGUF file", "a file that begins with the letters GGUF")
+    refuse_endless_header(file)
     from gguf import GGUFReader
 
     try:
-        types = {tensor.tensor_type.name for tensor in GGUFReader(str(file)).tensors}
+        reader = GGUFReader(str(file))
+        types = {tensor.tensor_type.name for tensor in reader.tensors}
+        numbers = sum(int(tensor.n_elements) for tensor in reader.tensors if not tensor.name.startswith("rope_"))
+        counts = [field.contents() for name, field in reader.fields.items() if name.endswith(".block_count")]
     except Exception as error:  # the reader raises exceptions of many types
         found = (
             f"a damaged or incomplete GGUF file ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
         )
         raise ModelError(place, found, "a complete GGUF file", "Download or convert it again.") from error
-    return "gguf-" + "+".join(sorted(types))
+    refuse_endless({"num_hidden_layers": counts[0]} if counts else {}, place)
+    return Gguf("gguf-" + "+".join(sorted(types)), numbers)
+
+
+def refuse_unused(place: str, file: Gguf, model: Any) -> None:
+    """Refuse a model without a place for all weights of its GGUF file. transformers leaves them out without a word.
+
+    Raises:
+        ModelError: the file has more numbers than the model.
+    """
+    if file.numbers > (used := sum(tensor.numel() for tensor in model.state_dict().values())):
+        raise ModelError(
+            place, f"a GGUF file of {file.numbers:,} numbers for a model of {used:,}", "a model with a place for all of them",
+            "The file describes fewer layers than it has, or transformers does not know its architecture.",
+        )  # fmt: skip
 
 
 def _installed(module: str) -> bool:

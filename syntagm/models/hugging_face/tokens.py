@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError, UsageError
+from syntagm.models.hugging_face.foreign import one_error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +159,11 @@ def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) 
     backend.no_truncation()
     backend.no_padding()
     refuse_surrogates(texts, model)
-    return zip(texts, backend.encode_batch(list(texts), add_special_tokens=symbols), strict=True)
+    subject = f"the tokens of {len(texts):,} texts, the first {texts[0][:60]!r}" if texts else "no tokens"
+    # The library panics where a regular expression gives up.
+    with one_error(f"the tokenizer of {model}", subject, "Leave such a text out, or see what is wrong with tokenizer.json."):
+        encodings = backend.encode_batch(list(texts), add_special_tokens=symbols)
+    return zip(texts, encodings, strict=True)
 
 
 def _special(tokenizer: Any) -> dict[int, str]:
@@ -193,11 +198,15 @@ def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDAr
         model: name of the model, for messages.
 
     Raises:
-        ModelError: no token covers a visible character.
+        ModelError: no token covers a visible character, or tokens are not in the order of the text.
     """
     starts = np.zeros(len(offsets), np.int32)
-    end = 0
+    end = last = 0
     for index, (left, right) in enumerate(offsets):
+        if left < last and text.isascii():  # marks of other letters may change places
+            found = f"tokens that go back, from character {last} to {left} of {text!r:.100}"
+            raise ModelError(model, found, "tokens in the order of the text", "See what is wrong with tokenizer.json.")
+        last = left
         if left > end and not text[end:left].isspace():
             _refuse_dropped(text, end, left, model)
         if index:
@@ -206,6 +215,36 @@ def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDAr
     if end < len(text) and not text[end:].isspace():
         _refuse_dropped(text, end, len(text), model)
     return starts
+
+
+def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], model: str) -> None:
+    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are other tokens, too.
+
+    Arguments:
+        tokenizer: the tokenizer.
+        symbols: the ids of the special symbols in use, by their names.
+        model: name of the model, for messages.
+
+    Raises:
+        ModelError: it has a dropout, or a symbol shares its id with another token.
+    """
+    if dropout := getattr(tokenizer.backend_tokenizer.model, "dropout", None):
+        raise ModelError(
+            model, f"a tokenizer that drops {dropout:g} of its merges at random", "the same tokens each time",
+            "Such a dropout is for training: set it to null in tokenizer.json.",
+        )  # fmt: skip
+    used = {number for number in symbols.values() if number is not None}
+    owners: dict[int, list[str]] = {number: [] for number in used}
+    for token, number in tokenizer.get_vocab().items():
+        if number in used:
+            owners[number].append(token)
+    for name, number in symbols.items():
+        if number is not None and len(owners[number]) > 1:
+            shared = " and ".join(map(repr, sorted(owners[number])[:3]))
+            raise ModelError(
+                model, f"{shared}, which have the number {number}, that of the {name} symbol", "a number of its own",
+                "Is tokenizer.json complete?",
+            )  # fmt: skip
 
 
 def refuse_surrogates(texts: Sequence[str], model: str) -> None:

@@ -1,13 +1,15 @@
 """Refusal of checkpoints whose files can't be read safely. No weights are read here, and no heavy library is loaded."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import ModelError
 from syntagm.io import hub, regular
 from syntagm.io.json import record
+from syntagm.models.hugging_face import trial
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.permissions import how_to_give
 
@@ -18,8 +20,16 @@ PICKLE = (
     f"A pickle can run arbitrary code. Convert it, or permit it if you trust its author. {how_to_give('allow_pickle')}"
 )
 _READ_WHOLE = frozenset({".json", ".jinja", ".txt", ".model", ".py"})
+# The files that the libraries read for each model. The largest published ones have a quarter of these bytes, and a tenth of
+# these values in JSON, which are counted by their commas.
+_SETTINGS = re.compile(r"(.*config|.*token.*|vocab.*|.*template.*)\.(json|jinja)|(vocab|merges)\.txt|.*\.model")
+_LARGEST, _MOST_VALUES = 2**27, 20_000_000
+# transformers copies and compares these many times.
+_LARGEST_CONFIGURATION = 2**22
 # No published vocabulary has a tenth of it.
 HIGHEST = 10_000_000
+# Added tokens, of which transformers reads some thousand in a second, and the characters of each.
+_MOST_ADDED, _LONGEST = 200_000, 10_000
 
 
 def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
@@ -32,8 +42,8 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
         kind: the kind of language model, for messages.
 
     Raises:
-        ModelError: there are no safetensors, they are damaged or incomplete, the model has its own code, or the file of
-            its tokenizer gives a token a number beyond any vocabulary.
+        ModelError: there are no safetensors, they are damaged or incomplete, the model has its own code, a file is larger
+            than any published one, or its tokenizer gives a token a number beyond any vocabulary or fails its trial.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
@@ -53,31 +63,35 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     if not weights and not pickles:
         raise ModelError(place, "no weights", "model.safetensors", hub.again(folder))
     settings = record(config, ModelError, "the configuration of a model", hub.again(config))
-    _refuse_endless(settings, str(config))
+    refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
             place, "custom code (auto_map)", "an architecture that transformers supports",
             f"Permit it if you have read that code and trust it. {how_to_give('trust_remote_code')}",
         )  # fmt: skip
-    refuse_endless_vocabulary(folder)
+    refuse_endless_tokenizer(folder)
 
 
 def refuse_special_files(folder: Path) -> None:
     """Refuse a folder with a file that might never end. The libraries open the files of a checkpoint by their names.
 
     Raises:
-        ModelError: there is a device, a pipe or a socket, or a file of settings, text or code of more than 1 GB.
+        ModelError: there is a device, a pipe or a socket, or a file of settings, text or code that is larger than any
+            published one.
     """
     for path in (*folder.iterdir(), *folder.glob("additional_chat_templates/*")):
         if path.is_dir() or not path.exists():
             continue
         if not path.is_file():
             raise ModelError(str(path), "a device or a pipe", "files and folders", "Reading it might never end.")
-        if path.suffix in _READ_WHOLE and path.stat().st_size > regular.MAX_BYTES:
-            raise ModelError(str(path), f"{path.stat().st_size:,} bytes", f"at most {regular.MAX_BYTES:,}")
+        most = _LARGEST if _SETTINGS.fullmatch(path.name) else regular.MAX_BYTES
+        if path.name in ("config.json", "generation_config.json"):
+            most = _LARGEST_CONFIGURATION
+        if path.suffix in _READ_WHOLE and path.stat().st_size > most:
+            raise ModelError(str(path), f"{path.stat().st_size:,} bytes", f"at most {most:,}", hub.again(path))
 
 
-def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
+def refuse_endless(settings: Mapping[str, Any], place: str) -> None:
     """Refuse a configuration with so many layers or labels that loading it would take minutes.
 
     Raises:
@@ -88,11 +102,11 @@ def _refuse_endless(settings: Mapping[str, Any], place: str) -> None:
             raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Check config.json.")
     for part in settings.values():
         if isinstance(part, dict):
-            _refuse_endless(part, place)
+            refuse_endless(part, place)
 
 
-def refuse_endless_vocabulary(folder: Path) -> None:
-    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary.
+def refuse_endless_tokenizer(folder: Path) -> None:
+    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary, or whose work might never end.
 
     The tokenizers library counts up to that number when it describes the tokenizer, and version 0.22 also keeps each
     number without a token in memory, in many gigabytes. So the files are read before the library reads them. Damaged
@@ -102,27 +116,44 @@ def refuse_endless_vocabulary(folder: Path) -> None:
         folder: the folder of the tokenizer.
 
     Raises:
-        ModelError: a token has such a number.
+        ModelError: a token has such a number, too many tokens are added or their texts are too long, a file has too
+            many values, or a trial of tokenizer.json fails.
     """
     for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
         try:
-            content = json.loads(regular.content(path))
+            written = regular.content(path, _LARGEST)
+            if (count := written.count(b",")) > _MOST_VALUES:
+                raise ModelError(str(path), f"{count:,} values", f"at most {_MOST_VALUES:,}", hub.again(path))
+            content = json.loads(written)
         except (FileNotFoundError, ValueError, RecursionError):
             continue
         except OSError as error:
             raise ModelError(str(path), f"can't be read ({error.strerror})", "a file of a tokenizer") from error
-        if (highest := max(_token_numbers(content), default=0)) > HIGHEST:
+        added = _added_tokens(content)
+        if (highest := max(_token_numbers(content, added), default=0)) > HIGHEST:
             raise ModelError(
                 str(path), f"a token with the number {highest}", f"numbers up to {HIGHEST:,}", "Was the file edited?"
             )
+        if len(added) > _MOST_ADDED:
+            raise ModelError(str(path), f"{len(added):,} added tokens", f"at most {_MOST_ADDED:,}", hub.again(path))
+        if (longest := max((len(str(token.get("content"))) for token in added), default=0)) > _LONGEST:
+            raise ModelError(
+                str(path), f"an added token of {longest:,} characters", f"at most {_LONGEST:,}", "Was the file edited?"
+            )
+        if path.name == "tokenizer.json" and isinstance(content, dict):
+            trial.refuse_tokenizer(content, path)
 
 
-def _token_numbers(content: Any) -> Iterator[int]:
+def _added_tokens(content: Any) -> list[dict[str, Any]]:
+    listed = content.get("added_tokens") if isinstance(content, dict) else None
+    return [token for token in listed if isinstance(token, dict)] if isinstance(listed, list) else []
+
+
+def _token_numbers(content: Any, added: Sequence[dict[str, Any]]) -> Iterator[int]:
     """Iterate over the numbers of tokens in tokenizer.json, or in a file that contains a vocabulary only."""
     match content:
-        case {"model": {"vocab": vocabulary}, **rest}:
-            added = rest.get("added_tokens")
-            numbers = [token.get("id") for token in added if isinstance(token, dict)] if isinstance(added, list) else []
+        case {"model": {"vocab": vocabulary}}:
+            numbers = [token.get("id") for token in added]
         case _:
             vocabulary, numbers = content, []
     if isinstance(vocabulary, dict):

@@ -24,8 +24,9 @@ from syntagm.answers import Fill, Gap, InContext, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import send
+from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
-from syntagm.models.hugging_face.tokens import Framed, frame
+from syntagm.models.hugging_face.tokens import Framed, frame, refuse_random
 from syntagm.models.hugging_face.weights import (
     hash_code,
     hash_weights,
@@ -85,6 +86,7 @@ class Masked(LanguageModel):
         if tokenizer.mask_token_id is None:
             raise ModelError(name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
+        refuse_random(tokenizer, {"mask": tokenizer.mask_token_id}, name)
         self.bos = _before(tokenizer, name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
         self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", name)
@@ -266,9 +268,9 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
         ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
             weights or own code without permission.
     """
-    return Masked(
-        read("masked", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code), options
-    )
+    loaded = read("masked", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
+    with one_error(f"masked:{path}", UNUSABLE, CURE):
+        return Masked(loaded, options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:

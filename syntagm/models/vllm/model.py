@@ -24,6 +24,7 @@ from syntagm.io import hub
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
+from syntagm.models.hugging_face.foreign import is_panic
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import encode, end_symbol, start_symbol
@@ -68,7 +69,9 @@ class Vllm(LanguageModel):
                 tensor_parallel_size=int(chosen["gpus"]), enable_prefix_caching=False, seed=0,
                 max_model_len=int(chosen["positions"]) if "positions" in chosen else None, **reserved,
             )  # fmt: skip
-        except Exception as error:  # both libraries raise exceptions of many types
+        except BaseException as error:  # both libraries raise exceptions of many types, and panics of tokenizers
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
             raise ModelError(self.name, _shown(error), "a model that vLLM can load", _CURE) from error
         self._sampling = program.SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False)
         self._bos = start_symbol(chosen["bos"], self._tokenizer, config)
@@ -201,7 +204,7 @@ def load(path: str, trust_remote_code: bool = False, **options: str) -> Vllm:
     return Vllm(program, folder, label, options, trust_remote_code)
 
 
-def _shown(error: Exception) -> str:
+def _shown(error: BaseException) -> str:
     return " ".join(str(error).split())[:500] or type(error).__name__
 
 

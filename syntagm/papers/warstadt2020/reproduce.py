@@ -33,7 +33,6 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
-from syntagm.stats.paired import Comparison
 from syntagm.stats.score import Sample
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 from syntagm.views.surface import PROPERTIES
@@ -244,14 +243,16 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
 
 def _methods(runs: Sequence[Run], known: Known) -> Outputs:
     labels = {suite: paradigm.phenomenon for suite, paradigm in known.items()}
-    differences: list[Comparison] = []
-    for name, run in named(runs):
-        results = run.results().with_columns(model=pl.lit(name))
-        differences += methods.differences(results, run.tolerance, labels)
+    models = [(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels) for name, run in named(runs)]
+    differences = [found for model in models for found in methods.differences(*model)]
     if not differences:
         return {}
     title = "Comparison of scoring methods"
-    return {"table_methods": tables.method_table(differences), "method_comparison": methods.draw(differences, title)}
+    return {
+        "table_methods": tables.method_table(differences),
+        "table_method_means": methods.means(models, "phenomenon"),
+        "method_comparison": methods.draw(differences, title),
+    }
 
 
 def _learning(estimates: Sequence[Estimate], runs: Sequence[Run], words: str, humans: Mapping[str, float]) -> Outputs:

@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 import transformers
-from safetensors import SafetensorError
 
 from syntagm.errors import ModelError
 from syntagm.models.hugging_face.checkpoint import refuse_incomplete, unused_weights
+from syntagm.models.hugging_face.foreign import described
+from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.training.record import finished
 
 
@@ -17,14 +18,15 @@ def load_checkpoint(start: str, config: Any) -> Any:
     """Load the model of a checkpoint with the dropout of `config`; refuse a model of a different size."""
     dropout = {name: getattr(config, name) for name in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
     gpt2: Any = transformers.GPT2LMHeadModel
+    if Path(start).is_dir():
+        refuse_unsafe(Path(start), pickle=False, code=False, kind="causal")
     try:
         loaded, loading = gpt2.from_pretrained(
             start, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **dropout
         )
-    except (OSError, ValueError, SafetensorError) as error:
-        found = str(error).splitlines()[0]
+    except Exception as error:  # transformers raises exceptions of many types
         raise ModelError(
-            f"--init-from {start}", found, "the folder or name of a GPT-2 model in safetensors format"
+            f"--init-from {start}", described(error), "the folder or name of a GPT-2 model in safetensors format"
         ) from error
     refuse_incomplete(f"--init-from {start}", loading)
     unused_weights(f"--init-from {start}", loaded.config, loading)

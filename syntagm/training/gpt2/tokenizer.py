@@ -10,7 +10,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hub
-from syntagm.models.hugging_face.unsafe import refuse_endless_vocabulary
+from syntagm.models.hugging_face.foreign import described, is_panic
+from syntagm.models.hugging_face.unsafe import refuse_endless_tokenizer
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.settings import Text
 from syntagm.training.gpt2.text import SYMBOL, plain
@@ -27,13 +28,15 @@ def load(name: str) -> Any:
     """
     local = Path(name).is_dir()
     if local:
-        refuse_endless_vocabulary(Path(name))
+        refuse_endless_tokenizer(Path(name))
     offline = not local and not hub.is_reachable(constants)
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local or offline)
-    except (OSError, ValueError) as error:
+    except BaseException as error:  # transformers raises exceptions of many types, and panics of tokenizers
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
         if local:
-            found = f"a folder without a readable tokenizer ({str(error).splitlines()[0]})"
+            found = f"a folder without a readable tokenizer ({described(error)})"
         else:
             found = "no such folder, and no such tokenizer on the hub or in its cache"
             found += "; the hub can't be reached" if offline else ""

@@ -1,0 +1,39 @@
+"""The page of what the papers say: each statement has a command that parses and whose names exist, or a reason."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from syntagm import registry
+from syntagm.cli import _parser
+from syntagm.materials import finding
+from syntagm.views import MAKERS
+
+PAGE = Path(__file__).parent.parent / "docs" / "guide" / "papers" / "statements.md"
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" | ")]
+    for line in PAGE.read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith("| where")
+]
+COMMANDS = [code for row in ROWS for code in re.findall(r"`(syntagm [^`]*)`", row[-1])]
+_BUNDLED = re.compile(r"(hu2020|marvin2018|warstadt2020|islands|distance|textbook)(/.*)?")
+
+
+def test_each_statement_has_its_place_and_a_command_or_a_reason() -> None:
+    assert len(ROWS) >= 110
+    assert [row for row in ROWS if len(row) != 3 or not all(row)] == []
+
+
+@pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
+def test_commands_parse_and_name_what_exists(command: str) -> None:
+    words = shlex.split(command)[1:]
+    arguments = _parser().parse_args(words)
+    for kind, maker in MAKERS.items():
+        if words[0] == kind:
+            assert words[1] in registry.names("views"), words[1]
+            assert hasattr(registry.find("views", words[1]), maker)
+    for name in (getattr(arguments, "suite", None) or []) + (getattr(arguments, "source", None) or []):
+        if isinstance(name, str) and _BUNDLED.fullmatch(name):
+            assert finding.expand([name])
