@@ -1,6 +1,6 @@
 """How often claims of several numbers are refuted that are just true, by seeded simulation.
 
-    python -m benchmarks.coverage_claims              # two minutes on one core; writes benchmarks/coverage_claims.md
+    python -m benchmarks.coverage_claims              # several minutes on one core; writes benchmarks/coverage_claims.md
     python -m benchmarks.coverage_claims --draws 50   # a trial
 
 A claim such as "outperforms all others on each circuit" is about many differences (`papers/hu2020/claims.py`). The
