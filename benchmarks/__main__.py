@@ -5,7 +5,7 @@ import platform
 from datetime import date
 from pathlib import Path
 
-from benchmarks import DATA, ROOT, STORE
+from benchmarks import DATA, ROOT, STORE, processor
 from benchmarks.analyses import analyses
 from benchmarks.collection import collection
 from benchmarks.executors import executors
@@ -108,14 +108,9 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
 
 
 def _machine(arguments: argparse.Namespace) -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        processor = platform.processor() or "unknown processor"
     capped = f" CAPPED at {arguments.cap} pairs: a trial, not a measurement." if arguments.cap else ""
     return (
-        f"# Benchmark results\n\n{date.today()}, {processor}, one thread, Python {platform.python_version()}.{capped}\n"
+        f"# Benchmark results\n\n{date.today()}, {processor()}, one thread, Python {platform.python_version()}.{capped}\n"
     )
 
 

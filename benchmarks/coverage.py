@@ -64,7 +64,7 @@ def paired_differences(n: int) -> Iterator[Row]:
             to_b, to_a = discordant * direction, discordant * (1 - direction)
             inside = (ends[:, 0] <= to_b - to_a + 1e-9) & (to_b - to_a - 1e-9 <= ends[:, 1])
             coverages.append(float(chances(to_b, to_a)[inside].sum()))
-    score = np.array([paired_intervals.mcnemar(int(y), int(x)) for x, y in zip(b, c, strict=True)])
+    score = np.array([paired_intervals.mcnemar(int(y), int(x), n) for x, y in zip(b, c, strict=True)])
     exact = np.minimum(1.0, 2 * stats.binom.cdf(np.minimum(b, c), b + c, 0.5))
     mid = exact - stats.binom.pmf(np.minimum(b, c), b + c, 0.5)
     mid[b == c] = 1 - 0.5 * stats.binom.pmf(b, b + c, 0.5)[b == c]
@@ -304,7 +304,9 @@ def study(draws: int) -> Iterator[Row]:
     for fixed in (False, True):
         with using(Resampling(suites="fixed" if fixed else "random")):
             yield from (suites(draw, draws, count, fixed) for count in (2, 3, 5, 10, 31, 67))
-            yield from (suite_differences(draw, 2 * draws, count, fixed) for count in (2, 3, 5, 10, 31))
+            yield from (
+                suite_differences(draw, draws // 2 if fixed else 2 * draws, count, fixed) for count in (2, 3, 5, 10, 31)
+            )
     yield from (means_of_bits(draw, draws, n) for n in (3, 5, 10, 20, 28, 100))
     yield from (clusters(draw, draws, count) for count in (3, 5, 10, 20))
     shapes = ((5, 7), (20, 7), (20, 50), (200, 30), (20, 300))

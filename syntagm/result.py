@@ -173,6 +173,7 @@ class Estimate:
         method: how the interval was computed, with seed, e.g. "bootstrap(items, 10000, seed 1)".
         ties: number of items that were ties; a tie counts as a failure.
         undefined: number of further items without a value; they are excluded from n.
+        remarks: what limits the interval, such as "only 3 suites"; they are part of the method, too.
     """
 
     group: Group
@@ -183,6 +184,15 @@ class Estimate:
     method: str
     ties: int = 0
     undefined: int = 0
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> str:
+        """The method without the remarks."""
+        method = self.method
+        for remark in self.remarks:
+            method = method.replace(f"; {remark}", "", 1)
+        return method
 
     @property
     def numbers(self) -> tuple[float, float, float, int, int, int]:
@@ -201,6 +211,17 @@ def interval(low: float, high: float, form: str = ".3f") -> str:
     ('[0.250, 0.500]', '[-1.0, +1.0]', 'no interval')
     """
     return "no interval" if math.isnan(low) else f"[{signless(low, form)}, {signless(high, form)}]"
+
+
+def unseen(units: str) -> str:
+    """Say what no interval of a mean knows: units of kinds that are absent from the data.
+
+    >>> unseen("suites").partition(":")[0]
+    "Intervals don't know kinds of suites that are absent"
+    """
+    # (1 - .26)**10 = .05, and (1 - .095)**30 = .05.
+    absent = f"a kind that makes up a quarter of all {units} may be missing from 10, a tenth from 30"
+    return f"Intervals don't know kinds of {units} that are absent: {absent}."
 
 
 def signless(number: float, form: str) -> str:

@@ -1,5 +1,6 @@
-"""The committed coverage study: what falls short is what the product remarks on."""
+"""The committed coverage studies: what falls short is what the product remarks on."""
 
+import re
 from math import sqrt
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 PAGES = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
-def rows(page: str) -> list[dict[str, str]]:
+def rows(page: str, column: str = "remark") -> list[dict[str, str]]:
+    """Return the rows of the tables of a page of `benchmarks`, or of another folder, that have a column."""
     lines = [line for line in (PAGES / page).read_text("utf-8").splitlines() if line.startswith("|")]
     tables: list[dict[str, str]] = []
     header: list[str] = []
@@ -16,7 +18,7 @@ def rows(page: str) -> list[dict[str, str]]:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if k + 1 < len(lines) and lines[k + 1].startswith("|---"):
             header = cells
-        elif not line.startswith("|---") and "remark" in header:
+        elif not line.startswith("|---") and column in header:
             tables.append(dict(zip(header, cells, strict=True)))
     return tables
 
@@ -30,3 +32,38 @@ def test_intervals_and_tests_hold_or_the_product_says_so(page: str, draws: int) 
         low = float(row["coverage, mean"] or 1) + 2 * sqrt(0.94 * 0.06 / draws)
         high = float(row["size"] or 0) - 2 * sqrt(0.06 * 0.94 / draws)
         assert (low >= 0.94 and high <= 0.06) or row["remark"], f"{row['number (method)']}, {row['units']}"
+
+
+# Half of the draws of the study of worlds; a row of it has no fewer.
+DRAWS = 1000
+
+
+def test_in_hard_worlds_intervals_hold_or_the_product_says_what_they_do_not_know() -> None:
+    found = rows("coverage_worlds.md", "always said")
+    assert len(found) > 150
+    for row in found:
+        most = 0.06 if row["number"].startswith(("equivalence", "McNemar", "difference")) else 0.07
+        most += 2 * sqrt(most * (1 - most) / DRAWS)
+        place = f"{row['number']}, {row['world']}, {row['units']}"
+        assert float(row["wrong"]) <= most or row["always said"] or float(row["unremarked"]) <= most, place
+        if row["world"].startswith("mild"):
+            assert float(row["wrong"]) <= most, place
+            assert float(row["remarked"]) < 0.1, place
+
+
+def test_interval_and_test_agree_in_20000_random_data_sets() -> None:
+    found = rows("coverage_worlds.md", "disagreeing")
+    assert sum(int(row["with interval and test"].replace(",", "")) for row in found) > 19000
+    assert {row["disagreeing"] for row in found} == {"0"}
+
+
+def test_the_page_on_statistics_quotes_the_study_of_worlds() -> None:
+    quoted, study = rows("../docs/reference/statistics.md", "plain"), rows("coverage_worlds.md", "always said")
+    assert len(quoted) > 15
+    for row in quoted:
+        of_world = {other["units"]: other for other in study if all(other[k] == row[k] for k in ("number", "world"))}
+        counts, noun = re.fullmatch(r"([\d, ]+) (.*)", row["units"]).groups()
+        chosen = [of_world[units] for units in ([f"{n} {noun}" for n in counts.split(", ")])]
+        for name, column in (("plain", "earlier: wrong"), ("now", "wrong"), ("named", "remarked")):
+            expected = ", ".join(other[column].removeprefix("0") for other in chosen if other[column])
+            assert row[name] == expected, row

@@ -10,11 +10,12 @@ from syntagm.cli._saving import write
 from syntagm.drawing.text import shown_duration
 from syntagm.errors import UsageError
 from syntagm.io import utf8
+from syntagm.io.number import counted
 from syntagm.papers.experiment import hyperparameters
 
 if TYPE_CHECKING:
     from syntagm.papers.experiment.design import Design
-    from syntagm.papers.paper import Experiment
+    from syntagm.papers.paper import Experiment, Paper
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +84,7 @@ def refuse(options: argparse.Namespace, way: str) -> None:
         raise UsageError(f"--{changed[0]}", f"given with {way}", "one of the two", "It needs --corpus.")
 
 
-def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> int:
+def run(options: argparse.Namespace, paper: "Paper", experiment: "Experiment") -> int:
     """Print the plan, run the experiment, write its figures and tables, and print its results."""
     import torch
 
@@ -92,8 +93,10 @@ def run(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[
     if options.threads < 1:
         raise UsageError("--threads", str(options.threads), "at least 1")
     torch.set_num_threads(options.threads)
-    design = _design(options, experiment, suites)
+    design = _design(options, experiment, paper.suites)
     _show_plan(options.paper, design)
+    if paper.ratio_tests:
+        _show_tests(len(design.cells()), options.bootstrap)
     if options.plan:
         return 0
     experiment.carry_out(design, Lines())
@@ -204,6 +207,22 @@ def _show_plan(paper: str, design: "Design") -> None:
         print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(seconds):>8}")
     left = f"about {shown_duration(total)} at most, one process" if total else "nothing is left to do"
     print(f"{left}; {duration.basis(speed)}" if total else left, flush=True)
+
+
+def _show_tests(models: int, simulated: str | None) -> None:
+    """Print what the likelihood-ratio tests need besides, and can show, if the models are few."""
+    from syntagm.stats.mixed import few_groups
+    from syntagm.stats.mixed.linear import FEW_GROUPS
+
+    if models >= FEW_GROUPS or simulated == "0":
+        return
+    print(
+        f"besides, likelihood-ratio tests: with {counted(models, 'model')}, each fits up to "
+        f"{few_groups.DRAWS if simulated is None else int(simulated):,} simulated responses (of counts of items "
+        f"{few_groups.LOGISTIC_DRAWS}, a second each); --bootstrap 0 omits that. They find no effect that is not far "
+        "larger than the differences between seeds.",
+        flush=True,
+    )
 
 
 def _shown(seconds: float) -> str:

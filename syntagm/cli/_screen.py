@@ -1,7 +1,6 @@
 """The plan, progress and results of a run. Progress and warnings go to standard error, results to standard output."""
 
 import math
-import re
 import signal
 import sys
 import time
@@ -20,7 +19,7 @@ from rich.text import Text
 
 from syntagm.cli._text import plain
 from syntagm.display import shown
-from syntagm.drawing.text import shown_duration
+from syntagm.drawing.text import limits, shown_duration
 from syntagm.errors import Interrupted
 from syntagm.io.number import counted
 from syntagm.progress import Progress
@@ -34,8 +33,6 @@ from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, score
 _INTERVAL, _FIRST = 10.0, 2.0
 # The width that the words beside the bar may need.
 _WORDS = 100
-# The remark of a method about few random units.
-_FEW = re.compile(r"only [\d,]+ \w+")
 CAPTION = (
     "score: accuracy, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites); "
     "chance: the score expected of random surprisals"
@@ -363,17 +360,12 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
 
 
 def caption(meaning: str, rows: Iterable[tuple[str, Estimate]]) -> Text:
-    """Return the caption of a table: what its columns mean, and which intervals rest on few units.
+    """Return the caption of a table: what its columns mean, and what limits its intervals.
 
     Arguments:
         rows: the name and the estimate of each row.
     """
-    few: dict[str, dict[str, None]] = {}
-    for name, estimate in rows:
-        if remark := _FEW.search(estimate.method):
-            few.setdefault(remark[0], {})[name] = None
-    lines = [f"{remark}: {', '.join([*names][:5])}{' ...' if len(names) > 5 else ''}" for remark, names in few.items()]
-    return plain("\n".join([meaning, *lines]))
+    return plain("\n".join([meaning, *limits(rows)]))
 
 
 def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:

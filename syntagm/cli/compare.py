@@ -10,10 +10,12 @@ both, in the order of their names.
 
 Differences are of accuracy, second model (B) minus first (A), with a paired 95% interval.
 Judge by this interval, not by whether the intervals of A and B overlap. On a suite, the
-interval is Tango's and p is McNemar's test (asymptotic, without continuity correction),
-which agree: p is at most 0.05 exactly where the interval doesn't contain 0. Over suites,
-both are Student's, from the differences of the suites; they are about other suites, too, or
-with --suites fixed about these alone. The
+interval is Tango's and p is McNemar's test (asymptotic, without continuity correction);
+over suites, both are Student's, from the differences of the suites, and Hall's where these
+are skewed. p is at most 0.05 exactly where the interval doesn't contain 0. Numbers over
+suites are about other suites, too, or with --suites fixed about these alone (score test of
+the items). What limits a number is printed below the table and is in `remarks` of --json:
+few items or suites, or one suite without which the number or the verdict would change. The
 p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
 probability of any false positive among the suites is below 0.05. A discordant item is one
 that only one model gets right: arrows count the items that B gains and loses; in the list
@@ -82,15 +84,15 @@ def run(options: argparse.Namespace) -> int:
     rule = options.measure or "first"
     with _resampling.using(options):
         pairing = compare(*runs, rule)
-        effects = _effects(runs, options.measure) if options.effects else None
+        effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
-        _print_json(pairing, runs, rule, effects)
+        _print_json(pairing, runs, rule, effects, notes)
     else:
-        _print(pairing, runs, rule, count, effects)
+        _print(pairing, runs, rule, count, effects, notes)
     if options.output:
         _write(pairing, options.output)
     return 0 if all(run.done for run in runs) else 1
@@ -133,19 +135,22 @@ def _count(text: str) -> int | None:
     return whole("--flips", text, least=0, also="`all`")
 
 
-def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "list[dict[str, Any]]":
-    """Return the effects in bits under both models and their differences, as rows of the table of effects."""
+def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "tuple[list[dict[str, Any]], tuple[str, ...]]":
+    """Return the effects in bits under both models and their differences, as rows of the table of effects, and its notes."""
+    from syntagm.views.comparison import letters
     from syntagm.views.effects import make_table
 
     # All predictions together have no effect of their own, so `all` shows the comparisons of each.
     table = make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
     names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
-    return table.to_frame().drop("A", "B").rename(names).to_dicts()
+    notes = tuple(note for note in table.notes if note not in letters(runs))
+    return table.to_frame().drop("A", "B").rename(names).to_dicts(), notes
 
 
 def _print(
-    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None, effects: "list[dict[str, Any]] | None"
-) -> None:
+    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None, effects: "list[dict[str, Any]] | None",
+    notes: "Sequence[str]",
+) -> None:  # fmt: skip
     from rich.console import Console
 
     from syntagm.cli._text import plain
@@ -158,12 +163,12 @@ def _print(
     for letter, signature in zip("AB", _signatures(pairing, runs, rule), strict=True):
         console.print(plain(f"{letter}  {signature}"))
     console.print(_suites(pairing, narrow=console.width < WIDE))
-    for line in _summary(pairing.overall):
+    for line in (*_summary(pairing.overall), *_limits(pairing)):
         console.print(plain(line))
     if effects is not None:
         console.print(_effects_table(effects))
-        if any(row["d"] is None for row in effects):
-            console.print("nan: no d, because fewer than two items are defined, or all have the same difference B - A")
+        for note in notes:
+            console.print(plain(note))
     if len(pairing.discordant) and count != 0:
         console.print(_discordant(pairing, runs, count))
     if count is not None and len(pairing.discordant) > count:
@@ -215,16 +220,24 @@ def _summary(overall: "Comparison") -> list[str]:
     if margin is None or counted is None:
         return [
             f"skipped, undefined in A or B: {overall.difference.undefined}",
-            f"intervals: {overall.difference.method}; those of A and B are not paired",
+            f"intervals: {overall.difference.design}; those of A and B are not paired",
         ]
     return [
         f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
         f"skipped, undefined in A or B: {overall.difference.undefined}",
-        f"difference, B - A: p = {overall.p:.3g}; {overall.difference.method}",
+        f"difference, B - A: p = {overall.p:.3g}; {overall.difference.design}",
         f"margin, B - A: {_beside(margin, '+.3f')} bits",
         "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's asymptotic test "
         "without continuity correction, adjusted over the suites by Holm's method",
     ]
+
+
+def _limits(pairing: "Pairing") -> tuple[str, ...]:
+    """Return what limits the differences, of suites and over all suites."""
+    from syntagm.drawing.text import limits
+    from syntagm.views.comparison import labelled
+
+    return limits((name, comparison.difference) for name, comparison in labelled(pairing.suites, pairing.overall))
 
 
 def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
@@ -277,10 +290,13 @@ def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) 
     return table
 
 
-def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None") -> None:
+def _print_json(
+    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]"
+) -> None:
     import json
 
     from syntagm.io.json import finite
+    from syntagm.stats import interval
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -294,6 +310,7 @@ def _print_json(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects:
         **({} if effects is None else {"effects": effects}),
         "flips": pairing.discordant.to_dicts(),
         "warnings": pairing.warnings,
+        "notes": [*interval.notes(), *notes],
         "left_out": pairing.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False), file=_streams.data())

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--strict", f"given with {way}", "--from-raw", "It concerns only published raw data.")
     with _bootstrap(options, paper, way):
         if way == "--corpus" and paper.experiment:
-            return _experiment.run(options, paper.experiment, paper.suites)
+            return _experiment.run(options, paper, paper.experiment)
         _experiment.refuse(options, way)
         if way != "--model":
             _refuse(options, _OF_MODEL, way)

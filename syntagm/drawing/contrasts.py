@@ -10,7 +10,7 @@ import polars as pl
 
 from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import Figure, finish
-from syntagm.drawing.text import only
+from syntagm.drawing.text import lines, only, remarks_on
 from syntagm.result import Estimate
 
 SCHEMA = {
@@ -47,4 +47,4 @@ def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequenc
     ]
     channel = axes.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
     spec = dots.panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
-    return Figure(finish(spec, title, [*subtitle, *only(series)]), table)
+    return Figure(finish(spec, title, [*subtitle, *only(series), *lines(remarks_on(estimates))]), table)

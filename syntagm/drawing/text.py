@@ -1,13 +1,19 @@
 """Formatting of names and numbers for figures and tables."""
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TypeVar
 
 from syntagm.display import shown
+from syntagm.result import Estimate, unseen
 
 T = TypeVar("T")
+# A table or a figure names so many numbers for a remark, and has so many remarks; of the others it gives the number.
+_NAMED, _MOST = 4, 8
+# The width of a line of a figure's subtitle, in characters.
+_LINE = 90
 # The hash in the name of a local model, and the family before the name of a local or causal model.
 _HASH = re.compile(r"@[0-9a-f]{8}(?![0-9a-zA-Z])")
 _FAMILY = re.compile(r"^(?:causal:(?=.)|[a-z]\w*:(?=[^@]+@[0-9a-f]{8}(?![0-9a-zA-Z])))")
@@ -103,3 +109,52 @@ def only(models: Sequence[str]) -> list[str]:
     (['model: causal:demo'], [])
     """
     return [f"model: {models[0]}"] if len(models) == 1 else []
+
+
+def remarks(numbers: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return the remarks on numbers as sentences for the notes of a table; each names the numbers that it is about.
+
+    Arguments:
+        numbers: the name of each number, and the remarks on it (`Estimate.remarks`).
+
+    >>> remarks([("a", ["only 3 suites"]), ("b", ["only 3 suites", "without mvrr: 0.500 [0.400, 0.600]"]), ("c", [])])
+    ('a, b: only 3 suites.', 'b: without mvrr: 0.500 [0.400, 0.600].')
+    """
+    by_remark: dict[str, dict[str, None]] = {}
+    for name, found in numbers:
+        for remark in found:
+            by_remark.setdefault(remark, {})[name] = None
+    sentences = []
+    for remark, named in list(by_remark.items())[:_MOST]:
+        names, more = list(named)[:_NAMED], len(named) - _NAMED
+        sentences.append(f"{', '.join(names)}{f' and {more} more' if more > 0 else ''}: {remark}.")
+    if (left := len(by_remark) - _MOST) > 0:
+        sentences.append(f"{left} more remarks of this kind.")
+    return tuple(sentences)
+
+
+def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
+    """Return what limits estimates as sentences; each estimate is named by its suites and its model."""
+    return limits((_named(estimate), estimate) for estimate in estimates)
+
+
+def limits(named: Iterable[tuple[str, Estimate]]) -> tuple[str, ...]:
+    """Return what limits estimates as sentences: the remarks on them, and what intervals for other suites don't know.
+
+    Arguments:
+        named: the name and the estimate of each number.
+    """
+    numbers = list(named)
+    general = [unseen("suites")] if any("random: suites" in estimate.method for _, estimate in numbers) else []
+    return (*remarks((name, estimate.remarks) for name, estimate in numbers), *general)
+
+
+def _named(estimate: Estimate) -> str:
+    group = estimate.group
+    place = group.suite or ", ".join(value for _, value in group.labels) or "mean over suites"
+    return f"{place} ({group.model})" if group.model else place
+
+
+def lines(sentences: Iterable[str]) -> list[str]:
+    """Break sentences into lines for the subtitle of a figure."""
+    return [line for sentence in sentences for line in textwrap.wrap(sentence, _LINE)]

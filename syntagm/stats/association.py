@@ -5,19 +5,23 @@ variables (for Spearman, of ranks). Its p is from Student's t with n - 2 - (numb
 freedom. The p of a plain correlation is from Student's t with n - 2 degrees of freedom. It is exact if there are few
 pairs or if all pairs are on one line: the proportion of all permutations with |r| at least as large. Intervals are
 Fisher's (1921), with the variance of Bonett & Wright (2000) for ranks; each control variable counts as one pair less.
+
+Fisher's interval presumes normal variables; that of r between skewed variables covers much less. So from nine pairs on,
+Pearson's r has the wider of Fisher's interval and that of the jackknife of Fisher's z (Hinkley 1978), and the larger of
+their p-values. Interval and p agree: p is at most .05 exactly where the interval doesn't contain 0.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from math import atanh, factorial, inf, prod, sqrt, tanh
+from math import atanh, factorial, inf, isnan, nan, prod, sqrt, tanh
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.stats.bootstrap import FEW
-from syntagm.stats.interval import critical
+from syntagm.stats.interval import Interval, critical
 
 METHODS = ("Pearson", "Spearman")
 # The largest number of pairs for which p is computed from all permutations.
@@ -36,7 +40,7 @@ class Association:
         value: from -1 to 1. nan with fewer than 3 pairs + 1 for each control variable, because residuals are then
             always on a line; nan also if a variable is constant.
         p: two-sided, of the hypothesis of no correlation. nan if the value is nan, and for a partial correlation of 1
-            or -1. Exact for a plain correlation of at most eight pairs.
+            or -1. Exact for a plain correlation of at most eight pairs, if the interval doesn't contain 0.
         low, high: the 95% interval; nan with fewer than 4 pairs + 1 for each control variable, and for 1 or -1.
         n: the number of pairs.
     """
@@ -74,27 +78,50 @@ def association(x: ArrayLike, y: ArrayLike, method: str = "Pearson", given: Sequ
     # So that numbers that differ by rounding alone, such as 0.81 and 0.8100000000000002, have the same rank.
     columns = columns.round(12) if method == "Spearman" else columns
     value = float(_correlations(columns[:, None, :], method)[0])
-    low, high = _interval(value, n - len(given), method)
     p = _student(value, freedom) if given else _p_of_plain(columns, value, method)
-    return Association(method, value, p, low, high, n)
+    found = _interval(value, n - len(given), method, p)
+    if method == "Pearson" and n - len(given) > EXACT and not isnan(found.low):
+        found = _not_narrower(found, value, _jackknife(columns), freedom)
+    found = found.agreeing()
+    return Association(method, value, found.p, found.low, found.high, n)
 
 
-def _interval(value: float, n: int, method: str) -> tuple[float, float]:
+def _interval(value: float, n: int, method: str, p: float) -> Interval:
     if n < 4 or not abs(value) < 1 - _ROUNDING:
-        return float("nan"), float("nan")
+        return Interval(nan, nan, "", p)
     variance = (1 + value**2 / 2 if method == "Spearman" else 1.0) / (n - 3)
     reach = critical(inf) * sqrt(variance)
-    return tanh(atanh(value) - reach), tanh(atanh(value) + reach)
+    return Interval(tanh(atanh(value) - reach), tanh(atanh(value) + reach), "", p)
+
+
+def _jackknife(columns: _Array) -> float:
+    """Return the standard error of Fisher's z of Pearson's r, by leaving out one pair after another."""
+    n = columns.shape[1]
+    others = np.array([[k for k in range(n) if k != left] for left in range(n)])
+    left_out = np.arctanh(np.clip(_correlations(columns[:, others], "Pearson"), -1 + _ROUNDING, 1 - _ROUNDING))
+    return float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+
+
+def _not_narrower(found: Interval, value: float, error: float, freedom: int) -> Interval:
+    """Widen an interval of a correlation to that of a standard error of Fisher's z, with Student's t."""
+    from scipy.special import stdtr
+
+    z, reach = atanh(value), critical(freedom) * error
+    if isnan(error):  # without one of the pairs, a variable is constant
+        return Interval(-1.0, 1.0, "", 1.0)
+    p = float(2 * stdtr(freedom, -abs(z) / error)) if error > 0 else 0.0
+    return Interval(min(found.low, tanh(z - reach)), max(found.high, tanh(z + reach)), "", max(found.p, p))
 
 
 def method_of(kind: str, n: int, units: str) -> str:
     """Name the method of a correlation's interval, with a remark if there are few pairs.
 
-    >>> method_of("Spearman", 5, "suites")
-    'Fisher (Bonett & Wright); random: suites; only 5 suites'
+    >>> method_of("Spearman", 5, "suites"), method_of("Pearson", 31, "suites")
+    ('Fisher (Bonett & Wright); random: suites; only 5 suites', 'Fisher and jackknife; random: suites')
     """
     few = f"; only {n} {units}" if n < FEW else ""
-    return f"Fisher{' (Bonett & Wright)' if kind == 'Spearman' else ''}; random: {units}{few}"
+    other = " (Bonett & Wright)" if kind == "Spearman" else " and jackknife" if n > EXACT else ""
+    return f"Fisher{other}; random: {units}{few}"
 
 
 def _of_centred(x: tuple[_Array, _Array], y: tuple[_Array, _Array]) -> _Array:

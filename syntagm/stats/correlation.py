@@ -1,6 +1,6 @@
 """Correlations of the accuracies of models over suites, and an order of models by similarity.
 
-Intervals are Fisher's, for other suites. Two models are compared on the suites with a value under both. The
+Intervals are those of `association`, for other suites. Two models are compared on the suites with a value under both. The
 correlation is nan with fewer than three suites, or if all values of a model are equal.
 """
 

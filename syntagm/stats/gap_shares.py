@@ -4,8 +4,6 @@ Contexts and lemmas are both random, and crossed. In each context, the share is 
 lemmas (equal weight), or of the probability of right forms to that of all forms (model weight).
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +33,6 @@ def of_shares(shares: Numbers, parts: Numbers, wholes: Numbers) -> Interval:
     spread = cluster_intervals.combined(variances, units, freedoms=[len(shares) - 1.0, of_lemmas.freedom])
     found = interval.score(float(shares.mean()), spread)
     equal = of_lemmas.freedom + 1 > 0.9 * len(wholes)
-    if equal or len(wholes) >= UNEQUAL or spread.remark:
+    if equal or len(wholes) >= UNEQUAL or found.remarks:
         return found
-    return replace(found, method=f"{found.method}; only {len(wholes)} lemmas of unequal weight")
+    return found.remarked(f"only {len(wholes)} lemmas of unequal weight")

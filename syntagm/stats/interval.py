@@ -3,33 +3,36 @@
 | number | random | interval |
 |---|---|---|
 | accuracy of a suite | items | Wilson's score interval (Wilson 1927), here |
-| bits | items | Student's t and, from ten items on, Hall's interval (1992), here |
+| bits | items | Student's t and, where at least ten items are skewed, Hall's interval (1992), here |
 | paired difference of accuracies on a suite | items | Tango's score interval (1998): `paired_intervals` |
 | number over suites | suites, items | from the spread of the suites' own numbers: `suite_intervals` |
-| number over suites, `suites="fixed"` | items | from the spread of the items of each suite: `suite_intervals` |
+| number over suites, `suites="fixed"` | items | score interval of stratified items: `stratified` |
 | number whose rows share words, people or models | these clusters | from cluster-robust variances: `cluster_intervals` |
 
-The variance gives Student's interval for numbers without bounds. For means of bits, which are skewed, it is widened to
-contain Hall's (1992). For means of numbers from 0 to 1, the variance gives Wilson's interval with the number of
-independent items that would have this variance (Korn & Graubard 1998; Dean & Pagano 2015), which keeps its coverage
-near 0 and 1. p-values are computed from the same variance, so they never contradict the interval.
-`benchmarks/coverage.py` measures the coverage of each interval.
+The variance gives Student's interval for numbers without bounds. For means of numbers from 0 to 1, it gives Wilson's
+interval with the number of independent items that would have this variance (Korn & Graubard 1998; Dean & Pagano 2015),
+which keeps its coverage near 0 and 1. Where at least ten units are skewed, both are widened to contain Hall's interval
+(1992). p-values are computed from the same numbers, so they never contradict the interval.
+
+What an interval can't know is remarked (`Interval.remarks`): that it rests on few units, or on one of them
+(`influence`). `benchmarks/coverage.py` measures the coverage of each interval, and how often it is remarked on.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import cbrt, inf, isfinite, isnan, nan, sqrt
+from math import cbrt, inf, isfinite, isnan, nan, nextafter, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.result import Kind
+from syntagm import result
+from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.bootstrap import FEW
 
 LEVEL = 0.05
 # The method of `of_numbers`, for readers of tables and figures.
-OF_NUMBERS = f"Student's t over items, and Hall's from {FEW} items on"
+OF_NUMBERS = f"Student's t over items, and Hall's where at least {FEW} items are skewed"
 
 Numbers = NDArray[np.float64]
 
@@ -40,14 +43,47 @@ class Interval:
 
     Arguments:
         low, high: nan if there is no interval.
-        method: the method, and the random units.
+        method: the method, the random units, and the remarks.
         p: the two-sided p-value of the hypothesis that the number is 0; nan if the number is not a difference.
+        remarks: what limits the interval, such as "only 3 suites"; tables and figures print them.
     """
 
     low: float
     high: float
     method: str
     p: float = nan
+    remarks: tuple[str, ...] = ()
+
+    def remarked(self, *remarks: str) -> "Interval":
+        """Add remarks.
+
+        >>> Interval(0.0, 1.0, "Wilson; random: items").remarked("only 3 items").method
+        'Wilson; random: items; only 3 items'
+        """
+        return replace(self, method="; ".join([self.method, *remarks]), remarks=(*self.remarks, *remarks))
+
+    def clipped(self, least: float) -> "Interval":
+        """Return the interval without what lies below `least` or above 1, where the number can't be."""
+        return self if isnan(self.low) else replace(self, low=max(least, self.low), high=min(1.0, self.high))
+
+    def agreeing(self) -> "Interval":
+        """Return interval and p so that p is at most .05 exactly where the interval doesn't contain 0.
+
+        For methods whose interval is not the inversion of their test: 0 belongs to the interval if either doesn't reject it.
+
+        >>> Interval(0.1, 0.5, "", p=0.06).agreeing().low, Interval(-0.1, 0.5, "", p=0.04).agreeing().p > LEVEL
+        (0.0, True)
+        """
+        if self.p > LEVEL:
+            return replace(self, low=min(self.low, 0.0), high=max(self.high, 0.0))
+        return replace(self, p=nextafter(LEVEL, 1)) if self.low <= 0 <= self.high else self
+
+    def estimate(
+        self, group: Group, value: float, n: int, ties: int = 0, undefined: int = 0, method: str = ""
+    ) -> Estimate:
+        """Return the estimate that has this interval; `method` replaces the interval's own."""
+        method = method or self.method
+        return Estimate(group, value, self.low, self.high, n, method, ties, undefined, self.remarks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +96,14 @@ class Spread:
         units: names and numbers of the random units, for example `(("suites", 31), ("items", 799))`; the first kind
             decides how far the number generalises.
         fixed: names of units that are not random.
-        skewness: the sample skewness of the units of the first kind; nan if it isn't used.
+        skewness: the skewness of the estimate, from `skewness`; 0 if it isn't used.
     """
 
     variance: float
     freedom: float
     units: tuple[tuple[str, int], ...]
     fixed: str = ""
-    skewness: float = nan
+    skewness: float = 0.0
 
     @property
     def reach(self) -> float:
@@ -76,20 +112,28 @@ class Spread:
 
     @property
     def method(self) -> str:
-        """The random units, and a remark if there are few.
+        """The random units, and a remark if they are few.
 
         >>> Spread(0.01, 2.0, (("suites", 3), ("items", 72))).method
         'random: suites, items; only 3 suites'
         """
         random = ", ".join(name for name, _ in self.units)
         fixed = f"; fixed: {self.fixed}" if self.fixed else ""
-        return f"random: {random}{fixed}{self.remark}"
+        return "; ".join([f"random: {random}{fixed}", *self.remarks])
 
     @property
-    def remark(self) -> str:
-        """A remark if there are few units of the first kind, otherwise empty."""
+    def remarks(self) -> tuple[str, ...]:
+        """A remark if there are few units of the first kind."""
         name, count = self.units[0]
-        return f"; only {count} {name}" if count < FEW else ""
+        return (f"only {count} {name}",) if count < FEW else ()
+
+    def interval(self, low: float, high: float, kind: str, p: float = nan) -> Interval:
+        """Return an interval from this variance.
+
+        Arguments:
+            kind: the name of the interval.
+        """
+        return Interval(low, high, f"{kind}; {self.method}", p, self.remarks)
 
 
 @lru_cache(maxsize=1024)
@@ -115,46 +159,47 @@ def p_value(value: float, spread: Spread) -> float:
     if not spread.variance > 0 or not isfinite(value):
         return 1.0 if value == 0 and spread.variance == 0 else nan
     size = value / sqrt(spread.variance)
-    size = -abs(size) if isnan(spread.skewness) else -min(abs(size), abs(_hall(size, spread)))
+    size = -min(abs(size), abs(halls(size, spread.skewness)))
     return float(2 * (ndtr(size) if spread.freedom == inf else stdtr(spread.freedom, size)))
 
 
-def _hall(t: float, spread: Spread) -> float:
+def halls(t: float, skewness: float) -> float:
     """Transform Student's t of a mean so that skewness affects its distribution less (Hall 1992, section 3)."""
-    n, bend = spread.units[0][1], spread.skewness / sqrt(spread.units[0][1])
-    return t + bend * t**2 / 3 + bend**2 * t**3 / 27 + spread.skewness / (6 * sqrt(n))
+    return t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
 
 
-def _unhall(transformed: float, spread: Spread) -> float:
+def _unhall(transformed: float, skewness: float) -> float:
     """Return the t whose transformation is given; the transformation increases everywhere."""
-    n, bend = spread.units[0][1], spread.skewness / sqrt(spread.units[0][1])
-    start = transformed - spread.skewness / (6 * sqrt(n))
-    return 3 / bend * (cbrt(1 + bend * start) - 1) if abs(bend) > 1e-9 else start
+    start = transformed - skewness / 6
+    return 3 / skewness * (cbrt(1 + skewness * start) - 1) if abs(skewness) > 1e-9 else start
+
+
+def _reaches(spread: Spread) -> tuple[float, float, str]:
+    """Return how far Student's interval, or Hall's where it reaches further, lies below and above, in standard errors."""
+    reach, kind = critical(spread.freedom), "normal" if spread.freedom == inf else f"t({spread.freedom:.3g})"
+    if not spread.skewness:
+        return reach, reach, kind
+    return max(reach, _unhall(reach, spread.skewness)), max(reach, -_unhall(-reach, spread.skewness)), f"{kind} and Hall"
 
 
 def student(value: float, spread: Spread) -> Interval:
     """Compute Student's interval and test, for numbers without bounds, such as bits or differences.
 
-    If the skewness is known, the interval also contains that of Hall (1992). Student's alone misses means of skewed
-    numbers too often, Hall's alone means of numbers with heavy tails.
+    Where units are skewed, the interval also contains that of Hall (1992). Student's alone misses means of skewed numbers
+    too often, Hall's alone means of numbers with heavy tails.
 
     >>> found = student(1.0, Spread(0.25, inf, (("items", 50),)))
     >>> round(found.low, 2), round(found.high, 2), round(found.p, 4), found.method
     (0.02, 1.98, 0.0455, 'normal; random: items')
     """
     if not spread.variance > 0 or not isfinite(value) or not isfinite(spread.variance):
-        return Interval(nan, nan, f"no interval: no spread; {spread.method}", p_value(value, spread))
-    kind = "normal" if spread.freedom == inf else f"t({spread.freedom:.3g})"
-    below = above = critical(spread.freedom)
-    if not isnan(spread.skewness):
-        kind = f"{kind} and Hall"
-        below, above = max(below, _unhall(below, spread)), max(above, -_unhall(-above, spread))
-    se = sqrt(spread.variance)
-    return Interval(value - below * se, value + above * se, f"{kind}; {spread.method}", p_value(value, spread))
+        return spread.interval(nan, nan, "no interval: no spread", p_value(value, spread))
+    (below, above, kind), se = _reaches(spread), sqrt(spread.variance)
+    return spread.interval(value - below * se, value + above * se, kind, p_value(value, spread))
 
 
 def score(value: float, spread: Spread) -> Interval:
-    """Compute Wilson's score interval of a mean of numbers from 0 to 1.
+    """Compute Wilson's score interval of a mean of numbers from 0 to 1; where units are skewed, it also contains Hall's.
 
     Arguments:
         value: the mean.
@@ -166,7 +211,7 @@ def score(value: float, spread: Spread) -> Interval:
     (0.0, 0.121, 'Wilson; random: items')
     """
     if not isfinite(value) or not isfinite(spread.variance):
-        return Interval(nan, nan, f"no interval: undefined; {spread.method}")
+        return spread.interval(nan, nan, "no interval: undefined")
     # Without spread, each unit counts as one verdict, whose variance is known (rounding can leave 1e-17).
     room = value * (1 - value)
     flat = spread.variance <= 1e-15 or room <= 1e-15
@@ -178,7 +223,10 @@ def score(value: float, spread: Spread) -> Interval:
     kind = "Wilson" if freedom == inf else f"Wilson with t({freedom:.3g})"
     # The limits contain the value, but for rounding.
     low, high = min(max(0.0, middle - reach), value), max(min(1.0, middle + reach), value)
-    return Interval(low, high, f"{kind}; {spread.method}")
+    if spread.skewness and not flat:
+        (below, above, _), se = _reaches(spread), sqrt(spread.variance)
+        low, high, kind = min(low, max(0.0, value - below * se)), max(high, min(1.0, value + above * se)), f"{kind} and Hall"
+    return spread.interval(low, high, kind)
 
 
 def mean_of(values: Numbers) -> float:
@@ -204,16 +252,84 @@ def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread
 def _sample_spread(values: Numbers, units: str = "items") -> Spread:
     n = len(values)
     with np.errstate(invalid="ignore"):  # infinite margins
-        return Spread(float(values.var(ddof=1)) / n, n - 1.0, ((units, n),), skewness=skewness(values))
+        return Spread(float(values.var(ddof=1)) / n, n - 1.0, ((units, n),))
 
 
-def skewness(values: Numbers) -> float:
-    """Return the skewness of a sample; 0 without spread, nan with fewer than ten numbers, which don't show it."""
-    if len(values) < FEW:
-        return nan
+def skewness(values: Numbers, expected: float = 0.0) -> float:
+    """Estimate the skewness of the mean of independent units, for Hall's interval; 0 if it isn't clear.
+
+    It is the skewness of the units divided by the square root of their number. That of a sample is too small on average:
+    of n units it is multiplied by 1 + 5 / n, which gives means of ten lognormal numbers the coverage that more have. It is
+    clear if at least ten units differ from the expected skewness by more than its standard error for a normal distribution;
+    else the interval would be wider for nothing.
+
+    Arguments:
+        values: shape (units,).
+        expected: a skewness that the interval has anyway.
+
+    >>> round(skewness(np.array([1.0] * 9 + [11.0])), 2), skewness(np.arange(10.0)), skewness(np.array([1.0, 1.0, 11.0]))
+    (1.26, 0.0, 0.0)
+    """
+    n = len(values)
+    if n < FEW or not np.isfinite(values).all():
+        return 0.0
     deviations = values - values.mean()
     spread = float((deviations**2).mean())
-    return float((deviations**3).mean()) / spread**1.5 if spread > 0 else 0.0
+    if not spread > 0:
+        return 0.0
+    found = float((deviations**3).mean()) / spread**1.5
+    error = sqrt(6.0 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+    return (1 + 5 / n) * found / sqrt(n) if abs(found - expected) > error else 0.0
+
+
+# The probability of an outlier among normal units, above which none is remarked on.
+_APART = 0.01
+
+
+def outlier(values: Numbers) -> int | None:
+    """Return the place of the one of at least ten units that stands apart from the others; None if none does.
+
+    It does if its studentized deleted residual has a p of at most .01 by Bonferroni's inequality (Cook & Weisberg 1982).
+
+    >>> outlier(np.array([1.0, 2.0] * 5 + [9.0])), outlier(np.array([1.0, 2.0] * 5 + [3.0]))
+    (10, None)
+    """
+    from scipy.special import stdtr
+
+    n = len(values)
+    if n < FEW or not np.isfinite(values).all():
+        return None
+    place = int(np.abs(values - values.mean()).argmax())
+    others = np.delete(values, place)
+    error = sqrt(float(others.var(ddof=1)) * (1 + 1 / (n - 1)))
+    away = abs(float(values[place] - others.mean()))
+    if not away > 1e-12:
+        return None
+    p = 2 * n * float(stdtr(n - 2.0, -away / error)) if error > 1e-12 else 0.0
+    return place if p <= _APART else None
+
+
+def influence(name: str, value: float, found: Interval, left: float, without: Interval) -> tuple[str, ...]:
+    """Return a remark if a number rests on one unit: leaving it out changes the number or the verdict of its test.
+
+    The number changes if it moves by more than half of what its interval reaches without the unit. A verdict that turns
+    counts only for a unit that stands apart (`outlier`): if p is near .05, leaving out any unit may turn it.
+
+    Arguments:
+        name: the unit that stands apart.
+        value, found: the number and its interval.
+        left, without: the same without the unit.
+
+    >>> wide, narrow = Interval(-0.1, 0.1, "", p=0.9), Interval(-0.09, -0.03, "", p=0.001)
+    >>> influence("fgd_hierarchy", 0.0, wide, -0.06, narrow)
+    ('without fgd_hierarchy: -0.060 [-0.090, -0.030], p = 0.001',)
+    """
+    turned = (found.p <= LEVEL) != (without.p <= LEVEL) and not isnan(found.p)
+    if not turned and abs(value - left) <= (without.high - without.low) / 4:
+        return ()
+    p = "" if not turned or isnan(without.p) else ", p < 0.001" if without.p < 0.001 else f", p = {without.p:.2g}"
+    comma = "," if isnan(without.low) else ""
+    return (f"without {name}: {result.signless(left, '.3f')}{comma} {result.interval(without.low, without.high)}{p}",)
 
 
 def of_items(values: ArrayLike, kind: Kind, units: str = "items") -> Interval:
@@ -246,7 +362,17 @@ def of_numbers(values: ArrayLike, units: str = "items") -> Interval:
     array = np.asarray(values, np.float64)
     if len(array) < 2:
         return Interval(nan, nan, f"no interval: fewer than two {units}")
-    return student(mean_of(array), _sample_spread(array, units))
+    found = _of_numbers(array, units)
+    if (place := outlier(array)) is None:
+        return found
+    others = np.delete(array, place)
+    one = f"one of {len(array)} {units}"
+    return found.remarked(*influence(one, mean_of(array), found, mean_of(others), _of_numbers(others, units)))
+
+
+def _of_numbers(array: Numbers, units: str) -> Interval:
+    spread = _sample_spread(array, units)
+    return student(mean_of(array), replace(spread, skewness=skewness(array)))
 
 
 def of_columns(values: NDArray[np.float64], kind: Kind, units: str) -> list[tuple[float, Interval, int]]:
@@ -283,4 +409,5 @@ def notes() -> tuple[str, str]:
     one = "Intervals are 95%: on one suite Wilson's score interval, for other items of the kind."
     if bootstrap.current().suites == "fixed":
         return one, "Over suites they are for other items of the same suites (suites=fixed)."
-    return one, "Over suites they are for other suites and their items; --suites fixed: for these suites alone."
+    over = "Over suites they are for other suites and their items; --suites fixed: for these suites alone."
+    return one, f"{over} {result.unseen('suites')}"

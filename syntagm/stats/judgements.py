@@ -112,9 +112,9 @@ def estimate(judgements: Judgements, against: float = 0.0) -> tuple[float, Inter
 
 
 def _remarked(found: Interval, spread: interval.Spread) -> Interval:
-    """Add a remark about few people or items, if the method has none."""
+    """Add a remark about few people or items, if the interval has none."""
     name, count = spread.units[0]
-    return found if spread.remark or count >= FEW else replace(found, method=f"{found.method}; only {count} {name}")
+    return found if found.remarks or count >= FEW else found.remarked(f"only {count} {name}")
 
 
 def _p(value: float, against: float, spread: interval.Spread, kind: Kind) -> float:

@@ -45,20 +45,31 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind
         )
         return value, found
     if len(sides[0]) > 1 and bootstrap.current().suites == "random":
-        spread = of_scores(*sides)
-    else:
-        contrasts = [interval.means(second[suite], 1) - interval.means(first[suite], 1) for suite in first]
-        items = suite_intervals.spread_over_suites([values[~np.isnan(values)] for values in contrasts], "fixed")
-        variances, units = [items.variance], [items.units[0]]
-        for scores in sides:
-            if (count := scores.shape[1]) > 1:
-                variances.append(float(scores.mean(axis=0).var(ddof=1)) / count)
-                units.append(("models", count))
-        spread = _named(cluster_intervals.combined(variances, units), "suites" if len(first) > 1 else "")
-    found = interval.student(value, spread)
-    if kind.bounded and not isnan(found.low):
-        found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
-    return value, found
+
+        def without(place: int) -> Interval:
+            return _crossed(np.delete(sides[0], place, axis=0), np.delete(sides[1], place, axis=0), kind)
+
+        contrasts = sides[1].mean(axis=1) - sides[0].mean(axis=1)
+        found = _crossed(sides[0], sides[1], kind)
+        return value, suite_intervals.influenced(found, list(first), contrasts, without, proportion=False)
+    of_items = [interval.means(second[suite], 1) - interval.means(first[suite], 1) for suite in first]
+    items = suite_intervals.spread_over_suites([values[~np.isnan(values)] for values in of_items], "fixed")
+    variances, units = [items.variance], [items.units[0]]
+    for scores in sides:
+        if (count := scores.shape[1]) > 1:
+            variances.append(float(scores.mean(axis=0).var(ddof=1)) / count)
+            units.append(("models", count))
+    spread = _named(cluster_intervals.combined(variances, units), "suites" if len(first) > 1 else "")
+    return value, _bounded(interval.student(value, spread), kind)
+
+
+def _crossed(first: Numbers, second: Numbers, kind: Kind) -> Interval:
+    """Compute the interval of the mean difference of the scores of random suites and models. Shapes (suites, models)."""
+    return _bounded(interval.student(float(second.mean() - first.mean()), of_scores(first, second)), kind)
+
+
+def _bounded(found: Interval, kind: Kind) -> Interval:
+    return found.clipped(-1.0) if kind.bounded else found
 
 
 def of_scores(first: Numbers, second: Numbers) -> interval.Spread:

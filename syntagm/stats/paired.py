@@ -2,7 +2,7 @@
 
 Differences are of the second model minus the first, item by item. Items that are undefined under either model are
 excluded, and their number is given. On one suite, the test of verdicts is McNemar's and the interval is Tango's, its
-inversion; over suites, both are Student's, from the differences of the suites (`stats.interval`). So a test is
+inversion; over suites, both are Student's or Hall's, from the differences of the suites (`stats.interval`). So a test is
 significant exactly where the interval doesn't contain 0. The p-values of the suites are adjusted: of 34 suites, one or
 two are expected to have p < 0.05 even if the models don't differ. A suite without items that are defined under both
 models is not tested, and doesn't count in the adjustment. Measures that are not verdicts (`equal_weight`,
@@ -26,11 +26,10 @@ from syntagm.stats.score import over
 
 _KEYS = ("suite", "item", "measure")
 TESTS = (
-    "p: two-sided. On a suite, McNemar's test (asymptotic, without continuity correction), with Tango's interval of the "
-    "difference, for other items; over suites, "
-    "Student's t on the differences of the suites, for other suites and their items. p is at most 0.05 exactly where the "
-    "95% interval of the difference doesn't contain 0. With fewer than 10 items, McNemar's test may reject in up to 8% of "
-    "cases between equal models."
+    "p: two-sided. On a suite, McNemar's test (asymptotic, without continuity correction; where nearly all items are "
+    "discordant not below the exact p), with Tango's interval of the difference, for other items; over suites, Student's t on "
+    "the differences of the suites, and Hall's where they are skewed, for other suites and their items. p is at most 0.05 "
+    "exactly where the 95% interval of the difference doesn't contain 0."
 )
 PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "margin_b")
 
@@ -269,7 +268,7 @@ def _estimate(
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
     value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
     method = over(len(values), f"{found.method}{suffix}")
-    return Estimate(group, value, found.low, found.high, sum(map(len, values.values())), method, 0, excluded)
+    return found.estimate(group, value, sum(map(len, values.values())), undefined=excluded, method=method)
 
 
 def _mean(values: NDArray[np.float64]) -> float:

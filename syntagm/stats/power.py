@@ -34,12 +34,12 @@ def power(n: int, difference: float, discordant: float, level: float = LEVEL) ->
     Raises:
         InputError: the proportions are impossible.
 
-    >>> power(4, 1.0, 1.0)  # four discordant items, all for one model: z = 4 / sqrt(4) = 2
+    >>> power(6, 1.0, 1.0)  # all six items are discordant, all for one model: p = 2 / 2**6
     1.0
-    >>> power(3, 1.0, 1.0)  # three can't reach the level: z = 3 / sqrt(3) = 1.73
+    >>> power(5, 1.0, 1.0)  # five can't reach the level: p = 2 / 2**5
     0.0
-    >>> round(power(4, 0.5, 0.5), 6) == 0.5**4  # all four must be discordant
-    True
+    >>> power(6, 0.5, 0.5) * 2**6  # four or more of six must be discordant (z = 4 / sqrt(4) = 2): 15 + 6 + 1
+    22.0
     """
     size = abs(difference)
     if n < 0 or not size <= discordant <= 1:
@@ -64,8 +64,8 @@ def detectable(n: int, balanced: float | None = None, level: float = LEVEL, want
         InputError: a proportion is impossible.
 
     >>> round(detectable(100, balanced=0.1), 3), round(detectable(100), 3)
-    (0.127, 0.271)
-    >>> round(detectable(8, balanced=0.0), 3), detectable(3)  # four of eight must be discordant; three are too few
+    (0.127, 0.29)
+    >>> round(detectable(8, balanced=0.0), 3), detectable(5)  # four of eight must be discordant; five are too few
     (0.584, nan)
     """
     if balanced is not None and not 0 <= balanced <= 1:
@@ -94,7 +94,10 @@ def _power(n: int, size: float, discordant: float, level: float) -> float:
     # The probability of counts further from the mean is below 10^-20.
     reach = 10 * math.sqrt(n * discordant * (1 - discordant)) + 50
     k = np.arange(max(0, math.floor(n * discordant - reach)), min(n, math.ceil(n * discordant + reach)) + 1)
-    most = _critical(k, level)
+    minorities = np.arange(n // 2 + 1)
+    # p is at least that of the exact test with all n items.
+    exact = np.searchsorted(2 * binom.cdf(minorities, n, 0.5), level, side="right") - 1
+    most = np.minimum(_critical(k, level), exact)
     to_b = (discordant + size) / (2 * discordant)
     rejected = binom.cdf(most, k, to_b) + binom.cdf(most, k, 1 - to_b)
     return float((binom.pmf(k, n, discordant) * np.where(most >= 0, rejected, 0.0)).sum())

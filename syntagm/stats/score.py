@@ -164,15 +164,13 @@ def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) 
     """
     values = {sample.suite: sample.values for sample in samples}
     found = suite_intervals.over_suites(values, samples[0].kind, difference)
-    return Estimate(
+    return found.estimate(
         group,
         float(np.mean([sample.value for sample in samples])),
-        found.low,
-        found.high,
         sum(len(sample.values) for sample in samples),
-        over(len(samples), found.method),
         sum(sample.ties for sample in samples),
         sum(sample.undefined for sample in samples),
+        over(len(samples), found.method),
     )
 
 

@@ -5,23 +5,27 @@ interval for all suites can't be narrower than one for these suites alone, so th
 for two to five suites that agree by chance.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import inf, isnan, nan, sqrt
+from math import inf, nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.result import Kind
-from syntagm.stats import bootstrap
+from syntagm.stats import bootstrap, stratified
 from syntagm.stats.cluster_intervals import combined, spread_of_clusters
 from syntagm.stats.interval import (
     Interval,
     Numbers,
     Spread,
+    critical,
+    halls,
+    influence,
     mean_of,
     means,
     of_items,
+    outlier,
     score,
     skewness,
     student,
@@ -45,7 +49,7 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     'Wilson with t(2); random: suites, items; only 3 suites'
     >>> with bootstrap.using(bootstrap.Resampling(suites="fixed")):
     ...     over_suites(values, Kind.VERDICT).method
-    'Wilson; random: items; fixed: suites'
+    'stratified score; random: items; fixed: suites'
     """
     arrays = {suite: np.asarray(items, np.float64) for suite, items in values.items()}
     if empty := [suite for suite, items in arrays.items() if not len(items)]:
@@ -58,16 +62,73 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     means = np.array([mean_of(items) for items in arrays.values()])
     if bootstrap.current().suites == "fixed" and all(len(items) == 1 for items in arrays.values()):
         return Interval(nan, nan, "no interval: one item in each suite; fixed: suites")
-    spread = spread_over_suites(list(arrays.values()))
-    if (difference or not kind.bounded) and kind is not Kind.VERDICT and spread.freedom < inf:
-        spread = replace(spread, skewness=skewness(means))
-    found = (score if kind.bounded and not difference else student)(mean_of(means), spread)
-    if kind is Kind.VERDICT and difference and not isnan(found.low):
-        found = replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
-    single = [suite for suite, items in arrays.items() if len(items) == 1]
-    if single and spread.fixed:
-        found = replace(found, method=f"{found.method}; one item, so no spread: {_named(single)}")
+    found = _over_several(list(arrays.values()), kind, difference)
+    if bootstrap.current().suites == "fixed":
+        single = [suite for suite, items in arrays.items() if len(items) == 1]
+        if not single:
+            return found
+        taken = "taken together" if _by_strata(kind, difference) else "so no spread"
+        return found.remarked(f"one item, {taken}: {_named(single)}")
+
+    def without(place: int) -> Interval:
+        return _over_several([items for k, items in enumerate(arrays.values()) if k != place], kind, difference)
+
+    return influenced(found, list(arrays), means, without, kind.bounded and not difference)
+
+
+def influenced(
+    found: Interval, suites: Sequence[str], means: Numbers, without: Callable[[int], Interval], proportion: bool
+) -> Interval:
+    """Add a remark to an interval over random suites if the number rests on one of them (`interval.influence`).
+
+    Arguments:
+        means: the number of each suite; their mean has the interval. Shape (suites,).
+        without: the place of a suite -> the interval without it.
+        proportion: whether the numbers are from 0 to 1. Those near the ends have long tails by their nature, which the
+            arcsine of the square root takes away.
+    """
+    place = outlier(np.arcsin(np.sqrt(np.clip(means, 0, 1))) if proportion else means)
+    if place is None:
+        return found
+    left = mean_of(np.delete(means, place))
+    return found.remarked(*influence(suites[place], mean_of(means), found, left, without(place)))
+
+
+def _over_several(samples: Sequence[Numbers], kind: Kind, difference: bool) -> Interval:
+    """Compute the interval of `over_suites`, for several suites with defined values."""
+    least, random = -1.0 if difference else 0.0, bootstrap.current().suites == "random"
+    value, spread = mean_of(np.array([mean_of(items) for items in samples])), spread_over_suites(samples)
+    # Random suites that agree more closely than their items allow have the interval of these suites alone.
+    if _by_strata(kind, difference) and (not random or spread.freedom == inf):
+        alone = stratified.interval(stratified.of_samples(samples, kind, difference), least, tested=difference)
+        return spread.interval(alone.low, alone.high, "stratified score", alone.p)
+    if random:
+        spread = replace(spread, skewness=_skewness(samples, spread, kind.bounded and not difference))
+    if not kind.bounded or difference:
+        found = student(value, spread)
+        found = found.clipped(least) if kind is Kind.VERDICT else found
+    else:
+        found = score(value, spread)
     return found if difference else replace(found, p=nan)
+
+
+def _by_strata(kind: Kind, difference: bool) -> bool:
+    """Return whether values have a score interval over fixed suites; others have Student's."""
+    return kind is Kind.VERDICT or (kind.bounded and not difference)
+
+
+def _skewness(samples: Sequence[Numbers], spread: Spread, proportion: bool) -> float:
+    """Return the skewness of a mean over random suites, if it is computed from the suites' own means.
+
+    Arguments:
+        proportion: whether the mean has Wilson's interval, which is as skewed as a proportion with this mean and variance.
+    """
+    if spread.freedom == inf:  # the suites agree more closely than their items allow
+        return 0.0
+    means = np.array([mean_of(items) for items in samples])
+    value = float(means.mean())
+    room = value * (1 - value)
+    return skewness(means, (1 - 2 * value) * float(means.std()) / room if proportion and room > 0 else 0.0)
 
 
 def _named(suites: Sequence[str]) -> str:
@@ -83,15 +144,16 @@ def spread_over_suites(samples: Sequence[Numbers], suites: bootstrap.Suites | No
     """
     count, items = len(samples), sum(map(len, samples))
     with np.errstate(invalid="ignore"):  # infinite margins
-        within = sum(float(values.var(ddof=1)) / len(values) for values in samples if len(values) > 1) / count**2
-        fixed = Spread(within, inf, (("items", items),), "suites")
+        parts = [(float(values.var(ddof=1)) / len(values), len(values)) for values in samples if len(values) > 1]
+        within = sum(part for part, _ in parts) / count**2
+        freedom = within**2 / sum((part / count**2) ** 2 / (n - 1) for part, n in parts) if within > 0 else inf
+        fixed = Spread(within, freedom, (("items", items),), "suites")
         if (suites or bootstrap.current().suites) == "fixed":
             return fixed
         between = float(np.var([values.mean() for values in samples], ddof=1)) / count
     random = Spread(between, float(count - 1), (("suites", count), ("items", items)))
-    if not random.reach < fixed.reach:
-        return random
-    return replace(fixed, units=random.units, fixed="")
+    alone = replace(fixed, freedom=inf, units=random.units, fixed="")
+    return alone if random.reach < alone.reach else random
 
 
 def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> float:
@@ -109,11 +171,17 @@ def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> fl
         return equivalence(arrays[0], bound)
     if not arrays or not all(map(len, arrays)):
         return nan
+    if bootstrap.current().suites == "fixed":
+        if all(len(items) == 1 for items in arrays):
+            return nan
+        return stratified.equivalence(stratified.of_samples(arrays, Kind.VERDICT, True), bound)
     spread = spread_over_suites(arrays)
     if not spread.variance > 0:
         return nan
     value, error = float(np.mean([mean_of(items) for items in arrays])), sqrt(spread.variance)
-    sides = [-(value + bound) / error, (value - bound) / error]
+    skewed = _skewness(arrays, spread, False)
+    above, below = (value + bound) / error, (value - bound) / error
+    sides = [-min(above, halls(above, skewed)), max(below, halls(below, skewed))]
     return max(float(ndtr(side) if spread.freedom == inf else stdtr(spread.freedom, side)) for side in sides)
 
 
@@ -136,16 +204,30 @@ def over_models(values: Mapping[str, NDArray[np.float64]], kind: Kind) -> Interv
     scores = np.array([means(items, 0) for items in values.values()])
     if np.isnan(scores).any():
         return Interval(nan, nan, "no interval: a suite without defined items")
-    value, suites = float(scores.mean()), len(scores)
+    suites = len(scores)
     if suites > 1 and bootstrap.current().suites == "random":
-        places = np.indices(scores.shape).reshape(2, -1)
-        influences = ((scores - value) / scores.size).ravel()
-        spread = spread_of_clusters(influences, {"suites": places[0], "models": places[1]})
-        assert spread, "there are two models"
-    else:
-        averages = [means(items[~np.isnan(items).all(axis=1)], 1) for items in values.values()]
-        within = spread_over_suites(averages, "fixed")
-        between = float(scores.mean(axis=0).var(ddof=1)) / models
-        both = combined([within.variance, between], [within.units[0], ("models", models)])
-        spread = replace(both, fixed="suites" if suites > 1 else "")
+
+        def without(place: int) -> Interval:
+            return _crossed(np.delete(scores, place, axis=0), kind)
+
+        return influenced(_crossed(scores, kind), list(values), scores.mean(axis=1), without, kind.bounded)
+    averages = [means(items[~np.isnan(items).all(axis=1)], 1) for items in values.values()]
+    items = spread_over_suites(averages, "fixed")
+    variance = items.variance
+    if kind.bounded:
+        # A small suite that is all right has no variance; its interval has a width.
+        alone = stratified.interval(stratified.of_samples(averages, Kind.SHARE, False), 0.0, tested=False)
+        variance = ((alone.high - alone.low) / (2 * critical(inf))) ** 2
+    between = float(scores.mean(axis=0).var(ddof=1)) / models
+    both = combined([variance, between], [items.units[0], ("models", models)])
+    spread = replace(both, fixed="suites" if suites > 1 else "")
+    return (score if kind.bounded else student)(float(scores.mean()), spread)
+
+
+def _crossed(scores: Numbers, kind: Kind) -> Interval:
+    """Compute the interval of the mean of the scores of random suites and models. Shape (suites, models)."""
+    value, places = float(scores.mean()), np.indices(scores.shape).reshape(2, -1)
+    influences = ((scores - value) / scores.size).ravel()
+    spread = spread_of_clusters(influences, {"suites": places[0], "models": places[1]})
+    assert spread, "there are two models"
     return (score if kind.bounded else student)(value, spread)

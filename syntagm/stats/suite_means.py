@@ -122,10 +122,9 @@ def contrast(pairs: Sequence[tuple[Sample, Sample]], group: Group) -> Estimate:
         below += min(to_low, to_high) ** 2
         above += max(to_low, to_high) ** 2
     sizes = [len(sample.values) for sample in members.values()]
-    remark = interval.Spread(0.0, inf, (("items", min(sizes)),), "suites").method
     number = "1 pair of suites" if len(pairs) == 1 else f"{len(pairs)} pairs of suites"
-    none = "no interval: fewer than two items in a suite; " if min(sizes) < 2 else "Newcombe; "
-    return Estimate(
-        group, value, value - below**0.5, value + above**0.5, sum(sizes), f"difference, {number}; {none}{remark}",
-        sum(sample.ties for sample in members.values()), sum(sample.undefined for sample in members.values()),
-    )  # fmt: skip
+    kind = "no interval: fewer than two items in a suite" if min(sizes) < 2 else "Newcombe"
+    spread = interval.Spread(0.0, inf, (("items", min(sizes)),), "suites")
+    joint = spread.interval(value - below**0.5, value + above**0.5, f"difference, {number}; {kind}")
+    ties, undefined = (sum(getattr(sample, name) for sample in members.values()) for name in ("ties", "undefined"))
+    return joint.estimate(group, value, sum(sizes), ties, undefined)

@@ -7,6 +7,7 @@ import polars as pl
 
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
+from syntagm.drawing.text import lines, remarks_on
 from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.views.options import Tag
@@ -61,6 +62,7 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
 
 def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     """Draw scores by circuit or by another tag of the suites."""
+    estimates = [estimate for run in runs for estimate in scores(run, tag=tag)]
     rows = [
         (
             estimate.group[tag],
@@ -72,12 +74,12 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
             estimate.n,
             estimate.method,
         )
-        for run in runs
-        for estimate in scores(run, tag=tag)
+        for estimate in estimates
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
     mean = (
         "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
     )
-    return draw(table, "score", f"Scores by {tag}", [f"{mean} with its 95% interval"], kind=kind)
+    subtitle = [f"{mean} with its 95% interval", *lines(remarks_on(estimates))]
+    return draw(table, "score", f"Scores by {tag}", subtitle, kind=kind)

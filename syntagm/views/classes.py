@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
 from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none, signed
+from syntagm.drawing.text import lines, or_none, remarks, remarks_on, signed
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import interval, model_classes, suite_intervals
+from syntagm.stats.adjust import holm
+from syntagm.stats.interval import Interval
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of, scores
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
@@ -49,7 +51,7 @@ DELTAS = {
     "high": pl.Float64, "n": pl.Int64, "units": pl.Int64, "method": pl.String,
 }  # fmt: skip
 _DELTAS_WIDTH = 300
-COLUMNS = ("class", "models", "suites", "n", "score", "low", "high", "sd", "least", "most", "p", "method")
+COLUMNS = ("class", "models", "suites", "n", "score", "low", "high", "sd", "least", "most", "p", "p Holm", "method")
 # The end of a name that tells a seed: lstm-1, pythia-70m-seed3, random?seed=2.
 _SEED = re.compile(r"(?:[-_.](?:seed)?[-_=]?|[?&]seed=)\d+$")
 
@@ -167,29 +169,36 @@ def make_table(
     members = {name: [k for k, own in enumerate(of_runs) if own == name] for name in dict.fromkeys(of_runs)}
     sides = {name: {suite: items[:, ks] for suite, items in values.items()} for name, ks in members.items()}
     kind = shared_kind(runs, measure)
-    rows = [_row(name, side, kind) for name, side in sides.items()]
-    for (a, first), (b, second) in combinations(sides.items(), 2):
-        value, found = model_classes.difference(first, second, kind)
-        numbers = map(or_none, (value, found.low, found.high))
+    found = {name: suite_intervals.over_models(side, kind) for name, side in sides.items()}
+    rows = [_row(name, side, found[name]) for name, side in sides.items()]
+    pairs = list(combinations(sides.items(), 2))
+    differences = [model_classes.difference(first, second, kind) for (_, first), (_, second) in pairs]
+    tested = [of_pair.p for _, of_pair in differences if not isnan(of_pair.p)]
+    adjusted = iter(holm(tested))
+    for ((a, first), (b, second)), (value, of_pair) in zip(pairs, differences, strict=True):
+        found[f"{b} - {a}"] = of_pair
+        numbers = map(or_none, (value, of_pair.low, of_pair.high))
         n = min(_defined(list(first.values())), _defined(list(second.values())))
-        rows.append((f"{b} - {a}", None, len(values), n, *numbers, None, None, None, or_none(found.p), found.method))
+        p = (None, None) if isnan(of_pair.p) else (of_pair.p, next(adjusted))
+        rows.append((f"{b} - {a}", None, len(values), n, *numbers, None, None, None, *p, of_pair.method))
     notes = (
         *(f"{name}: {', '.join(names[k] for k in ks)}." for name, ks in members.items()),
         "score: mean over models and suites; low, high: 95% interval, for other suites and, where a class has several models, "
         "for other models of the class. sd, least, most: standard deviation and range of the scores of its models. p: of no "
-        "difference. n: the smallest number of defined items of a model.",
+        "difference. p Holm: adjusted over the pairs of classes by Holm's method (family-wise error rate). n: the smallest "
+        "number of defined items of a model.",
         *interval.notes()[1:],
+        *remarks((name, of_row.remarks) for name, of_row in found.items()),
         *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),
     )
     return Table("Scores of classes of models", COLUMNS, tuple(rows), notes=notes)
 
 
-def _row(name: str, values: Mapping[str, NDArray[np.float64]], kind: Kind) -> tuple[Cell, ...]:
-    found = suite_intervals.over_models(values, kind)
+def _row(name: str, values: Mapping[str, NDArray[np.float64]], found: Interval) -> tuple[Cell, ...]:
     scores = np.mean([interval.means(items, 0) for items in values.values()], axis=0)
     sd = float(scores.std(ddof=1)) if len(scores) > 1 else nan
     numbers = (float(scores.mean()), found.low, found.high, sd, float(scores.min()), float(scores.max()))
-    return (name, len(scores), len(values), _defined(list(values.values())), *map(or_none, numbers), None, found.method)
+    return (name, len(scores), len(values), _defined(list(values.values())), *map(or_none, numbers), None, None, found.method)
 
 
 def _defined(values: Sequence[NDArray[np.float64]]) -> int:
@@ -210,7 +219,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     mean = (
         "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
     )
-    subtitle = [mean, "95% interval; n: items"]
+    subtitle = [mean, "95% interval; n: items", *lines(remarks_on(estimate for estimate, _ in estimates))]
     return draw(table, chances.pop() if len(chances) == 1 else nan, "Scores of models", subtitle, kind)
 
 

@@ -17,7 +17,7 @@ from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
 from syntagm.drawing.table import Cell, Listing, Table
-from syntagm.drawing.text import or_none, spoken
+from syntagm.drawing.text import lines, or_none, remarks, spoken
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import different_content, listed, named
@@ -78,8 +78,10 @@ class Pairing:
 
     def table(self) -> Table:
         """Return the comparisons as a table."""
-        notes = (*_letters(self.names), *(f"Skipped: {reason}." for reason in self.skipped))
-        rows = tuple(_rows(self.suites, self.overall))
+        compared = labelled(self.suites, self.overall)
+        limits = remarks((name, comparison.difference.remarks) for name, comparison in compared)
+        notes = (*_letters(self.names), *limits, *(f"Skipped: {reason}." for reason in self.skipped))
+        rows = tuple(_row(name, comparison) for name, comparison in compared)
         return Table(TITLE, COLUMNS[2:], rows, notes=notes, warnings=tuple(self.warnings), narrow=NARROW)
 
     def __str__(self) -> str:
@@ -114,7 +116,7 @@ def compare(
         overall = paired.over_suites(pairs, kind, tolerances, True)
     return Pairing(
         tuple(name for name, _ in named([first, second])),
-        Listing(suites, lambda comparisons: Table(TITLE, COLUMNS[2:], tuple(_rows(comparisons)))),
+        Listing(suites, _table_of_suites),
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
@@ -273,7 +275,8 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         RunError: two runs have no suite in common.
     """
     found, skipped = pairs_of_runs(runs, measure, "comparison")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(*_compared(pair))]
+    compared = [(pair, name, comparison) for pair in found for name, comparison in labelled(*_compared(pair))]
+    rows = [(pair.a, pair.b, *_row(name, comparison)) for pair, name, comparison in compared]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
         for pair in found
@@ -282,7 +285,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     unjudged = {pair.kind for pair in found} - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.described for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*letters(runs), *NOTES, *interval.notes(), *empty, *skipped)
+    notes = (*letters(runs), *NOTES, *interval.notes(), *limits(compared), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table(TITLE, COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
@@ -329,6 +332,9 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
         plots.append(dots.panel(values, axis, heading, 0.0, BETTER, WIDTH, key=not plots, colours=(*COLOURS[:2], GREY)))
     subtitle = ["right of 0, B is better; 95% interval; colour: significance after Holm's adjustment over the suites"]
     subtitle += [f"A: {a}, B: {b}" for a, b, _ in pairings] if len(pairings) == 1 else []
+    subtitle += lines(
+        remarks((suite, found.difference.remarks) for _, _, comparisons in pairings for suite, found in comparisons)
+    )
     return Figure(finish(panels.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
 
 
@@ -361,16 +367,28 @@ def _compared(pair: PairOfRuns) -> tuple[list[Comparison], Comparison]:
     return paired.by_suite(*compared), paired.over_suites(*compared)
 
 
-def _rows(comparisons: Sequence[Comparison], overall: Comparison | None = None) -> Iterator[tuple[Cell, ...]]:
-    yield from (
-        _row(comparison.group.suite, comparison, (comparison.p, comparison.holm, comparison.benjamini_hochberg))
-        for comparison in comparisons
+def labelled(comparisons: Sequence[Comparison], overall: Comparison) -> list[tuple[str, Comparison]]:
+    """Return the comparison on each suite with its name, and the one over all suites."""
+    of_suites = [(comparison.group.suite, comparison) for comparison in comparisons]
+    return [*of_suites, (f"mean of {len(comparisons)}", overall)]
+
+
+def limits(compared: Sequence[tuple[PairOfRuns, str, Comparison]]) -> tuple[str, ...]:
+    """Return the remarks on differences as sentences. Arguments: what is compared, and on which suites."""
+    several = len({(pair.a, pair.b) for pair, *_ in compared}) > 1
+    return remarks(
+        (f"{name} ({pair.a}, {pair.b})" if several else name, comparison.difference.remarks)
+        for pair, name, comparison in compared
     )
-    if overall:
-        yield _row(f"mean of {len(comparisons)}", overall, (overall.p, math.nan, math.nan))
 
 
-def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, ...]:
+def _table_of_suites(comparisons: Sequence[Comparison]) -> Table:
+    rows = tuple(_row(comparison.group.suite, comparison) for comparison in comparisons)
+    notes = remarks((comparison.group.suite, comparison.difference.remarks) for comparison in comparisons)
+    return Table(TITLE, COLUMNS[2:], rows, notes=notes)
+
+
+def _row(name: str, comparison: Comparison) -> tuple[Cell, ...]:
     counts = (comparison.verdicts.only_a, comparison.verdicts.only_b) if comparison.verdicts else (None, None)
     return (
         name,
@@ -378,7 +396,7 @@ def _row(name: str, comparison: Comparison, p: Sequence[float]) -> tuple[Cell, .
         *_numbers(comparison.a, comparison.b, comparison.difference),
         *counts,
         comparison.difference.undefined,
-        *map(or_none, p),
+        *map(or_none, (comparison.p, comparison.holm, comparison.benjamini_hochberg)),
     )
 
 

@@ -17,6 +17,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
+from syntagm.stats.bootstrap import FEW
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import accuracies
 
@@ -35,10 +36,12 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
     numbers = sorted(set(table["n"])) or [0]
     over = counted(numbers[0], "suite") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
-    subtitle = (
-        f"over {over}; small: 95% interval (Fisher's), for other suites; models ordered by similarity (average linkage)"
-    )
-    return Figure(finish(spec, title, subtitle), table.select(list(correlation.SCHEMA)))
+    subtitle = [
+        f"over {over}; small: 95% interval (Fisher's, or the jackknife's where wider), for other suites",
+        "models ordered by similarity (average linkage)",
+    ]
+    few = [f"only {counted(numbers[0], 'suite')}"] if 0 < numbers[0] < FEW else []
+    return Figure(finish(spec, title, [*subtitle, *few]), table.select(list(correlation.SCHEMA)))
 
 
 def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:

@@ -15,7 +15,7 @@ from syntagm.stats import interval, paired
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
-from syntagm.views.comparison import PairOfRuns, letters, pairs_of_runs
+from syntagm.views.comparison import PairOfRuns, letters, limits, pairs_of_runs
 from syntagm.views.options import Measure, Reader
 
 COLUMNS = ("A", "B", "suite", "n", "B - A", "low", "high", "p different", "p equivalent", "verdict")
@@ -51,7 +51,8 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
     if bound is None:
         raise UsageError("bound=", "nothing", "a difference of accuracies, such as bound=0.05", "State it beforehand.")
     found, skipped = pairs_of_runs(runs, measure, "equivalence")
-    rows = [(pair.a, pair.b, *row) for pair in found for row in _rows(pair, measure, bound)]
+    compared = [(pair, *row) for pair in found for row in _rows(pair, measure, bound)]
+    rows = [(pair.a, pair.b, name, *row) for pair, name, _, row in compared]
     notes = (
         *letters(runs),
         f"equivalent: B - A lies between -{bound:g} and {bound:g}, by two one-sided tests at the level {LEVEL}. different: B - A "
@@ -59,12 +60,13 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
         "interval, not adjusted. On a suite the test of equivalence is approximate: if the difference is exactly the bound, it "
         "finds equivalence in up to 8% of cases with fewer than 60 items, and in up to 6.5% with more.",
         *interval.notes()[1:],
+        *limits([(pair, name, comparison) for pair, name, comparison, _ in compared]),
         *skipped,
     )
     return Table(f"Equivalence within {bound:g}", COLUMNS, tuple(rows), notes=notes, narrow=COLUMNS[2:])
 
 
-def _rows(pair: PairOfRuns, measure: str, bound: float) -> Iterator[tuple[Cell, ...]]:
+def _rows(pair: PairOfRuns, measure: str, bound: float) -> Iterator[tuple[str, Comparison, tuple[Cell, ...]]]:
     paired.refuse_others_than_verdicts(measure, pair.kind, "equivalence")
     of_suites, of_all = paired.equivalence(pair.pairs, bound)
     comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
@@ -72,13 +74,13 @@ def _rows(pair: PairOfRuns, measure: str, bound: float) -> Iterator[tuple[Cell, 
     adjusted = iter(holm(tested))
     for comparison, p in zip(comparisons, of_suites, strict=True):
         equivalent = next(adjusted) if p == p else p
-        yield _row(comparison.group.suite, comparison, comparison.holm, equivalent)
+        yield comparison.group.suite, comparison, _row(comparison, comparison.holm, equivalent)
     if len(comparisons) > 1:
         overall = paired.over_suites(pair.pairs, pair.kind, pair.tolerances)
-        yield _row(f"mean of {len(comparisons)}", overall, overall.p, of_all)
+        yield f"mean of {len(comparisons)}", overall, _row(overall, overall.p, of_all)
 
 
-def _row(name: str, comparison: Comparison, different: float, equivalent: float) -> tuple[Cell, ...]:
+def _row(comparison: Comparison, different: float, equivalent: float) -> tuple[Cell, ...]:
     found = comparison.difference
     verdict = {
         (True, True): "different, but by less than the bound",
@@ -86,4 +88,4 @@ def _row(name: str, comparison: Comparison, different: float, equivalent: float)
         (False, True): "equivalent",
         (False, False): "inconclusive",
     }[different <= LEVEL, equivalent <= LEVEL]
-    return (name, found.n, *map(or_none, (found.value, found.low, found.high, different, equivalent)), verdict)
+    return (found.n, *map(or_none, (found.value, found.low, found.high, different, equivalent)), verdict)

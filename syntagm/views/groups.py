@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import or_none
+from syntagm.drawing.text import or_none, remarks
 from syntagm.errors import UsageError
+from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
 from syntagm.stats import interval
@@ -25,20 +26,22 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
         UsageError: no suite has the tag, or none of the tags.
     """
     chosen_tags = (by,) if by else grouping(runs)
-    rows = [row for tag in chosen_tags for row in _rows(runs, tag, measure)]
+    scored = [row for tag in chosen_tags for row in _rows(runs, tag, measure)]
+    rows = [row for row, _ in scored]
     if not rows:
         found = f"no score by {by}" if by else "no suite with a tag " + ", ".join(TAGS)
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
-    notes = (f"Unweighted means over suites. {' '.join(interval.notes())}", TIES, *not_asked(runs))
+    limits = remarks((f"{row[1]} ({row[2]})", estimate.remarks) for row, estimate in scored)
+    notes = (f"Unweighted means over suites. {' '.join(interval.notes())}", *limits, TIES, *not_asked(runs))
     if wide:
         short = [(*row[:3], *row[4:]) for row in rows]
         return Table("Score by group of suites", *spread(short, 2, ("by", "group")), notes=notes)
     return Table("Score by group of suites", COLUMNS, tuple(rows), notes=notes)
 
 
-def _rows(runs: Sequence[Run], tag: str, measure: str) -> Iterator[tuple[Cell, ...]]:
+def _rows(runs: Sequence[Run], tag: str, measure: str) -> Iterator[tuple[tuple[Cell, ...], Estimate]]:
     for model, run in named(runs):
         for estimate in scores(run, measure, tag):
             label = estimate.group[tag]
             count = sum(suite.group(tag) == label and bool(suite.predictions_for(measure)) for suite in run.suites)
-            yield (tag, label, model, count, *cells(estimate), or_none(chance_of(run, estimate).value))
+            yield (tag, label, model, count, *cells(estimate), or_none(chance_of(run, estimate).value)), estimate

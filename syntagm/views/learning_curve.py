@@ -9,7 +9,7 @@ for other suites and other models.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, log2, nan
 from typing import Annotated
 
@@ -22,10 +22,10 @@ from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers
+from syntagm.drawing.text import lines, numbers, remarks_on
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
-from syntagm.result import Kind
+from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.runs.training_study import trained_on
@@ -194,7 +194,10 @@ def draw_figure(
             "learning_curve", "no size of a training text", "the number of training words of a model", cure
         )
     means = over_seeds(runs, sizes, tag, measure)
+    estimates: list[Estimate] = []
     for (name, run), size in zip(named(runs), sizes, strict=True):
+        of_run = scores(run, measure, tag) if size is not None else []
+        estimates += [replace(estimate, group=replace(estimate.group, model=name)) for estimate in of_run]
         rows += [
             (
                 estimate.group[tag],
@@ -207,8 +210,7 @@ def draw_figure(
                 estimate.n,
                 estimate.method,
             )
-            for estimate in scores(run, measure, tag)
-            if size is not None
+            for estimate in of_run
         ]
     if not rows:
         raise UsageError(
@@ -216,7 +218,7 @@ def draw_figure(
         )
     kind, table = shared_kind(runs, measure), pl.DataFrame(rows, schema=SCHEMA, orient="row")
     title = "Accuracy and training text" if kind is Kind.VERDICT else f"{measure} and training text"
-    return draw(table, title=title, means=means, kind=kind)
+    return draw(table, title=title, means=means, kind=kind, notes=lines(remarks_on(estimates)))
 
 
 def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measure: str) -> pl.DataFrame:
@@ -256,6 +258,7 @@ def draw(
     means: pl.DataFrame | None = None,
     kind: Kind = Kind.VERDICT,
     units: str = "",
+    notes: Sequence[str] = (),
 ) -> Figure:
     """Draw the learning curves, with the slope of each family below the title of each panel.
 
@@ -265,6 +268,7 @@ def draw(
         means: a table with the same columns, with means over models of one family and size, from `over_seeds`.
         kind: the kind of the values whose means are drawn.
         units: what the intervals of means are for; by default those of `over_seeds`.
+        notes: lines at the end of the subtitle.
     """
     means = pl.DataFrame(schema=SCHEMA) if means is None else means
     families = list(dict.fromkeys(table["family"]))
@@ -281,7 +285,7 @@ def draw(
     units = units or ("other suites and models" if bootstrap.current().suites == "random" else "other items and models")
     subtitle += [f"ring, band: mean over models of one size and its 95% interval, for {units}"] if len(means) else []
     # The titles of panels come directly below that of the figure.
-    spec = finish(panels.grid(plots, COLUMNS, 20), title, subtitle, offset=14)
+    spec = finish(panels.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
     return Figure(spec, pl.concat([table.select(list(SCHEMA)), means]))
 
 

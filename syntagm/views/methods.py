@@ -13,6 +13,7 @@ import polars as pl
 from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table, cells
+from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
 from syntagm.result import Group, Kind
 from syntagm.runs.several import named
@@ -85,6 +86,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
         UsageError: no suite has both whole-sentence and prefix predictions.
     """
     rows = list[tuple[Cell, ...]]()
+    limits = list[tuple[str, tuple[str, ...]]]()
     for measure, description in PREFIX.items():
         for results, tolerance, labels in models:
             whole, prefix = (suite_means.of_results(results, name, Kind.VERDICT, tolerance) for name in (WHOLE, measure))
@@ -93,7 +95,9 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
                 by = "" if label == "all" else tag
                 for name, samples in ((WHOLE, whole), (measure, prefix)):
                     found = [samples[key] for key in members]
-                    value, low, high, *counts = cells(suite_means.mean(found, Group(members[0][0])))
+                    estimate = suite_means.mean(found, Group(members[0][0]))
+                    limits.append((f"{label}, {name} ({members[0][0]})", estimate.remarks))
+                    value, low, high, *counts = cells(estimate)
                     spread = float(np.std([sample.value for sample in found], ddof=1)) if len(found) > 1 else None
                     about = (by, label, description, members[0][0], name, len(found))
                     rows.append((*about, value, low, high, spread, *counts))
@@ -103,6 +107,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
         "Unweighted means over the suites that have predictions by both methods; sd: standard deviation over these suites. "
         "The difference of the two, paired by item, is drawn by the figure methods.",
         f"{' '.join(interval.notes())} Ties count as failures; n does not include undefined items.",
+        *remarks(limits),
     )
     return Table("Accuracy by scoring method", COLUMNS, tuple(rows), notes=notes)
 

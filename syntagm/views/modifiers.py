@@ -11,8 +11,9 @@ import polars as pl
 
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
-from syntagm.drawing.text import signed
+from syntagm.drawing.text import lines, remarks_on, signed
 from syntagm.errors import RunError
+from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
@@ -53,16 +54,12 @@ def modifier_stability(scores: pl.DataFrame, pairs: Mapping[str, str]) -> pl.Dat
     return complete.select(*INSTANCE, "pair", "modifier", "score")
 
 
-def _of_run(run: Run) -> list[tuple[object, ...]]:
+def _of_run(run: Run) -> list[Estimate]:
     names = {suite.name for suite in run.suites}
     pairs = {plain: modified for plain, modified in PAIRS.items() if {plain, modified} <= names}
     labels = dict.fromkeys(pairs, PLAIN) | dict.fromkeys(pairs.values(), MODIFIED)
     chosen, kind = predictions(run, "first"), run.kind("first")
-    estimates = score.score(run.results(), chosen, kind, run.tolerance, tag="modifier", labels=labels)
-    return [
-        (estimate.group["modifier"], estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
-        for estimate in estimates
-    ]
+    return score.score(run.results(), chosen, kind, run.tolerance, tag="modifier", labels=labels)
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
@@ -71,12 +68,17 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     Raises:
         RunError: no run has a suite together with its modified version.
     """
-    rows = [(run.model, "", *row) for run in runs for row in _of_run(run)]
+    estimates = [estimate for run in runs for estimate in _of_run(run)]
+    rows = [
+        (found.group.model, "", found.group["modifier"], found.value, found.low, found.high, found.n, found.method)
+        for found in estimates
+    ]
     if not rows:
         raise RunError(runs[0].place if runs else "", "no suite with its modified version", "the suites of hu2020")
     subtitle = [
         "mean accuracy over suites with its 95% interval",
         "on the right: with minus without modifiers; n: items with modifiers",
+        *lines(remarks_on(estimates)),
     ]
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "Scores without and with modifiers", subtitle)
 

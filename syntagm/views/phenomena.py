@@ -17,7 +17,7 @@ from syntagm.display import shown
 from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
-from syntagm.drawing.text import only
+from syntagm.drawing.text import lines, only, remarks_on
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 from syntagm.io.number import counted
@@ -88,7 +88,7 @@ def draw(
     spec = dots.panel(values, axis, "", chance, series, WIDTH, key=len(series) > 1)
     spec["layer"].append(_human_ticks({labels[name]: value for name, value in humans.items() if name in labels}, axis))
     tied = ["ties count as wrong"] if table["ties"].sum() else []
-    subtitle = [_subtitle(ticks if humans else "", chance, remark), *only(series), *tied]
+    subtitle = [_subtitle(ticks if humans else "", chance, remark), *only(series), *tied, *lines(remarks_on(estimates))]
     return Figure(finish(spec, title, subtitle), table)
 
 

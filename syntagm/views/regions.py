@@ -25,7 +25,7 @@ from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import beside, heading, pile
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct
+from syntagm.drawing.text import distinct, lines, remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.runs.several import chosen_suite, having
@@ -34,6 +34,7 @@ from syntagm.stats import interval, within
 from syntagm.tasks.regions import regions
 from syntagm.views.effects import chart as effects_chart
 from syntagm.views.effects.numbers import Effect, effects, first_of_several, references
+from syntagm.views.effects.numbers import limits as limits_of_effects
 from syntagm.views.options import Suite
 
 # The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.
@@ -42,7 +43,7 @@ SPAN = 1.0
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "condition": pl.String, "region": pl.String, "label": pl.String,
     "position": pl.Int32, "bits": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int32, "undefined": pl.Int32,
-    "empty": pl.Boolean, "low_within": pl.Float64, "high_within": pl.Float64,
+    "empty": pl.Boolean, "low_within": pl.Float64, "high_within": pl.Float64, "remarks": pl.String,
 }  # fmt: skip
 
 
@@ -57,7 +58,8 @@ def table(
 
     In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
     true if it is empty in all items. `low_within` and `high_within` are the interval within items of a region that the
-    first prediction compares in several conditions (`stats.within`), otherwise nan. If a sentence has two regions with
+    first prediction compares in several conditions (`stats.within`), otherwise nan. `remarks` are those of the interval,
+    except on few items, because n is shown. If a sentence has two regions with
     the same name, the first is used, as in formulas. A suite without regions gives no rows.
 
     Arguments:
@@ -87,17 +89,18 @@ def table(
     within_items = _within(measured, references(record) if compared is None else compared)
     rows = []
     for condition, name, place, (values, count, empty) in cells:
-        mean, *ends = _mean(values.to_numpy())
+        mean, found = _mean(values.to_numpy())
+        on_mean = "; ".join(remark for remark in found.remarks if not remark.startswith("only"))
         ends_within = (mean + end for end in within_items.get((name, condition), (math.nan, math.nan)))
         label = record.region_labels.get(name, "")
         counts = (len(values), count - len(values), empty)
-        rows.append((model or run.model, suite, condition, name, label, place, mean, *ends, *counts, *ends_within))
+        place_of = (model or run.model, suite, condition, name, label, place)
+        rows.append((*place_of, mean, found.low, found.high, *counts, *ends_within, on_mean))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
-    found = interval.of_numbers(values)
-    return (float(values.mean()) if len(values) else math.nan), found.low, found.high
+def _mean(values: NDArray[np.float64]) -> tuple[float, interval.Interval]:
+    return (float(values.mean()) if len(values) else math.nan), interval.of_numbers(values)
 
 
 def _within(measured: pl.DataFrame, compared: Collection[Reference]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -197,7 +200,13 @@ def draw(
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
     if prediction and (bands or compared_effects):
         subtitle.append(f"compared regions and differences: those of the first prediction, {shown(prediction)}")
-    return Figure(finish(spec, title, subtitle), rows)
+    on_means = remarks(
+        (f"{row['region']} in {row['condition']} ({row['model']})", [row["remarks"]])
+        for row in rows.iter_rows(named=True)
+        if row["remarks"]
+    )
+    limits = [*on_means, *limits_of_effects(compared_effects)]
+    return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
 
 
 def _span(counts: Sequence[int]) -> str:

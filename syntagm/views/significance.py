@@ -1,7 +1,7 @@
 """Significance: which suites show a significant difference between two models, and what difference each could detect."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
@@ -9,7 +9,7 @@ from syntagm.runs.store import Run
 from syntagm.stats import paired, power
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.views.comparison import PairOfRuns, pairs_of_runs, warnings_of
+from syntagm.views.comparison import PairOfRuns, limits, pairs_of_runs, warnings_of
 from syntagm.views.options import Measure
 
 COLUMNS = (
@@ -39,14 +39,17 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     """
     found, skipped = pairs_of_runs(runs, measure, "significance")
     rows: list[tuple[Cell, ...]] = []
+    compared: list[tuple[PairOfRuns, str, Comparison]] = []
     counted: list[str] = []
     warnings: list[str] = []
     for pair in found:
         warnings += [f"{pair.a} and {pair.b}: {reason}." for reason in warnings_of(pair.first, pair.second, pair.kind)]
-        rows_of_pair = [(pair.a, pair.b, *row) for row in _rows(pair, measure)]
+        comparisons, tests = _ordered(pair, measure)
+        rows_of_pair = [(pair.a, pair.b, *_row(comparison, tests)) for comparison in comparisons]
+        compared += [(pair, comparison.group.suite, comparison) for comparison in comparisons]
         rows += rows_of_pair
         counted.append(_counted(pair.a, pair.b, rows_of_pair))
-    notes = [*NOTES, *skipped, *counted]
+    notes = [*NOTES, *limits(compared), *skipped, *counted]
     return Table("Significant differences by suite", COLUMNS, tuple(rows), notes=tuple(notes), warnings=tuple(warnings))
 
 
@@ -56,11 +59,11 @@ def _counted(a: str, b: str, rows: Sequence[tuple[Cell, ...]]) -> str:
     return f"{a} (A) and {b} (B): significant on {for_a + for_b} of {len(rows)} suites; A is better on {for_a}, B on {for_b}."
 
 
-def _rows(pair: PairOfRuns, measure: str) -> Iterator[tuple[Cell, ...]]:
+def _ordered(pair: PairOfRuns, measure: str) -> tuple[list[Comparison], int]:
+    """Return the comparisons of the suites in the order of the rows, and the number of tests."""
     paired.refuse_others_than_verdicts(measure, pair.kind, "significance")
     comparisons = paired.by_suite(pair.pairs, pair.kind, pair.tolerances)
-    tests = max(1, sum(comparison.tested for comparison in comparisons))
-    yield from (_row(comparison, tests) for comparison in sorted(comparisons, key=_order))
+    return sorted(comparisons, key=_order), max(1, sum(comparison.tested for comparison in comparisons))
 
 
 def _order(comparison: Comparison) -> tuple[bool, float]:

@@ -95,7 +95,7 @@ def test_constructions_are_pooled(line: list[str], tmp_path: Path, capsys: pytes
     assert main(["fill", "toy", "--suite", *suites, *line[4:]]) == 0
     shown = capsys.readouterr().out
     [row] = [text for text in shown.splitlines() if "│ Across prepositional phrase" in text]
-    assert "only 2 items: Across prepositional phrase" in shown
+    assert "Across prepositional phrase: only 2 items." in shown
     assert [cell.strip() for cell in row.split("│")][4] == "2"
 
 

@@ -44,16 +44,17 @@ def test_few_units_are_said_below_the_table(pairs: Path, tmp_path: Path, capsys:
     """An interval from few suites or items is no more than a hint; the report and the other tables say so, too."""
     line = ["run", "toy", "random", "--suite", str(pairs), "hu2020/mvrr", "-o", str(tmp_path / "runs"), "--no-report"]
     assert main(line) == 0
-    assert "only 2 suites: toy, random\n" in capsys.readouterr().out
+    assert "\ntoy, random: only 2 suites.\n" in capsys.readouterr().out
     line[1:3] = ["toy"]
     line[line.index("-o") + 1] = str(tmp_path / "run")
     assert main(line) == 0
     shown = capsys.readouterr().out
-    assert "only 2 items: agreement\nonly 2 suites: all suites\n" in shown
+    assert "\nagreement: only 2 items.\nall suites: only 2 suites.\n" in shown
+    assert "Intervals don't know kinds of suites that are absent: " in shown
     measured = [*line[:-3], "-o", str(tmp_path / "bits"), "--no-report", "--measure", "surprisal(condition=good)"]
     measured.remove("hu2020/mvrr")
     assert main(measured) == 0
-    assert "only 2 items: agreement, all suites\n" in capsys.readouterr().out
+    assert "agreement, all suites: only 2 items.\n" in capsys.readouterr().out
 
 
 def test_the_same_line_again_shows_the_results_and_computes_nothing(

@@ -180,7 +180,10 @@ def test_the_plan_does_nothing(texts: Path, tmp_path: Path, capsys: pytest.Captu
     assert "4 models" in shown
     assert "GFLOP/s" in shown
     assert shown.count("to do") == 4
+    assert "likelihood-ratio tests: with 4 models, each fits up to 1,000 simulated responses" in shown
     assert not (tmp_path / "out").exists()
+    assert main(line(texts, tmp_path / "out", "--plan", "--bootstrap", "0")) == 0
+    assert "simulated" not in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -62,7 +62,8 @@ def test_a_contrast_by_hand() -> None:
     row = view.judge("better", contrast)
     # Items: 1 and 1/2 on s; 0 and 1/2 - 1 on t. The variance of each suite's mean is 1/16; no corpus has two seeds.
     assert row.value == pytest.approx((0.75 - 0.25) / 2)
-    assert row.high - row.value == pytest.approx(1.959964 * np.sqrt((1 / 16 + 1 / 16) / 4))
+    # Each variance has one degree of freedom, and they are equal: two together (t = 4.302653).
+    assert row.high - row.value == pytest.approx(4.302653 * np.sqrt((1 / 16 + 1 / 16) / 4))
     assert (row.analysis, row.verdict) == (("without withdrawn", "pooled", "fixed"), OPEN)
     chance = Contrast("gpt-2 - chance", view.mean("gpt-2"), Range(low=0.0), ["s"], {"s": 0.25})
     assert view.judge("better", chance).value == pytest.approx(0.5)

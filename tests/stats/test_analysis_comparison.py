@@ -3,9 +3,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtr
 
 from syntagm.result import Group, Kind
-from syntagm.stats import paired
+from syntagm.stats import paired, stratified
 from syntagm.stats.paired import Comparison, discordant, over_suites, pair
 
 NAN = float("nan")
@@ -77,13 +78,13 @@ def test_over_suites_each_suite_counts_alike():
     assert (found.a.value, found.b.value) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
     assert found.difference.value == (2 / 4 + 1 / 2) / 2
     assert (found.n, found.verdicts.only_a, found.verdicts.only_b) == (6, 0, 3)
-    # The suites happen to differ alike, so the spread is that of the items: differences 0, 1, 1, 0 and 0, 1, variance
-    # (1/3 / 4 + 1/2 / 2) / 4 = 1/12; z = 0.5 / sqrt(1/12) = 1.732.
-    assert found.p == pytest.approx(0.0833, abs=1e-4)
-    # The interval ends at 1, which no difference exceeds.
-    ends = (0.5 - 1.959964 * (1 / 12) ** 0.5, 1.0)
-    assert (found.difference.low, found.difference.high) == pytest.approx(ends, abs=1e-6)
-    assert found.difference.method == "mean of 2 suites; normal; random: suites, items; only 2 suites, paired"
+    # The suites happen to differ alike, so the spread is that of the items: differences 0, 1, 1, 0 and 0, 1.
+    strata = stratified.of_differences(np.array([2.0, 1]), np.zeros(2), np.array([4.0, 2]), np.full(2, 0.5))
+    distance, spread = strata.test(0.0)
+    assert found.p == pytest.approx(2 * float(stdtr(spread.freedom, -distance / spread.variance**0.5)))
+    assert (found.difference.low, found.difference.high) == pytest.approx((strata.end(1), strata.end(-1)))
+    assert found.difference.low < 0 < 0.05 < found.p
+    assert found.difference.method == "mean of 2 suites; stratified score; random: suites, items; only 2 suites, paired"
 
 
 def test_the_other_way_round_the_signs_change():

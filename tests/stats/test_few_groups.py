@@ -168,3 +168,14 @@ def test_the_parametric_bootstrap_has_the_p_of_pbkrtest(name: str) -> None:
     # Theirs has 2,000 draws; ours stops at the hundredth larger ratio. Three standard errors of the difference.
     p = row["bootstrap_p"]
     assert found.p == pytest.approx(p, abs=3 * p * ((1 - p) * (1 / 100 + 1 / (2000 * p))) ** 0.5)
+
+
+@pytest.mark.parametrize(("factor", "denominator"), [(-0.4, 3.0), (0.9, -9.864), (0.9, float("nan"))])
+def test_an_approximation_out_of_its_range_is_no_test(
+    monkeypatch: pytest.MonkeyPatch, factor: float, denominator: float
+) -> None:
+    table, formula, smaller = design("classes")
+    fits = linear.fit(smaller, table), linear.fit(formula, table, reml=True)
+    monkeypatch.setattr(kenward_roger.Adjusted, "test", lambda self, contrasts: (factor, denominator))
+    with pytest.raises(InputError, match=r"F = .* denominator df; expected more groups"):
+        few_groups.f_test(*fits)

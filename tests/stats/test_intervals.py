@@ -10,7 +10,7 @@ from scipy import stats
 
 from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.stats import bootstrap, cluster_intervals
+from syntagm.stats import bootstrap, cluster_intervals, model_classes
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.cluster_intervals import of_clusters
 from syntagm.stats.interval import of_columns, of_items, of_numbers
@@ -49,7 +49,12 @@ def test_skewed_numbers_have_halls_interval_too() -> None:
     values = np.array([0.0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.8, 1.1, 2.5, 7.0])
     student = stats.ttest_1samp(values, 0).confidence_interval()
     found = of_numbers(values)
-    assert found.method == "t(9) and Hall; random: items"
+    # Without the 7, the mean of the others is above 0.
+    [remark] = found.remarks
+    assert found.method == f"t(9) and Hall; random: items; {remark}"
+    others = stats.ttest_1samp(values[:-1], 0)
+    assert remark.startswith(f"without one of 10 items: {values[:-1].mean():.3f} [{others.confidence_interval().low:.3f}, ")
+    assert remark.endswith(f"p = {others.pvalue:.2g}")
     assert found.low == pytest.approx(student.low)
     # The upper end is the mean whose transformed statistic (Hall 1992) is -t(.975, 9).
     size, skewness = values.std(ddof=1), stats.skew(values)
@@ -57,6 +62,9 @@ def test_skewed_numbers_have_halls_interval_too() -> None:
     def transformed(mean: float) -> float:
         s = (values.mean() - mean) / size
         return float(sqrt(10) * (s + skewness * s**2 / 3 + skewness**2 * s**3 / 27 + skewness / 60))
+
+    # Of ten numbers, the skewness of the sample is multiplied by 1 + 5 / 10.
+    skewness = 1.5 * skewness
 
     assert transformed(found.high) == pytest.approx(-stats.t.ppf(0.975, 9))
     assert found.high > student.high + 0.5
@@ -107,7 +115,7 @@ def test_shares_have_a_score_interval_of_their_own_variance() -> None:
 # Fagerland, Lydersen & Laake 2014, Table 6: airway hyper-responsiveness before and after transplantation, 21 children.
 def test_tangos_interval_of_a_published_table() -> None:
     assert [round(end, 3) for end in tango(1, 7, 21)] == [-0.517, -0.026]
-    assert mcnemar(7, 1) == pytest.approx(0.0339, abs=1e-4)
+    assert mcnemar(7, 1, 21) == pytest.approx(0.0339, abs=1e-4)
 
 
 @settings(max_examples=200, deadline=None)
@@ -116,7 +124,11 @@ def test_on_a_suite_interval_and_test_agree(n: int, data: st.DataObject) -> None
     only_b = data.draw(st.integers(0, n))
     only_a = data.draw(st.integers(0, n - only_b))
     low, high = tango(only_b, only_a, n)
-    assert (low > 0 or high < 0) == (mcnemar(only_a, only_b) < 0.05)
+    values = np.repeat([1.0, -1.0, 0.0], [only_b, only_a, n - only_a - only_b])
+    found = of_difference(values, Kind.VERDICT)
+    assert (found.low > 0 or found.high < 0) == (found.p <= 0.05)
+    assert found.low <= low
+    assert found.high >= high
     assert -1 <= low <= (only_b - only_a) / n <= high <= 1
     assert (low, high) == pytest.approx(tuple(-end for end in reversed(tango(only_a, only_b, n))))
 
@@ -157,7 +169,7 @@ def test_fixed_suites_have_the_spread_of_their_items() -> None:
         spread = spread_over_suites([np.array(items) for items in values.values()])
     # Unbiased: p (1 - p) / (n - 1) of each, over 2**2.
     assert spread.variance == pytest.approx((0.75 * 0.25 / 39 + 0.25 * 0.75 / 19) / 4)
-    assert found.method == "Wilson; random: items; fixed: suites"
+    assert found.method == "stratified score; random: items; fixed: suites"
     assert found.low < 0.5 < found.high
 
 
@@ -167,7 +179,7 @@ def test_suites_that_agree_by_chance_are_no_more_certain_than_their_items() -> N
     with using(FIXED):
         fixed = over_suites(values, Kind.VERDICT)
     assert (random.low, random.high) == (fixed.low, fixed.high)
-    assert random.method == "Wilson; random: suites, items; only 2 suites"
+    assert random.method == "stratified score; random: suites, items; only 2 suites"
 
 
 def test_one_suite_has_the_interval_of_its_items_wherever_it_stands() -> None:
@@ -180,7 +192,8 @@ def test_a_suite_without_items_leaves_no_interval_and_one_of_a_single_item_is_na
     assert over_suites({"a": [0.0, 1.0], "b": []}, Kind.VERDICT).method == "no interval: no defined items in b"
     assert over_suites({}, Kind.VERDICT).method == "no interval: no suites"
     with using(FIXED):
-        assert "one item, so no spread: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.VERDICT).method
+        assert "one item, taken together: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.VERDICT).method
+        assert "one item, so no spread: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.BITS).method
 
 
 def test_clusters_are_as_in_survey_statistics() -> None:
@@ -276,3 +289,96 @@ def test_bootstrapped_numbers_may_be_infinite_or_missing() -> None:
     assert bootstrap.interval([1.0] * 50 + [np.nan], 50) == (1.0, 1.0)
     assert np.isnan(bootstrap.interval([], 9)).all()
     assert np.isnan(bootstrap.interval([1.0, 2.0], 1)).all()
+
+
+def test_one_suite_that_decides_is_named() -> None:
+    draw = np.random.default_rng(1)
+    values = {f"s{k}": draw.choice([-1.0, 0.0], 24, p=[0.1, 0.9]) for k in range(12)}
+    values["fgd_hierarchy"] = np.ones(24)
+    found, rest = (over_suites(suites, Kind.VERDICT, True) for suites in (values, dict(list(values.items())[:-1])))
+    left = np.mean([items.mean() for items in list(values.values())[:-1]])
+    assert found.p > 0.05 >= rest.p
+    p = "p < 0.001" if rest.p < 0.001 else f"p = {rest.p:.2g}"
+    assert found.remarks == (f"without fgd_hierarchy: {left:.3f} [{rest.low:.3f}, {rest.high:.3f}], {p}",)
+    assert found.method == f"t(12) and Hall; random: suites, items; {found.remarks[0]}"
+    # Nothing is remarked if the suites are alike, or fixed, or as different as suites are.
+    del values["fgd_hierarchy"]
+    assert over_suites(values, Kind.VERDICT, True).remarks == ()
+    with using(FIXED):
+        assert over_suites(values | {"fgd_hierarchy": np.ones(24)}, Kind.VERDICT, True).remarks == ()
+    mixed = {f"s{k}": draw.choice([-1.0, 1.0], 24, p=[share, 1 - share]) for k, share in enumerate(np.linspace(0.2, 0.8, 12))}
+    assert over_suites(mixed, Kind.VERDICT, True).remarks == ()
+
+
+def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
+    """Twelve suites that two seeds of each class have; on one of them the second class alone is right."""
+    draw = np.random.default_rng(3)
+    first, second = (
+        {f"s{k}": (draw.random((24, 2)) < right).astype(float) for k in range(12)} for right in (0.5, 0.45)
+    )
+    first["island"], second["island"] = np.zeros((24, 2)), np.ones((24, 2))
+    value, found = model_classes.difference(first, second, Kind.VERDICT)
+    without = [{suite: items for suite, items in side.items() if suite != "island"} for side in (first, second)]
+    left, rest = model_classes.difference(*without, Kind.VERDICT)
+    assert abs(value - left) > (rest.high - rest.low) / 4
+    assert found.remarks[-1].startswith(f"without island: {left:.3f} [{rest.low:.3f}, {rest.high:.3f}]")
+    assert rest.remarks == ("only 2 models",)
+    # Of one class, 0 of 24 is as far from the others.
+    assert over_models(first, Kind.VERDICT).remarks[-1].startswith("without island: ")
+    assert over_models(without[0], Kind.VERDICT).remarks == ("only 2 models",)
+    with using(FIXED):
+        assert model_classes.difference(first, second, Kind.VERDICT)[1].remarks == ("only 2 models",)
+
+
+def test_scores_near_1_have_a_long_tail_by_nature_and_no_suite_is_named_for_it() -> None:
+    draw = np.random.default_rng(5)
+    named = 0
+    for _ in range(60):
+        accuracies = draw.beta(20, 1, 12)
+        values = {str(k): (draw.random(24) < chance).astype(float) for k, chance in enumerate(accuracies)}
+        named += bool(over_suites(values, Kind.VERDICT).remarks)
+    assert named <= 6
+    values["broken"] = np.zeros(24)
+    [remark] = over_suites(values, Kind.VERDICT).remarks
+    assert remark.startswith("without broken: 0.9")
+
+
+def test_skewed_differences_of_suites_have_halls_interval_too() -> None:
+    """Three of 31 suites differ by .6, the others by -.06: Student's interval ends before 0."""
+    values = {str(k): np.repeat([1.0, 0.0], [60, 40]) for k in range(2)}
+    values |= {str(k): np.repeat([-1.0, 0.0], [5 + k % 3, 95 - k % 3]) for k in range(2, 31)}
+    found = over_suites(values, Kind.VERDICT, True)
+    means = np.array([items.mean() for items in values.values()])
+    student = stats.ttest_1samp(means, 0)
+    assert found.method.startswith("t(30) and Hall")
+    assert found.high > student.confidence_interval().high
+    assert found.p > student.pvalue
+    assert (found.high < 0) == (found.p <= 0.05)
+
+
+def random_differences(draw: np.random.Generator) -> tuple[dict[str, np.ndarray], Kind]:
+    """Draw differences of verdicts or of bits in one to thirteen suites, small or large, alike or skewed."""
+    kind = (Kind.VERDICT, Kind.BITS)[draw.integers(2)]
+    count, shift = int(draw.choice([1, 2, 3, 5, 12, 13])), draw.normal(0, 0.1) * draw.integers(2)
+    values = {}
+    for k in range(count):
+        n = int(draw.choice([1, 2, 3, 6, 12, 30]))
+        if kind is Kind.BITS:
+            values[str(k)] = draw.exponential(1, n) - 1 + shift if draw.random() < 0.5 else draw.normal(shift, 1, n)
+        else:
+            discordant, towards = draw.random(), draw.random() if draw.random() < 0.3 else 0.5
+            values[str(k)] = draw.choice([1.0, -1, 0], n, p=[discordant * towards, discordant * (1 - towards), 1 - discordant])
+    return values, kind
+
+
+@pytest.mark.parametrize("suites", ["random", "fixed"])
+def test_interval_and_test_agree_in_random_data(suites: bootstrap.Suites) -> None:
+    """The benchmark draws 20,000 data sets; see `benchmarks/coverage_worlds.py`."""
+    draw = np.random.default_rng(3)
+    tested = 0
+    with using(Resampling(suites=suites)):
+        for _ in range(60):
+            found = over_suites(*random_differences(draw), difference=True)
+            tested += not isnan(found.low)
+            assert isnan(found.low) or (found.low > 0 or found.high < 0) == (found.p <= 0.05)
+    assert tested > 40

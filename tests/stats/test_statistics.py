@@ -43,7 +43,7 @@ def by_hand(n: int, difference: float, flips: float) -> float:
         math.comb(n, k) * math.comb(k, b) * to_b**b * to_a ** (k - b) * (1 - flips) ** (n - k)
         for k in range(n + 1)
         for b in range(k + 1)
-        if mcnemar(k - b, b) <= 0.05
+        if mcnemar(k - b, b, n) <= 0.05
     )
 
 
@@ -73,9 +73,9 @@ def test_the_detectable_difference_is_where_the_power_is_as_wanted() -> None:
 
 
 def test_three_items_can_show_nothing_and_a_stricter_level_asks_for_more() -> None:
-    assert math.isnan(power.detectable(3))
-    assert not math.isnan(power.detectable(4))  # z = 4 / sqrt(4) = 2
-    assert math.isnan(power.detectable(4, level=0.05 / 2))
+    assert math.isnan(power.detectable(5))  # p = 2 / 2**5
+    assert not math.isnan(power.detectable(6))  # p = 2 / 2**6
+    assert math.isnan(power.detectable(6, level=0.05 / 2))
     assert math.isnan(power.detectable(100, balanced=1.0))
 
 
@@ -313,11 +313,11 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
     table = significance.make_table([a, b])
     found = rows(table)
     assert [(row["suite"], row["better"]) for row in found] == [("cats", "B"), ("five", ""), ("dogs", "")]
-    # 12 flips to b: z = sqrt(12), p = 0.000532, times three suites.
+    # 12 flips to b of 12 items: p = 2 / 2**12 or, larger, that of z = sqrt(12), times three suites.
     assert found[0]["p Holm"] == pytest.approx(3 * 0.000532, rel=1e-3)
-    # Five flips of five: z = sqrt(5), p = 0.0253, times two suites.
-    assert (found[1]["B - A"], found[1]["p Holm"]) == (1.0, pytest.approx(0.0507, abs=1e-4))
-    assert (found[1]["detectable"], found[1]["detectable by Holm"]) == (pytest.approx(power.detectable(5, 0.0)), None)
+    # Five flips of five: p = 2 / 2**5, times two suites.
+    assert (found[1]["B - A"], found[1]["p Holm"]) == (1.0, 0.125)
+    assert (found[1]["detectable"], found[1]["detectable by Holm"]) == (None, None)
     assert found[2]["detectable"] == pytest.approx(power.detectable(12, 0.0))
     assert found[2]["detectable by Holm"] == pytest.approx(power.detectable(12, 0.0, 0.05 / 3))
     assert any("significant on 1 of 3 suites; A is better on 0, B on 1" in note for note in table.notes)

@@ -35,6 +35,7 @@ def test_means_and_deviations_are_those_of_the_suites(tmp_path: Path) -> None:
         ("one", "all"), ("one", "determiner_noun_agreement"), ("one", "anaphor_agreement"), ("two", "all"),
         ("two", "determiner_noun_agreement"),
     ]  # fmt: skip
+    assert any(note.startswith("all, ") and note.endswith(": only 2 suites.") for note in table.notes)
 
 
 def test_suites_without_prefixes_are_refused(tmp_path: Path) -> None:

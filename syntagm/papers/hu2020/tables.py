@@ -222,8 +222,8 @@ def correlations(study: Study) -> Table:
                 )
     columns = ("models", "correlation", "held constant", "value", "low", "high", "p", "n")
     notes = (
-        "SG score and perplexity, one pair per trained model; intervals: Fisher's, for other models; p: test of no correlation, "
-        "two-sided.",
+        "SG score and perplexity, one pair per trained model; intervals: Fisher's (of Pearson's r the jackknife's where it is "
+        "wider), for other models; p: test of no correlation, two-sided.",
         "held constant: both variables are replaced by their residuals from a least-squares fit on it (of ranks for Spearman).",
         "p assumes independent models. It is too small, because models of one corpus or class, above all seeds, are similar.",
         *([_NONE] if any(row[3] != row[3] for row in rows) else []),

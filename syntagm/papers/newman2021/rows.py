@@ -70,9 +70,7 @@ def paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
     found = paired_intervals.of_difference(differences, Kind.SHARE, "contexts")
     value = float(differences.mean()) if len(differences) else float("nan")
-    return Estimate(
-        group, value, found.low, found.high, len(differences), found.method, 0, len(table) - len(differences)
-    )
+    return found.estimate(group, value, len(differences), undefined=len(table) - len(differences))
 
 
 def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -> list[str]:

@@ -20,7 +20,7 @@ from syntagm.runs.store import Run
 from syntagm.views.gaps import comparability
 
 # Parts of methods that differ from number to number.
-_PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)|; only .*|; one item.*")
+_PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Gaps(Chapter):
             "rows_alike": comparability.same_rows([column.run for column in columns]),
             "lists": _lists(columns),
             "scores": of_gaps.estimates(columns),
-            "methods": sorted({_PARTICULAR.sub("", estimate.method) for estimate in shown}),
+            "methods": sorted({_PARTICULAR.sub("", estimate.design) for estimate in shown}),
             "seed": examples.SEED,
         }
 

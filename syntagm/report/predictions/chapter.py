@@ -19,7 +19,7 @@ from syntagm.report.predictions.items import Shown
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs.store import Run
 from syntagm.stats import interval
-from syntagm.views.effects.numbers import Effect, contrast
+from syntagm.views.effects.numbers import Effect, contrast, limits
 
 _LIMITS = (items.LIMIT, 25, 12, 6, 3, 0)
 # Nearly every page has room for this many items.
@@ -81,6 +81,11 @@ class Section:
         return [(*key, [by_model.get(name) for name in names]) for key, by_model in rows.items()]
 
     @property
+    def limits(self) -> tuple[str, ...]:
+        """What limits the effects, as sentences."""
+        return limits(self.effects)
+
+    @property
     def empty(self) -> bool:
         """Whether the figure shows empty regions."""
         return self.kind == "regions" and bool(self.figure.table["empty"].any())
@@ -133,7 +138,8 @@ class Predictions(Chapter):
             "anchors": [*anchors, *([("compared", "Models compared")] if pairs else [])],
             "above": ("suites", "table of suites"),
             "overall": overall,
-            "methods": sorted({scores.REMARK.sub("", estimate.method) for estimate in scored}),
+            "methods": sorted({scores.REMARK.sub("", estimate.design) for estimate in scored}),
+            "limits": scores.limits,
             "incomplete": any(estimate.value != estimate.value for estimate in scored),
             "groups": groups,
             "in_no_line": {tag: scores.in_no_line(columns, tag) for tag in groups},

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from syntagm.drawing.text import limits as limits_of
 from syntagm.report.numbers import Column, Subject
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
@@ -162,6 +163,11 @@ def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
                 for label, row in ((label, cells[label]) for label in ordered)
             ]
     return by_tag
+
+
+def limits(lines: Sequence[ScoreRow]) -> tuple[str, ...]:
+    """Return what limits the scores of a table as sentences."""
+    return limits_of((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
 
 
 def in_no_line(columns: Sequence[Column[Run]], tag: str) -> tuple[int, int]:

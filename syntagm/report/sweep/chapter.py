@@ -100,8 +100,9 @@ class Sweep(Chapter):
             "meanings": scores.MEANINGS,
             "in_words": example.prediction_in_words,
             "methods": sorted(
-                {scores.REMARK.sub("", estimate.method) for line in lines for estimate in line.cells if estimate}
+                {scores.REMARK.sub("", estimate.design) for line in lines for estimate in line.cells if estimate}
             ),
+            "limits": scores.limits,
         }
 
     def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntagm.errors import SyntagmError, UsageError
+from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.stats import bootstrap
 from syntagm.stats.mixed import linear, logistic, search
 from syntagm.stats.mixed.columns import Numbers
@@ -51,7 +51,7 @@ def f_test(smaller: Fit, larger: Fit) -> F:
 
     Raises:
         UsageError: the models aren't nested, differ in random effects or data, or have no restricted likelihood.
-        InputError: there are too many random effects.
+        InputError: there are too many random effects, or too few groups for the approximation.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"y": [1.0, 2.0, 4.0, 5.0, 8.0, 9.5], "x": [0, 1] * 3, "g": list("aabbcc")})
@@ -76,6 +76,10 @@ def f_test(smaller: Fit, larger: Fit) -> F:
     values = contrasts @ np.array([effect.estimate for effect in larger.coefficients])
     covariance = contrasts @ adjusted.covariance @ contrasts.T
     value = factor * float(values @ np.linalg.solve(covariance, values)) / len(contrasts)
+    # The factor and the degrees of freedom are moments of an expansion, which few groups take out of its range.
+    if not (denominator > 0 and value >= 0):
+        place, found = f"{smaller.formula} against {larger.formula}", f"F = {value:.3f} with {denominator:.3f} denominator df"
+        raise InputError(place, found, "more groups: Kenward and Roger's approximation fails with so few")
     return F(value, len(contrasts), denominator, float(fdtrc(len(contrasts), denominator, value)))
 
 

@@ -11,9 +11,9 @@ from syntagm.display import shown
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
-from syntagm.drawing.text import distinct, only, spoken
+from syntagm.drawing.text import distinct, lines, only, spoken
 from syntagm.runs.store import Run
-from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, contrast, several
+from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, contrast, limits, several
 
 SCHEMA: dict[str, Any] = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "comparison": pl.String, "contrast": pl.String,
@@ -50,11 +50,11 @@ def draw(
     by_suite: dict[str, list[Effect]] = {}
     for effect in estimated:
         by_suite.setdefault(effect.estimate.group.suite, []).append(effect)
-    lines = ["mean difference within items in bits, 95% interval; right of 0 supports the prediction", *only(models)]
-    lines += [] if measure == "each" else [_named(measure)]
+    below = ["mean difference within items in bits, 95% interval; right of 0 supports the prediction", *only(models)]
+    below += [] if measure == "each" else [_named(measure)]
     compared = {contrast(effect.comparison) for effect in estimated}
     if len(compared) == 1 and len(by_suite) > 1 and not several(estimated):
-        lines.append(f"effect: {compared.pop()}")
+        below.append(f"effect: {compared.pop()}")
         spec = panel(estimated, models, "", ends, by_suite=True)
     else:
         labelled = [""] * (len(by_suite) - 1) + ["bottom"]
@@ -65,7 +65,7 @@ def draw(
             for at, (suite, of_suite) in enumerate(by_suite.items())
         ]
         spec = panels.pile(plots, 8)
-    return Figure(finish(spec, title, lines, offset=14), frame(estimated))
+    return Figure(finish(spec, title, [*below, *lines(limits(estimated))], offset=14), frame(estimated))
 
 
 def _in_bits(effect_bits: float, low: float, high: float) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Formula, Reference, parse
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, unseen
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
@@ -189,7 +190,7 @@ def _effect(comparison: Formula, group: Group, bits: NDArray[np.float64], tolera
         mean = float(defined.mean()) if n else nan
         deviation = float(defined.std(ddof=1)) if n > 1 else nan
     found = interval.of_numbers(defined)
-    estimate = Estimate(group, mean, found.low, found.high, n, found.method, undefined=len(bits) - n)
+    estimate = found.estimate(group, mean, n, undefined=len(bits) - n)
     return Effect(comparison, estimate, mean / deviation if deviation > tolerance else nan)
 
 
@@ -218,6 +219,17 @@ def contrast(comparison: Formula) -> str:
 def _signed(terms: Sequence[tuple[str, int]]) -> str:
     (first, _), *rest = terms
     return first + "".join(f" {'+' if sign > 0 else '−'} {condition}" for condition, sign in rest)
+
+
+def limits(estimated: Sequence[Effect]) -> tuple[str, ...]:
+    """Return what limits effects as sentences: the remarks on them, and what intervals for other items don't know."""
+    names = [" ".join(filter(None, (effect.estimate.group.suite, contrast(effect.comparison)))) for effect in estimated]
+    models = [effect.estimate.group.model for effect in estimated]
+    numbers = [
+        (f"{name} ({model})" if model else name, effect.estimate.remarks)
+        for name, model, effect in zip(names, models, estimated, strict=True)
+    ]
+    return (*remarks(numbers), unseen("items"))
 
 
 def several(estimated: Sequence[Effect]) -> bool:

@@ -12,7 +12,17 @@ from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.views.comparison import letters, shared_suites
-from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, between, contrast, nothing, several
+from syntagm.views.effects.numbers import (
+    Effect,
+    Measure,
+    Suite,
+    all_effects,
+    between,
+    contrast,
+    limits,
+    nothing,
+    several,
+)
 
 COLUMNS = ("model", "suite", "measure", "n", "effect_bits", "low", "high", "d", "undefined", "comparison", "contrast")
 OF_PAIRS = ("A", "B", *COLUMNS[1:4], "effect A", "effect B", "B - A", *COLUMNS[5:])
@@ -38,7 +48,7 @@ def make_table(
         return _table_of_pairs(runs, suite, measure)
     found = list(all_effects(runs, suite, measure))
     rows = tuple((*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in found)
-    notes = (*_notes("of the item differences"), *_reasons(found))
+    notes = (*_notes("of the item differences"), *limits(found), *_reasons(found))
     narrow = (*COLUMNS[:2], *_told_apart(found), *COLUMNS[3:8], "contrast")
     return Table("Effects", COLUMNS, rows, notes=notes, narrow=narrow)
 
@@ -63,6 +73,7 @@ def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
     notes = (
         *letters(runs),
         *_notes("of the item differences B - A"),
+        *limits(changes),
         "Only items that are defined under both models count.",
         *_reasons(changes),
         *skipped,

@@ -82,7 +82,7 @@ def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]
         ends = found
         if name in _CROSSED and n > 1:
             ends = _crossed(name, columns[name], pl.concat([kept.lemmas(run, suite) for suite in suites])) or found
-        yield Estimate(replace(group, measure=name), mean, ends.low, ends.high, n, ends.method, 0, len(table) - n)
+        yield ends.estimate(replace(group, measure=name), mean, n, undefined=len(table) - n)
 
 
 _CROSSED = ("equal_weight", "model_weight")
@@ -114,7 +114,4 @@ def _tse(run: Run, group: Group, suites: Sequence[str]) -> Estimate:
     found = interval.of_items(values, Kind.VERDICT)
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     mean = float(values.mean()) if len(values) else np.nan
-    ends = found.low, found.high
-    return Estimate(
-        replace(group, measure="tse"), mean, *ends, len(values), found.method, ties, len(rows) - len(values)
-    )
+    return found.estimate(replace(group, measure="tse"), mean, len(values), ties, len(rows) - len(values))

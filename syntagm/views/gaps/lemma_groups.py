@@ -62,7 +62,7 @@ def share(table: pl.DataFrame, measure: str, group: Group | None = None) -> Esti
     value, spread = _value(table, measure)
     few = f"no interval: fewer than two lemmas; fixed: {_FIXED}"
     found = interval.score(value, spread) if spread else interval.Interval(np.nan, np.nan, few)
-    return Estimate(group or Group(), value, found.low, found.high, table.height, found.method)
+    return found.estimate(group or Group(), value, table.height)
 
 
 def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, within: str = "") -> Comparison:
@@ -97,7 +97,7 @@ def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, withi
         return Comparison(group, Estimate(group, value, np.nan, np.nan, n, "no interval: fewer than two lemmas"))
     spread = replace(cluster_intervals.combined(variances, units), units=(("lemmas", n),), fixed=_FIXED)
     found = interval.student(value, spread)
-    return Comparison(group, Estimate(group, value, found.low, found.high, n, found.method))
+    return Comparison(group, found.estimate(group, value, n))
 
 
 def _matched(

@@ -84,7 +84,7 @@ def _accuracies(run: Run, results: pl.DataFrame) -> list[Estimate]:
     for estimate in computed:
         suite, measure = estimate.group.suite, estimate.group.measure
         same = of_gaps[suite, next(iter(run.suite(suite).predictions_for(measure)), measure)]
-        estimates.append(replace(estimate, low=same.low, high=same.high, method=same.method))
+        estimates.append(replace(estimate, low=same.low, high=same.high, method=same.method, remarks=same.remarks))
     return estimates
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import or_none
+from syntagm.drawing.text import or_none, remarks
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.result import Estimate
@@ -45,34 +45,31 @@ def make_table(
     Raises:
         UsageError: no suite has the measure.
     """
-    rows = list(_rows(runs, measure))
+    found = list(_rows(runs, measure))
+    rows = [row for row, _ in found]
     if not rows:
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
-    notes = (" ".join(interval.notes()), TIES, meaning, *not_asked(runs))
+    limits = remarks((f"{row[0]} ({row[2]})", estimate.remarks) for row, estimate in found)
+    notes = (" ".join(interval.notes()), *limits, TIES, meaning, *not_asked(runs))
     if wide:
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
     return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)
 
 
-def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[Cell, ...]]:
+def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[tuple[Cell, ...], Estimate]]:
     names = titles(runs)
     for model, run in named(runs):
         for estimate in accuracies(run, "" if measure == "each" else measure):
             record = run.suite(estimate.group.suite)
             chance = chance_of_suite(record, estimate.group.measure).value
-            yield (
-                names[record.name, record.hash],
-                _prediction(run, estimate),
-                model,
-                *cells(estimate),
-                or_none(chance),
-            )
+            suite = names[record.name, record.hash]
+            yield (suite, _prediction(run, estimate), model, *cells(estimate), or_none(chance)), estimate
         if measure != "each" and len(run.suites) > 1:
             suites = counted(sum(bool(suite.predictions_for(measure)) for suite in run.suites), "suite")
             for estimate in scores(run, measure):
                 chance = chance_of(run, estimate).value
-                yield (f"mean of {suites}", measure, model, *cells(estimate), or_none(chance))
+                yield (f"mean of {suites}", measure, model, *cells(estimate), or_none(chance)), estimate
 
 
 def _prediction(run: Run, estimate: Estimate) -> str:

@@ -12,12 +12,12 @@ from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, or_none, spoken
+from syntagm.drawing.text import distinct, lines, or_none, spoken
 from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, band, curves_of, level_of
+from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, band, curves_of, level_of, limits
 from syntagm.views.trajectory.places import Names, X
 
 SCHEMA: dict[str, Any] = {
@@ -80,6 +80,7 @@ def draw(
     several = max(max(curve.runs) for curve in curves) > 1
     subtitle = [f"band: {band(curves)}; dot: {'mean over runs, small dots: runs' if several else 'score'}"]
     subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
+    subtitle += lines(limits(curves))
     spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)
 

@@ -13,8 +13,9 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.result import Kind, unseen
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, interval, suite_intervals
@@ -65,6 +66,7 @@ class Curve:
         each: position and score of each run, for slopes. Shapes (runs,).
         chance: the score by chance; nan if unknown.
         kind: the kind of the values whose means the scores are.
+        remarks: the remarks on the score at each position. Shape (places,).
     """
 
     series: str
@@ -83,6 +85,7 @@ class Curve:
     each: tuple[NDArray[np.float64], NDArray[np.float64]]
     chance: float
     kind: Kind
+    remarks: tuple[tuple[str, ...], ...] = ()
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
@@ -154,18 +157,35 @@ def intervals(curves: Sequence[Curve]) -> Iterator[str]:
     yield interval.notes()[1] + (
         " Where several runs have one position, they are for other runs, too; elsewhere not for other training runs."
     )
+    yield from _remarks(curves)
     methods = dict.fromkeys(curve.method for curve in curves)
     yield f"Intervals of positions, areas and mean heights: {'; '.join(methods)}."
+
+
+def limits(curves: Sequence[Curve]) -> tuple[str, ...]:
+    """Return what limits the scores of curves as sentences: remarks, and what intervals for other suites don't know."""
+    return (*_remarks(curves), *([unseen("suites")] if _over_random_suites(curves) else []))
+
+
+def _over_random_suites(curves: Sequence[Curve]) -> bool:
+    return bootstrap.current().suites == "random" and max(curve.suites for curve in curves) > 1
+
+
+def _remarks(curves: Sequence[Curve]) -> tuple[str, ...]:
+    return remarks(
+        (f"{curve.group}, {curve.series} at {at:,.10g}", found)
+        for curve in curves
+        for at, found in zip(curve.at, curve.remarks, strict=False)
+    )
 
 
 def band(curves: Sequence[Curve]) -> str:
     """Say what the intervals of the scores are for."""
     several = max(max(curve.runs) for curve in curves) > 1
-    counts = [curve.suites for curve in curves]
-    if bootstrap.current().suites == "fixed" or max(counts) == 1:
+    if not _over_random_suites(curves):
         units = "other items"
     else:
-        units = "other suites" + (" (of one suite: other items)" if min(counts) == 1 else "")
+        units = "other suites" + (" (of one suite: other items)" if min(curve.suites for curve in curves) == 1 else "")
     return f"95% interval, for {units}" + (" and training runs, where there are several" if several else "")
 
 
@@ -224,6 +244,7 @@ def _curve(
         np.array([values[ks].std(ddof=1) if len(ks) > 1 else np.nan for ks in at_place]),
         tuple(map(len, at_place)), tuple(int(counts[ks].min()) for ks in at_place),
         draws, units, method, (np.asarray(at, np.float64), values), float(np.mean(chance)), kind,
+        tuple(found.remarks for found in intervals),
     )  # fmt: skip
 
 
