@@ -88,7 +88,7 @@ def _preference(group: Group, run: Run, labels: Sequence[str]) -> Estimate:
     differences = (joined["share of second"] - joined["share"]).to_numpy()
     found = interval.of_numbers(differences, "lemmas")
     value = float(differences.mean()) if len(differences) else float("nan")
-    return Estimate(group, value, found.low, found.high, len(differences), found.method)
+    return found.estimate(group, value, len(differences))
 
 
 def table(runs: confound.Runs) -> Table:
