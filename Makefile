@@ -1,4 +1,5 @@
-# The eight commands: run, test, test-slow, test-night, test-lowest, lint, docs, bench. They set up the virtual environment by themselves.
+# The nine commands: run, test, test-slow, test-night, test-lowest, lint, docs, pages, bench. They set up the virtual environment by
+# themselves.
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
@@ -8,7 +9,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-night test-lowest lint docs bench clean
+.PHONY: run test test-slow test-night test-lowest lint docs pages bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -46,6 +47,11 @@ lint: $(READY)
 docs: $(READY)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
 	@echo docs/_build/index.html
+
+# The results on the pages of papers, from the commands there: about half an hour, by hand. Data: ../shared/data. What was trained stays
+# in .pages.
+pages: $(READY)
+	$(BIN)/python -m tools.pages
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -1,6 +1,7 @@
 """Raw data in the form of Hu et al. 2020, made up, small: four suites and a few models."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 SUITES = {"mvrr": 4, "mvrr_mod": 4, "number_src": 3, "nn-nv-rpl": 1}
@@ -33,4 +34,20 @@ def write(folder: Path, models: tuple[str, ...] = tuple(INSTANCES), perplexity: 
         told += [f"{name},{corpus},{seed},,,{50 + 7 * at}.5" for at, (corpus, seed) in enumerate(known)]
     if perplexity:
         (folder / "perplexity.csv").write_text("\n".join(told) + "\n")
+    return folder
+
+
+def write_rows(folder: Path, rows: Sequence[tuple[str, str, int, str, int, bool]]) -> Path:
+    """A folder like `data/raw`: model, corpus, seed, suite, item, correct. Perplexities are made up for trained models."""
+    (folder / "sg_results").mkdir(parents=True)
+    lines = [f"{name}_{corpus}_{seed},{suite},{item},{right}" for name, corpus, seed, suite, item, right in rows]
+    text = "\n".join(["model,suite,item,correct", *lines]) + "\n"
+    (folder / "sg_results" / "results.csv").write_text(text)
+    models = dict.fromkeys((name, corpus, seed) for name, corpus, seed, *_ in rows if corpus)
+    known = [
+        f"{name},{corpus},{seed},,,{50 + 100 * random.Random(f'{name} {corpus} {seed}').random():.2f}"
+        for name, corpus, seed in models
+    ]
+    if known:
+        (folder / "perplexity.csv").write_text("\n".join(["model,corpus,seed,pid,test_loss,test_ppl", *known]) + "\n")
     return folder

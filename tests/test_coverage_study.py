@@ -23,7 +23,7 @@ def rows(page: str, column: str = "remark") -> list[dict[str, str]]:
     return tables
 
 
-@pytest.mark.parametrize(("page", "draws"), [("coverage.md", 2000), ("coverage_models.md", 400)])
+@pytest.mark.parametrize(("page", "draws"), [("coverage.md", 2000), ("coverage_models.md", 400), ("coverage_claims.md", 2000)])
 def test_intervals_and_tests_hold_or_the_product_says_so(page: str, draws: int) -> None:
     found = rows(page)
     assert len(found) > 10

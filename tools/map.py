@@ -6,7 +6,8 @@ python -m tools.map
 import argparse
 import ast
 from pathlib import Path
-from textwrap import wrap
+
+from tools import blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "syntagm"
@@ -38,7 +39,7 @@ def entries(folder: Path, depth: int = 0) -> list[str]:
 def item(text: str) -> list[str]:
     """Break an item of a list into lines."""
     indent = " " * (text.index("-") + 2)
-    return wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return blocks.wrapped(text, indent)
 
 
 def page() -> str:

@@ -2,14 +2,12 @@
 
 python -m tools.options
 
-A generated part stands between two comments on lines of their own. The text around it is written by hand.
+The generated parts are those of `tools.blocks`.
 """
 
 import argparse
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from textwrap import wrap
 
 from syntagm import permissions, registry, views
 from syntagm.drawing import contrasts
@@ -20,10 +18,9 @@ from syntagm.stats import binned, correlation
 from syntagm.tasks.gaps.tables import schemas
 from syntagm.tasks.items import TABLES
 from syntagm.views.options import options as options_of
+from tools import blocks
 
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
-BEGIN, END = "<!-- {}: written by python -m tools.options -->", "<!-- end of {} -->"
-WIDTH = 120
 _EFFECTS = {
     "scoring": "changes numbers",
     "source": "changes what is read",
@@ -95,15 +92,11 @@ def _sentence(text: str) -> str:
 
 
 def _item(text: str) -> str:
-    return "\n".join(_wrapped(f"- {text}", "  ")) + "\n"
+    return "\n".join(blocks.wrapped(f"- {text}", "  ")) + "\n"
 
 
 def _paragraph(text: str) -> Iterator[str]:
-    yield from (f"{line}\n" for line in _wrapped(text, ""))
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    yield from (f"{line}\n" for line in blocks.wrapped(text))
 
 
 def parts(page: str) -> dict[str, str]:
@@ -127,17 +120,11 @@ def renewed(page: Path, text: str) -> str:
     Raises:
         ValueError: the page does not have exactly one place for a part.
     """
-    for name, content in parts(page.name).items():
-        begin, end = BEGIN.format(name), END.format(name)
-        block = re.compile(re.escape(begin) + r"\n.*?" + re.escape(end), re.DOTALL)
-        part = f"{begin}\n\n{content}\n{end}"
-        text, places = block.subn(lambda _, part=part: part, text)
-        if places != 1:
-            raise ValueError(
-                f"{page.name}: {places} places for {name}; expected one; write {begin} and {end} once, "
-                "on lines of their own"
-            )
-    return text
+    current = parts(page.name)
+    places = [block.name for block in blocks.find(text) if block.tool == "options"]
+    if wrong := [name for name in {**current, **dict.fromkeys(places)} if places.count(name) != (name in current)]:
+        raise ValueError(f"{page.name}: {places.count(wrong[0])} places for {wrong[0]}; expected {int(wrong[0] in current)}")
+    return blocks.renewed(text, "options", lambda block: current[block.name])
 
 
 if __name__ == "__main__":

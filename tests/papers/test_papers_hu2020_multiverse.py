@@ -4,6 +4,7 @@ import csv
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
 
@@ -12,13 +13,14 @@ import polars as pl
 import pytest
 import raw_hu2020
 
+from benchmarks import coverage_claims
 from syntagm.cli import main
 from syntagm.papers.hu2020 import completeness, figures, multiverse, published
-from syntagm.papers.hu2020.findings import Findings, table
+from syntagm.papers.hu2020.findings import Findings, judged, table
 from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Analysis, Claim, Contrast, Range, View
 from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import read
-from syntagm.papers.hu2020.regressions import Fits
+from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.views.classes import ITEM
 
@@ -198,3 +200,70 @@ def test_renumbered_items_change_their_numbers_only(shared: Path, tmp_path: Path
     differing = {claim for claim in before if before[claim] != after[claim]}
     assert differing == {"Every item of mvrr can be answered correctly"}
     assert "item 104" in after["Every item of mvrr can be answered correctly"][0]
+
+
+def of_an_experiment() -> Study:
+    """An experiment of one's own: an LSTM is right on one item of two, an RNNG and a GPT-2 on both, on two sizes."""
+    right = {"lstm": "10", "rnng": "11", "gpt2": "11"}
+    rows = [
+        (family, size, seed, suite, str(item), float(digit))
+        for family, digits in right.items()
+        for size in ("small", "large")
+        for seed in (1, 2)
+        for suite in ("s", "t", "u")
+        for item, digit in enumerate(digits if seed == 1 else digits[::-1])
+    ]
+    items = pl.DataFrame(rows, schema=ITEM, orient="row")
+    circuits = {"s": "One", "t": "Two", "u": "Two"}
+    words = {"small": 0.1, "large": 1.0}
+    return Study(items, circuits, pl.DataFrame(schema=NO_PERPLEXITY), words, chances=dict.fromkeys("stu", 0.25))
+
+
+def test_the_claims_are_judged_for_an_experiment_of_ones_own() -> None:
+    study = of_an_experiment()
+    regressions = Regressions(study)
+    regressions.__dict__.update(fits=Fits({}, {}), without={}, remaining={})
+    found = {claim.text: claim for claim in judged(study.as_published(), None, regressions)}
+    better = found["RNNG scores higher than the LSTM (Figure 3)"].rows
+    # The LSTM is right on half of the items of each suite.
+    assert {row.value for row in better} == {0.5}
+    # There are no withdrawn models, so there is no analysis without them.
+    assert {row.models for row in better} == {"all", "without GPT-2"}
+    best = found["GPT-2 is the best of the classes trained for the study (Figure 1)"].rows
+    assert [row[10] for row in multiverse.verdict_table([*better, *best]).rows] == ["inconclusive"] * 2
+    sizes = found["Corpus size matters little, except for Agreement"].rows
+    assert {row.part for row in sizes} == {"large - small, One", "large - small, Two"}
+    # Only classes that there are count, and of classes that there never are nothing is said.
+    assert {row.part for row in found["All neural models score above random"].rows} == {
+        "LSTM - chance", "RNNG - chance", "GPT-2 - chance",
+    }  # fmt: skip
+    assert found["GPT-2 and RNNG are comparable to Transformer-XL and JRNN"].missing == "no results of Transformer-XL"
+
+
+def test_one_number_of_many_at_the_limit_refutes_nothing() -> None:
+    """Of 20 numbers that are just true, one is outside by chance; two thirds of the claims would be called false."""
+    row = multiverse.Row("c", "p", "all", "pooled", "random", 0.1, 0.0, 0.2, Range(low=0.0), OPEN, 1.0)
+    outside = replace(row, part="q", value=-0.1, low=-0.19, high=-0.01, verdict=FALSE, p=0.03)
+    assert multiverse.verdicts(multiverse.together([outside])) == {row.analysis: FALSE}
+    assert multiverse.verdicts(multiverse.together([outside, *[row] * 19])) == {row.analysis: OPEN}
+    far = replace(outside, p=0.001)
+    assert multiverse.verdicts(multiverse.together([far, *[row] * 19])) == {row.analysis: FALSE}
+    # p is adjusted for the numbers of the same analysis, and numbers without p are left as they are.
+    elsewhere = [replace(row, suites="fixed")] * 19
+    aic = replace(outside, part="AIC", p=nan)
+    assert multiverse.verdicts(multiverse.together([outside, *elsewhere]))[row.analysis] == FALSE
+    assert multiverse.together([aic, *[row] * 19])[0].verdict == FALSE
+
+
+def test_the_study_of_false_refutations_judges_its_claims() -> None:
+    found = list(coverage_claims.study(draws=1))
+    assert {row.what for row in found} == {*coverage_claims.WORLDS, "... without adjustment"}
+    assert {row.units.partition(",")[0] for row in found} == {"96 numbers", "6 numbers", "5 numbers", "4 numbers", "1 number"}
+
+
+def test_p_is_that_of_the_nearest_limit() -> None:
+    view = View(study(), Analysis("all", "pooled", "fixed"), set())
+    weights = view.mean("gpt-2") - view.mean("rnng")
+    within, above = (view.judge("c", Contrast("d", weights, claimed, ["s", "t"])) for claimed in (Range(-0.9, 0.9), Range(low=5)))
+    assert within.p == 1.0
+    assert (above.verdict, above.p < 0.001) == (FALSE, True)

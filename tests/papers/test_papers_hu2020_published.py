@@ -14,13 +14,14 @@ import pytest
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
-from syntagm.papers.hu2020 import figures, published, regressions, tables
-from syntagm.papers.hu2020.findings import Findings, table
+from syntagm.papers.hu2020 import figures, multiverse, published, regressions, tables
+from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
 from syntagm.papers.hu2020.multiverse import HOLDS, OPEN
 from syntagm.papers.hu2020.preparation import prepared
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Study
+from tools import blocks, pages
 
 STARRED = {
     "GPT-2-XL*": "GPT-2-XL, pre-trained", "GPT-2*": "GPT-2, pre-trained", "Transformer-XL*": "Transformer-XL",
@@ -45,6 +46,13 @@ def study_of(folder: Path, suites: str = "31") -> Study:
 @cache
 def regressions_of(folder: Path) -> Regressions:
     return Regressions(study_of(folder))
+
+
+@cache
+def findings_of(folder: Path) -> Findings:
+    findings = Findings(raw(folder), study_of(folder))
+    findings.__dict__["regressions"] = regressions_of(folder)
+    return findings
 
 
 def fits_of(folder: Path) -> Fits:
@@ -287,11 +295,10 @@ def test_random_effects(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_what_differs_from_the_printed_paper(shared: Path) -> None:
-    findings = Findings(raw(shared), study_of(shared))
-    findings.__dict__["regressions"] = regressions_of(shared)
+    findings = findings_of(shared)
     rows = {row[0]: row for row in table(published.CLAIMS, findings).rows}
-    verdicts = {str(claim): str(row[3]) for claim, row in rows.items()}
-    false = {claim for claim, verdict in verdicts.items() if verdict.startswith("does not hold")}
+    said = {str(claim): str(row[3]) for claim, row in rows.items()}
+    false = {claim for claim, verdict in said.items() if verdict.startswith("does not hold")}
     assert false == {
         "The analysis is over 34 suites",
         "Perplexity and SG score are dissociated",
@@ -303,21 +310,19 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
         "A model that ignores context scores 50% on number agreement",
         "The chance of a correct answer to an NPI item is 5 of 32",
     }
-    assert verdicts["The analysis is over 34 suites"] == "does not hold: 31"
-    assert {claim for claim, verdict in verdicts.items() if verdict == "differs: GPT-2 is missing"} == {
+    assert said["The analysis is over 34 suites"] == "does not hold: 31"
+    assert {claim for claim, verdict in said.items() if verdict == "differs: GPT-2 is missing"} == {
         "Figure 3, right, shows all trained classes",
         "Figure 4, right, shows all trained classes",
     }
-    assert "not computed" not in verdicts.values()
+    assert "not computed" not in said.values()
     assert str(rows["Pre-trained GPT-2 and GPT-2-XL outperform all others on each circuit"][2]).startswith(
         "decisive: GPT-2-XL, pre-trained - RNNG, Gross Syntactic State -0.064 ["
     )
-    assert verdicts["All neural models score above random"].startswith(
+    assert said["All neural models score above random"].startswith(
         "holds in 4, does not hold in 2, inconclusive in 6"
     )
-    assert (
-        verdicts["GPT-2 trained on BLLIP-MD or LG equals pre-trained GPT-2"] == "holds; only with the withdrawn models"
-    )
+    assert said["GPT-2 trained on BLLIP-MD or LG equals pre-trained GPT-2"] == "holds; only with the withdrawn models"
     first = str(rows["GPT-2 is the best of the classes trained for the study (Figure 1)"][2])
     assert "against it: GPT-2 - RNNG -0.306 [-0.422, -0.189] (without withdrawn, alike, random)" in first
     ngram = str(rows["An n-gram's score is the vote of 51 tie-breaking seeds"][2])
@@ -325,10 +330,27 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_page_shows_what_the_data_give(shared: Path) -> None:
+    """The tables of the command that the page names, without the time that its figures and other regressions take."""
+    found = findings_of(shared)
+    differences = table(published.CLAIMS, found)
+    made = {
+        "raw/verdicts": verdicts(found.rows()), "raw/multiverse": multiverse.table(found.rows()),
+        "raw/counts": counts(differences, found.judged), "raw/withdrawn": published.withdrawn(found.study),
+        "raw/variances": regressions.variances(regressions_of(shared).observations),
+    }  # fmt: skip
+    page = (pages.PAGES / "hu2020_claims.md").read_text(encoding="utf-8")
+    shown = [block for block in blocks.find(page) if block.name in made]
+    assert {block.name for block in shown} == set(made)
+    for block in shown:
+        current = pages.shown(made[block.name].markdown(), block.how)
+        assert pages.same(current, block.content), f"{block.name}: run `python -m tools.pages hu2020_claims`"
+
+
+@pytest.mark.slow
 def test_figures_of_an_audit_with_other_programs(shared: Path) -> None:
     """The numbers under other analyses, as an audit with independent code computed them."""
-    findings = Findings(raw(shared), study_of(shared))
-    findings.__dict__["regressions"] = regressions_of(shared)
+    findings = findings_of(shared)
     rows = {(row.part, *row.analysis): row for row in findings.rows()}
     least = rows["LSTM - chance", "all", "pooled", "random"]
     assert (round(least.value, 3), least.verdict) == (0.069, OPEN)

@@ -258,6 +258,15 @@ def test_published_means(raw: dict[str, Table | Figure]) -> None:
 
 
 @pytest.mark.slow
+def test_no_table_names_intervals_of_another_kind(raw: dict[str, Table | Figure]) -> None:
+    """Only the intervals of single paradigms are for other pairs."""
+    for name in ("table3", "table_correlations"):
+        assert "pairs" in notes(raw[name])
+        assert "for other pairs" not in notes(raw[name])
+        assert "Wilson's" not in notes(raw[name])
+
+
+@pytest.mark.slow
 def test_published_contrasts(raw: dict[str, Table | Figure]) -> None:
     expected = {
         "determiner next to noun − adjective between": [35.1, 4.8, 5.32, 2.1],

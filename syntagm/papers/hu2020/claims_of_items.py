@@ -37,7 +37,7 @@ def chance(findings: Findings) -> Checked:
 def twice(findings: Findings) -> Checked:
     """GPT-2-XL scores more than twice as high as the LSTM"""
     best, least = findings.score("gpt-2-xl-pretrained")["value"], findings.score("vanilla")["value"]
-    computed = f"{best:.4f} / {least:.4f} = {best / least:.2f}"
+    computed = f"{best:.4f} / {least:.4f}" + (f" = {best / least:.2f}" if least else "")
     return "over twice", computed, verdict(best > 2 * least)
 
 

@@ -5,7 +5,7 @@ from zlib import crc32
 
 import polars as pl
 
-from syntagm.papers.hu2020.findings import DIFFERS, FALSE, Check, Checked, Claim, Findings, verdict
+from syntagm.papers.hu2020.findings import DIFFERS, FALSE, HOLDS, Check, Checked, Claim, Findings, verdict
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.multiverse import OPEN
 from syntagm.papers.hu2020.preparation import bundled, formulas
@@ -47,19 +47,20 @@ def ratio_tests(findings: Findings) -> Checked:
 def footnote_7(findings: Findings) -> Checked:
     """The pattern is the same without n-gram, without GPT-2 and without both (footnote 7)"""
     findings.fit("full")
-    results, same_pattern, weaker = [], True, 0
+    results, verdicts, weaker = [], set(), 0
     for classes, subset in findings.regressions.without.items():
         if len(subset.fits) < 3:
             raise Missing(f"{classes}: " + "; ".join(subset.failures.values()))
         size, architecture = (_ratio(findings, classes, name).p for name in PREDICTORS)
         ordered = subset.fits["no_architecture"].aic > subset.fits["no_size"].aic
-        same_pattern, weaker = same_pattern and ordered and max(size, architecture) < 0.05, weaker + (size >= LEVEL)
+        verdicts.add(FALSE if not ordered else HOLDS if max(size, architecture) < 0.05 else OPEN)
+        weaker += size >= LEVEL
         results.append(f"{classes}: size p {size:.2g}, class p {architecture:.2g}")
     if not results:
         raise Missing("no results for n-gram or GPT-2")
     computed = "; ".join(results) + f"; the p of size is above {LEVEL} in {weaker} of {len(results)}"
     computed += "; criterion for the same pattern: the AIC without class is the higher one, and both p are below 0.05"
-    return "same pattern", computed, verdict(same_pattern)
+    return "same pattern", computed, next(each for each in (FALSE, OPEN, HOLDS) if each in verdicts)
 
 
 def _ratio(findings: Findings, classes: str, tested: str) -> LikelihoodRatio:

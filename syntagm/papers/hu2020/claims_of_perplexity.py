@@ -9,7 +9,7 @@ import polars as pl
 from syntagm.errors import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.models import WORD_BY_WORD
-from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, counting, together
+from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, Withdrawn, counting, together
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.stats.association import association
@@ -19,18 +19,26 @@ from syntagm.stats.association import association
 NONE, NEAR = 0.3, 4.0
 DISSOCIATED, CLASS_OVER_SIZE = "Perplexity and SG score are dissociated", "Model class matters more than corpus size"
 WITHIN = "Perplexity and SG score are dissociated within a class"
+CRITERIA = (
+    f"Dissociated: a correlation within ±{NONE:.1f}, or, if its interval reaches beyond, one that may be 0. Of two AICs that "
+    f"differ by less than {NEAR:g}, neither is better. These limits are Syntagm's, too."
+)
 IN_CELLS = "word-level neural models, within class and size"
 _CELL = ["model", "corpus"]
 
 
-def dissociation(study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
+def dissociation(study: Study, withdrawn: Withdrawn) -> list[Row]:
     """Judge the correlation of perplexity and score: over models and over classes on a corpus, as linear and in ranks.
 
     Raises:
         Missing: there are no perplexities.
     """
     table = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
-    subsets = {models: table.filter(counting(models, withdrawn)) for models in MODELS}
+    subsets = {
+        models: table.filter(counting(models, withdrawn))
+        for models in MODELS
+        if models != MODELS[1] or withdrawn is not None
+    }
     subsets["word-level neural models"] = table.filter(pl.col("model").is_in(WORD_BY_WORD))
     if len(subsets["word-level neural models"]) < 4:
         raise Missing("fewer than 4 perplexities of word-level neural models")
@@ -66,16 +74,17 @@ def within_a_class(study: Study) -> list[Row]:
     return found
 
 
-def class_over_size(withdrawn: set[tuple[str, int]], found: Regressions) -> list[Row]:
+def class_over_size(withdrawn: Withdrawn, found: Regressions) -> list[Row]:
     """Judge by AICs, and by shares of variance.
 
     By how much does the AIC without the model class exceed that without corpus size, and the share of class that of size?
-    The models are all, those not withdrawn, and those without the classes of footnote 7.
+    The models are all, those not withdrawn, and those without the classes of footnote 7, as far as several classes and
+    sizes are left.
 
     Raises:
-        Missing: a regression could not be fitted.
+        Missing: a regression of all models could not be fitted.
     """
-    kept = ~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn])
+    kept = ~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn or ()])
     tables = {"all": found.observations, MODELS[1]: found.observations.filter(kept), **found.remaining}
     if len(tables[MODELS[1]]) == len(tables["all"]):
         del tables[MODELS[1]]
@@ -84,8 +93,14 @@ def class_over_size(withdrawn: set[tuple[str, int]], found: Regressions) -> list
         fits = found.without.get(models) or (
             found.fits if models == "all" else regressions.fitted(table, ("no_size", "no_architecture"))
         )
-        if lacking := [name for name in ("no_architecture", "no_size") if name not in fits.fits]:
+        lacking = [name for name in ("no_architecture", "no_size") if name not in fits.fits]
+        crossed = table.group_by("architecture").agg(pl.col("numwords").n_unique())["numwords"].max()
+        if (lacking or crossed == 1) and models != "all":
+            continue
+        if lacking:
             raise Missing(f"{lacking[0]} could not be fitted: {fits.failures.get(lacking[0], '')}")
+        if crossed == 1:
+            raise Missing("each class has one size, so class and size can't be told apart")
         gap = fits.fits["no_architecture"].aic - fits.fits["no_size"].aic
         verdict = HOLDS if gap > NEAR else FALSE if gap < -NEAR else OPEN
         numbers = gap, gap, gap, Range(low=NEAR)
@@ -117,7 +132,7 @@ def _row(
 
 
 def claims(
-    study: Study, withdrawn: set[tuple[str, int]], found: Regressions
+    study: Study, withdrawn: Withdrawn, found: Regressions
 ) -> list[tuple[str, Callable[[], list[Row]]]]:
     """Return the claims, each with a function that judges it."""
     return [

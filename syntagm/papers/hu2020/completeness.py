@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import comb, log
 
 import polars as pl
 
@@ -12,6 +13,8 @@ from syntagm.papers.hu2020.preparation import of_the_study, with_one_ngram
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.views.classes import INSTANCE
 
+# If the probability that any two models agree on all items is above this, models with the same answers are not called copies.
+BY_CHANCE = 0.001
 _CELL = ["model", "corpus"]
 
 
@@ -34,11 +37,17 @@ def lacking(raw: Raw) -> list[str]:
 
 
 def copies(raw: Raw) -> list[str]:
-    """List the models that answer every item as another one does.
+    """List the models that answer every item as another one does, unless two of them may well do so by chance.
 
     Copies look like training runs that agree, and make intervals too narrow.
     """
-    items = with_one_ngram(of_the_study(raw.items)).sort("suite", "item")
+    items = with_one_ngram(of_the_study(raw.items)).sort(*INSTANCE, "suite", "item")
+    right = items.group_by("suite", "item").agg(pl.col("value").mean())["value"]
+    # Two models that answer independently, each item as often correctly as all models do.
+    agreement = float((right**2 + (1 - right) ** 2).log().sum())
+    pairs = comb(items.select(INSTANCE).n_unique(), 2)
+    if not pairs or log(pairs) + agreement > log(BY_CHANCE):
+        return []
     models: dict[bytes, list[str]] = {}
     for (model, corpus, seed), rows in items.group_by(INSTANCE, maintain_order=True):
         name = f"{label(str(model))} on {corpus}, seed {seed}" if corpus else label(str(model))

@@ -1,7 +1,7 @@
 """Data behind the claims of Hu et al. 2020: the raw results, prepared as in the paper, and the means in its figures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,10 +11,10 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse, regressions
-from syntagm.papers.hu2020.claims import claims
+from syntagm.papers.hu2020.claims import CRITERIA, claims
 from syntagm.papers.hu2020.models import label
-from syntagm.papers.hu2020.multiverse import Row
-from syntagm.papers.hu2020.preparation import chances_of, prepared, withdrawn
+from syntagm.papers.hu2020.multiverse import Row, Withdrawn
+from syntagm.papers.hu2020.preparation import prepared, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
@@ -60,11 +60,34 @@ class Judged:
         return self.printed, text, multiverse.summary(self.rows)
 
 
+def judged(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[Judged]:
+    """Judge the claims about scores, perplexity and regressions under all analyses.
+
+    Arguments:
+        study: the data, with the classes of the publication.
+        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew; None for an experiment of one's own.
+        found: the regressions of these data.
+    """
+    aic = cited("hu2020")["aic"]
+    printed = {claims_of_perplexity.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
+    judges: list[tuple[str, Callable[[], list[Row]]]] = []
+    for claim in claims():
+        printed[claim.text] = claim.printed
+        judges.append((claim.text, partial(multiverse.rows, claim, study, withdrawn)))
+    judges += claims_of_perplexity.claims(study, withdrawn, found)
+    return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judges]
+
+
 def _judged(text: str, printed: str, judge: Callable[[], list[Row]]) -> Judged:
     try:
         return Judged(text, printed, judge())
     except Missing as error:
         return Judged(text, printed, [], str(error))
+
+
+def verdicts(rows: Sequence[Row]) -> Table:
+    """Make the small table of verdicts, with the criteria of the claims."""
+    return multiverse.verdict_table(rows, [CRITERIA, claims_of_perplexity.CRITERIA])
 
 
 @dataclass(frozen=True)
@@ -131,16 +154,9 @@ class Findings:
         return withdrawn()
 
     @cached_property
-    def judged(self) -> "list[Judged]":
+    def judged(self) -> list[Judged]:
         """The claims about scores, perplexity and regressions, under all analyses."""
-        aic = self.printed["aic"]
-        printed = {claims_of_perplexity.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
-        judged: list[tuple[str, Callable[[], list[Row]]]] = []
-        for claim in claims(chances_of(self.raw, self.study.suites)):
-            printed[claim.text] = claim.printed
-            judged.append((claim.text, partial(multiverse.rows, claim, self.study, self.withdrawn)))
-        judged += claims_of_perplexity.claims(self.study, self.withdrawn, self.regressions)
-        return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judged]
+        return judged(self.study, self.withdrawn, self.regressions)
 
     def rows(self) -> list[Row]:
         """Return all the numbers on which the claims are judged."""
@@ -178,9 +194,7 @@ def table(checks: "Sequence[Check]", findings: Findings) -> Table:
             checked = check(findings)
             results = checked if isinstance(checked, list) else [(claimed, *checked)]
             rows += [(*result[:3], result[3] + marked) for result in results]
-        except Missing as error:
-            rows.append((claimed, "", str(error), UNKNOWN))
-        except UsageError as error:
+        except (Missing, UsageError) as error:
             rows.append((claimed, "", str(error), UNKNOWN))
     for claim in findings.judged:
         printed, computed, summary = claim.checked
@@ -189,12 +203,24 @@ def table(checks: "Sequence[Check]", findings: Findings) -> Table:
         f"printed: {findings.printed['source']}",
         "computed: from the raw data, prepared as in the paper's own code, unless stated otherwise.",
         "decisive: of the numbers that a claim is about, the one that supports it least; claimed: the range it must be in.",
-        *multiverse.NOTES,
+        *multiverse.notes(findings.rows()),
         *(f"On the publication, not from these data: {remark}" for remark in findings.printed["remarks"].values()),
     )
     return Table(
-        "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
+        "The printed paper and its raw data",
+        ("claim", "printed", "computed", "verdict"),
+        tuple(rows),
+        (),
+        notes,
     )
+
+
+def counts(made: Table, judged: Sequence[Judged]) -> Table:
+    """Return the part of the table of claims that is about counts, printed numbers and figures, which one analysis judges."""
+    elsewhere = {claim.text for claim in judged}
+    rows = tuple(row for row in made.rows if row[0] not in elsewhere)
+    notes = tuple(note for note in made.notes if note.startswith(("printed:", "computed:", "On the publication")))
+    return replace(made, title="Counts, printed numbers and figures, and the raw data", rows=rows, notes=notes)
 
 
 def _incomplete(lacking: Sequence[str]) -> Claim:

@@ -48,6 +48,8 @@ WITHDRAWAL = "GPT-2: the authors later withdrew the models trained on MD and LG"
 # The names of two classes, in the raw data and in experiments of our own.
 ALL_NGRAMS = families.kin("ngram")
 ALL_GPT2 = ("gpt-2", *families.kin("gpt2"))
+# Family of an experiment -> the class of the publication.
+CLASSES = {"lstm": "vanilla", "onlstm": "ordered-neurons", "gpt2": WITHDRAWN}
 
 
 def label(model: str) -> str:

@@ -12,7 +12,7 @@ Models that a class consists of are random: the interval covers other training r
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -32,10 +32,18 @@ from syntagm.stats.bootstrap import Suites
 from syntagm.views.classes import INSTANCE
 
 HOLDS, FALSE, OPEN = "holds", "does not hold", "inconclusive"
+# How a claim stands over all analyses, in the order of the table.
+STANDINGS = (
+    "holds under every analysis",
+    "depends on the analysis",
+    "holds under no analysis",
+    "inconclusive under every analysis",
+)
 # Models that an analysis excludes, by its name.
 MODELS = ("all", "without withdrawn", "without GPT-2")
 WEIGHTS = ("pooled", "alike")
 SUITES: tuple[Suites, ...] = ("random", "fixed")
+Withdrawn = set[tuple[str, int]] | None
 _Array = NDArray[np.float64]
 
 
@@ -156,6 +164,8 @@ class Row:
     def text(self) -> str:
         """The number with its interval, if it has one, and the analysis."""
         number = f"{self.value:.1f}" if self.low == self.high else f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        if isnan(self.low):
+            number = "undefined" if isnan(self.value) else f"{self.value:.3f} without an interval"
         return f"{self.part} {number} ({', '.join(self.analysis)})"
 
     @property
@@ -164,22 +174,22 @@ class Row:
         return min(self.value - self.claimed.low, self.claimed.high - self.value)
 
 
-def counting(models: str, withdrawn: set[tuple[str, int]]) -> pl.Expr:
+def counting(models: str, withdrawn: Withdrawn) -> pl.Expr:
     """Return the condition that a row is of a model that counts.
 
     Arguments:
         models: one of `MODELS`.
-        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew.
+        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew; None for an experiment of one's own.
     """
     gpt2 = pl.col("model").is_in(ALL_GPT2) & (pl.col("corpus") != "")
-    dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn])
+    dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn or ()])
     return ~{MODELS[0]: pl.lit(False), MODELS[1]: gpt2 & dropped, MODELS[2]: gpt2}[models]
 
 
 class View:
     """The data of a study as one analysis sees them."""
 
-    def __init__(self, study: Study, analysis: Analysis, withdrawn: set[tuple[str, int]]) -> None:
+    def __init__(self, study: Study, analysis: Analysis, withdrawn: Withdrawn) -> None:
         self.study, self.analysis = study, analysis
         self.items = study.items.filter(counting(analysis.models, withdrawn))
 
@@ -210,9 +220,14 @@ class View:
         chosen = [(name == model and corpus in (None, on), on) for name, on, _ in self.models]
         return self._weights([on if fits else None for fits, on in chosen], model, corpus)
 
-    def mean_of_corpus(self, corpus: str) -> _Array:
-        """Return the weights of models in the mean over all classes on a corpus. Shape (models,)."""
-        return self._weights([name if on == corpus else None for name, on, _ in self.models], corpus)
+    def mean_of_corpus(self, corpus: str, classes: Set[str] | None = None) -> _Array:
+        """Return the weights of models in the mean over all classes on a corpus, or over some. Shape (models,)."""
+        chosen = self.classes_on(corpus) if classes is None else classes
+        return self._weights([name if on == corpus and name in chosen else None for name, on, _ in self.models], corpus)
+
+    def classes_on(self, corpus: str) -> set[str]:
+        """Return the classes that were trained on a corpus."""
+        return {name for name, on, _ in self.models if on == corpus}
 
     def _weights(self, cells: Sequence[str | None], *names: str | None) -> _Array:
         """Weigh models that are in a cell (not None): all alike, or all cells alike."""
@@ -303,22 +318,24 @@ class Claim:
     contrasts: Callable[[View], list[Contrast]]
 
 
-def rows(claim: Claim, study: Study, withdrawn: set[tuple[str, int]]) -> list[Row]:
+def rows(claim: Claim, study: Study, withdrawn: Withdrawn) -> list[Row]:
     """Judge a claim under all analyses that have its models.
 
+    `withdrawn` is None for an experiment of one's own, which has no analysis without withdrawn models.
+
     Raises:
-        Missing: no analysis has them; the message says what is missing.
+        Missing: no analysis has them; the message says what the first one lacks.
     """
     judged: list[Row] = []
-    missing = Missing("nothing to compare")
-    for analysis in ANALYSES:
+    missing: Missing | None = None
+    for analysis in (each for each in ANALYSES if each.models != MODELS[1] or withdrawn is not None):
         view = View(study, analysis, withdrawn)
         try:
             judged += [view.judge(claim.text, contrast) for contrast in claim.contrasts(view)]
         except Missing as error:
-            missing = error
+            missing = missing or error
     if not judged:
-        raise missing
+        raise missing or Missing("nothing to compare")
     return together(judged)
 
 
@@ -357,8 +374,12 @@ def verdicts(judged: Sequence[Row]) -> dict[tuple[str, str, str], str]:
     }
 
 
-def summary(judged: Sequence[Row]) -> str:
+def summary(judged: Sequence[Row], published: bool = True) -> str:
     """Summarise the verdicts on a claim over all analyses.
+
+    Arguments:
+        judged: its numbers.
+        published: whether the data are those of the publication, some of whose models were withdrawn.
 
     >>> from dataclasses import replace
     >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
@@ -369,15 +390,52 @@ def summary(judged: Sequence[Row]) -> str:
     """
     counts = Counter(verdicts(judged).values())
     # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
-    withdrawn = (
-        "; only with the withdrawn models"
-        if {row.models for row in judged} == {MODELS[0]} and counts.total() > 1
-        else ""
-    )
+    only = published and {row.models for row in judged} == {MODELS[0]} and counts.total() > 1
+    withdrawn = "; only with the withdrawn models" if only else ""
     if len(counts) == 1:
         return next(iter(counts)) + withdrawn
     listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in (HOLDS, FALSE, OPEN) if counts[verdict])
     return f"{listed} of {counts.total()} analyses{withdrawn}"
+
+
+def standing(judged: Sequence[Row]) -> str:
+    """Return how a claim stands over all analyses, which is one of `STANDINGS`.
+
+    >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), FALSE)
+    >>> standing([row]), standing([row, replace(row, models="without GPT-2", verdict=OPEN)])
+    ('holds under no analysis', 'holds under no analysis')
+    """
+    found = set(verdicts(judged).values())
+    always, depends, never, inconclusive = STANDINGS
+    if HOLDS in found:
+        return depends if len(found) > 1 else always
+    return never if FALSE in found else inconclusive
+
+
+def deciding(judged: Sequence[Row]) -> str:
+    """Say under which choices a claim has which verdict, in as few words as possible; empty if it always has the same.
+
+    >>> row = Row("c", "p", "all", "pooled", "random", 0.5, 0.4, 0.6, Range(low=0.0), HOLDS)
+    >>> deciding([row, replace(row, suites="fixed", verdict=OPEN), replace(row, weights="alike")])
+    'holds: random; inconclusive: fixed'
+    """
+    found = verdicts(judged)
+    if len(set(found.values())) == 1:
+        return ""
+    values = [["", *dict.fromkeys(analysis[place] for analysis in found)] for place in range(3)]
+    # A combination of choices, where empty means any; those that leave most open come first.
+    combinations = sorted(product(*values), key=lambda choices: sum(map(bool, choices)))
+    texts = []
+    for verdict in (HOLDS, FALSE, OPEN):
+        left = {analysis for analysis, of_analysis in found.items() if of_analysis == verdict}
+        parts = []
+        for choices in combinations:
+            chosen = {analysis for analysis in found if all(a in ("", b) for a, b in zip(choices, analysis, strict=True))}
+            if chosen & left and all(found[analysis] == verdict for analysis in chosen):
+                left -= chosen
+                parts.append(", ".join(filter(None, choices)))
+        texts += [f"{verdict}: {' or '.join(parts)}"] if parts else []
+    return "; ".join(texts)
 
 
 def against(judged: Sequence[Row]) -> Row | None:
@@ -397,8 +455,8 @@ def decisive(judged: Sequence[Row]) -> Row:
 
 
 def _interval(row: Row) -> tuple[Cell, Cell]:
-    """Return the limits of an interval; None for a difference of AICs, which has none."""
-    return (None, None) if row.low == row.high else (row.low, row.high)
+    """Return the limits of an interval; None if there is none, as of a difference of AICs."""
+    return (None, None) if row.low == row.high else (or_none(row.low), or_none(row.high))
 
 
 def table(judged: Sequence[Row]) -> Table:
@@ -411,7 +469,7 @@ def table(judged: Sequence[Row]) -> Table:
             row.models,
             row.weights,
             row.suites,
-            row.value,
+            or_none(row.value),
             *_interval(row),
             str(row.claimed),
             or_none(row.p),
@@ -419,38 +477,62 @@ def table(judged: Sequence[Row]) -> Table:
         )
         for row in judged
     )
-    notes = (
+    explained = (
         "p (Holm): of the hypothesis that the number is in the claimed range, adjusted for the numbers of the claim under "
         "the analysis.",
-        *NOTES,
+        *notes(judged),
     )
-    return Table("The claims under all analyses", columns, tuple(lines), (), notes)
+    return Table("The claims under all analyses", columns, tuple(lines), (), explained)
 
 
-def verdict_table(judged: Sequence[Row]) -> Table:
-    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict."""
+def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
+    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict.
+
+    Arguments:
+        judged: the numbers of the claims.
+        criteria: notes that say what the claims' words mean.
+    """
     lines: list[tuple[Cell, ...]] = []
-    for claim in dict.fromkeys(row.claim for row in judged):
-        of_claim = [row for row in judged if row.claim == claim]
+    published = any(row.models == MODELS[1] for row in judged)
+    by_claim: dict[str, list[Row]] = {}
+    for row in judged:
+        by_claim.setdefault(row.claim, []).append(row)
+    for claim, of_claim in sorted(by_claim.items(), key=lambda pair: STANDINGS.index(standing(pair[1]))):
         counts = Counter(verdicts(of_claim).values())
         worst = decisive(of_claim)
         refuting = against(of_claim)
-        numbers = (worst.part, worst.value, *_interval(worst), str(worst.claimed))
+        numbers = (worst.part, or_none(worst.value), *_interval(worst), str(worst.claimed))
         counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
-        lines.append((claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim)))
-    columns = ("claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict")
-    notes = (
+        lines.append((
+            claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim, published),
+            standing(of_claim), deciding(of_claim),
+        ))  # fmt: skip
+    columns = (
+        "claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict", "over all",
+        "deciding choices",
+    )  # fmt: skip
+    explained = (
+        "over all: a claim depends on the analysis if it holds under some and not under others. deciding choices: the choices "
+        "on which its verdict depends; empty if there are none.",
         "holds, does not hold, inconclusive: the number of analyses. An analysis without the models of a claim doesn't count.",
-        "decisive: the number with the worst verdict under the first analysis: all models, pooled, other suites of the kind.",
+        "decisive: the number with the worst verdict under the first analysis that has the models of the claim: if possible, "
+        "all models, pooled, other suites of the kind.",
         "against: of the numbers that refute the claim under any analysis, the clearest, and the analysis.",
-        *NOTES,
+        *notes(judged),
+        *criteria,
     )
-    return Table("The claims: do they depend on the analysis?", columns, tuple(lines), (), notes)
+    return Table("The claims: do they depend on the analysis?", columns, tuple(lines), (), explained)
 
 
-NOTES = (
-    "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
-    "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",
-    "models: the authors withdrew GPT-2 on MD and LG. weights: pooled, every trained model alike; alike, every corpus of a "
-    "class alike, and every class. suites: random, a sample of such suites; fixed, these suites only.",
-)
+def notes(judged: Sequence[Row]) -> list[str]:
+    """Return the notes that say how claims are judged, and under which analyses."""
+    models = ["models: the authors withdrew GPT-2 on MD and LG."] if any(row.models == MODELS[1] for row in judged) else []
+    return [
+        "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
+        "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",
+        " ".join([
+            *models,
+            "weights: pooled, every trained model alike; alike, every corpus of a class alike, and every class. suites: random, "
+            "a sample of such suites; fixed, these suites only.",
+        ]),
+    ]  # fmt: skip

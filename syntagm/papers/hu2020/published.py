@@ -56,8 +56,10 @@ def outputs(raw: Raw, suites: str, ngram: str) -> Iterator[tuple[str, Table | Fi
     found = Findings(raw, study if (suites, ngram) == ("31", "vote") else prepared(raw))
     if any(study.items["corpus"]):
         yield from regressions.tables(found.regressions if found.study is study else Regressions(study))
-    yield "differences", findings.table(CLAIMS, found)
-    yield "verdicts", multiverse.verdict_table(found.rows())
+    differences = findings.table(CLAIMS, found)
+    yield "differences", differences
+    yield "counts", findings.counts(differences, found.judged)
+    yield "verdicts", findings.verdicts(found.rows())
     yield "multiverse", multiverse.table(found.rows())
 
 

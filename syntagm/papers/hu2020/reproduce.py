@@ -22,7 +22,7 @@ from syntagm.io import atomic
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import completeness, figures, published, regressions, tables
+from syntagm.papers.hu2020 import completeness, figures, findings, multiverse, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
 from syntagm.papers.hu2020.raw import Raw, read
@@ -86,7 +86,8 @@ def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
 def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     """Make Figures 1 to 6 and their tables from all finished models of an experiment.
 
-    The regressions are added if there are several classes and several sizes.
+    If there are several classes and several sizes, the regressions are added, and the verdicts on those of the paper's
+    claims that are about such models.
 
     Raises:
         RunError: there is no experiment, or no included suite has results.
@@ -98,7 +99,11 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     yield from tables.tables(study)
     families, sizes = ({model[key] for model, _ in finished} for key in ("family", "size"))
     if len(families) > 1 and len(sizes) > 1:
-        yield from regressions.tables(regressions.Regressions(study))
+        found = regressions.Regressions(study)
+        yield from regressions.tables(found)
+        if rows := [row for claim in findings.judged(study.as_published(), None, found) for row in claim.rows]:
+            yield "verdicts", findings.verdicts(rows)
+            yield "multiverse", multiverse.table(rows)
 
 
 def write(folder: Path) -> None:

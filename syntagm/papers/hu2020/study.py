@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.errors import RunError
 from syntagm.io.number import counted
+from syntagm.papers.hu2020.models import CLASSES
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
@@ -45,6 +46,7 @@ class Study:
         words_alike: the neural models over whole words, whose perplexities can be compared.
         remarks: lines below the title of every figure by model.
         published: the number of suites in the publication; 0 if the study is of other data.
+        chances: suite -> score of random answers, for suites for which it is known.
     """
 
     items: pl.DataFrame
@@ -57,6 +59,7 @@ class Study:
     words_alike: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     published: int = 0
+    chances: Mapping[str, float] = field(default_factory=dict)
 
     def label(self, model: str) -> str:
         """Return the label of a model."""
@@ -90,6 +93,12 @@ class Study:
         sizes = {"corpus": list(self.words), "words": [float(words) for words in self.words.values()]}
         table = pl.DataFrame(sizes, schema={"corpus": pl.String, "words": pl.Float64})
         return joined.join(table, on="corpus", how="left", maintain_order="left")
+
+
+    def as_published(self) -> "Study":
+        """Return the same study with the families of an experiment named like the classes of the publication."""
+        names = pl.col("model").replace(CLASSES)
+        return replace(self, items=self.items.with_columns(names), perplexity=self.perplexity.with_columns(names))
 
 
 def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
@@ -192,8 +201,10 @@ def _study(
     present = set(items["suite"])
     counted = {suite.name: suite for run in runs for suite in run.suites if suite.name in present}
     circuits = {name: suite.tags["circuit"] for name, suite in counted.items() if "circuit" in suite.tags}
-    expected = chance.mean([estimates.chance_of_suite(suite, "first") for suite in counted.values()])
-    return Study(items, circuits, perplexity, words, labels, expected.value)
+    expected = {name: estimates.chance_of_suite(suite, "first") for name, suite in counted.items()}
+    chances = {name: of_suite.value for name, of_suite in expected.items() if of_suite.value == of_suite.value}
+    level = chance.mean(list(expected.values())).value
+    return Study(items, circuits, perplexity, words, labels, level, chances=chances)
 
 
 def _items(run: Run, model: str, corpus: str, seed: int) -> pl.DataFrame:

@@ -16,7 +16,7 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
-from syntagm.papers.newman2021 import confound, tables
+from syntagm.papers.newman2021 import confound, findings, tables
 from syntagm.papers.newman2021.rows import fill_runs, of_rows
 from syntagm.papers.paper import Gaps, Paper
 from syntagm.result import Estimate
@@ -55,6 +55,7 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     outputs: dict[str, Table | Figure] = {
         "table2": tables.table2(named_runs, estimates),
         "eligible": tables.eligible(named_runs),
+        "findings": findings.table(named_runs),
     }
     outputs |= {name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(estimates, measure)}
     optional = {

@@ -61,10 +61,10 @@ def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
     yield from of_suites(run, group, suites, kept.cuts(run))
-    yield _paired(replace(group, measure=PAIRED), run, suites)
+    yield paired(replace(group, measure=PAIRED), run, suites)
 
 
-def _paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
+def paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
     """Estimate the mean of MW minus EW, paired by context."""
     table = contexts(run, suites)
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()

@@ -103,9 +103,9 @@ def from_raw(folder: Path) -> Outputs:
     correlated = correlations(tables.accuracies(samples))
     differing_paradigms = differing(judged, summary(folder / "human_validation_summary.csv"))
     notes = (
-        "Models: counts of 1,000 pairs of each paradigm, as published; intervals: Wilson's, for other pairs.",
+        "Models: counts of 1,000 pairs of each paradigm, as published.",
         f"{PEOPLE}: n counts pairs, five per paradigm; a pair's value is the share of some 20 people who chose the good "
-        "sentence. Intervals: for other pairs, of which five are few.",
+        "sentence.",
         f"Human judgements were counted again; in {len(differing_paradigms)} paradigms the authors' summary differs by about "
         "one judgement: "
         + ", ".join(differing_paradigms) + ".",
