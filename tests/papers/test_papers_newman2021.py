@@ -92,6 +92,13 @@ def test_table_2_by_pencil(tmp_path: Path) -> None:
     assert (second["EW low"], second["TSE low"], second["GPT2-XL"]) == (None, None, None)
 
 
+def test_paradigms_of_blimp_are_a_row_by_their_names(tmp_path: Path) -> None:
+    names = ("irregular_plural_subject_verb_agreement_1", "distractor_agreement_relational_noun")
+    blimp = [dataclasses.replace(suite, name=name, tags={}) for suite, name in zip((SHORT, LONG), names, strict=True)]
+    [row] = table(newman2021.of_runs([filled(tmp_path, *blimp)])["table2"])
+    assert (row["construction"], row["contexts"], row["GPT2-XL"]) == ("BLiMP", 3, "0.82 / 0.75 / 0.91")
+
+
 @pytest.mark.slow
 def test_cited_numbers_stand_once_a_row(tmp_path: Path) -> None:
     runs = [filled(tmp_path / name, SHORT, words=words) for name, words in (("a", VERBS), ("b", BARE))]
@@ -275,8 +282,8 @@ def test_rows_of_the_bundled_suites() -> None:
 
     known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     suites = [suite for name in newman2021.SUITES for suite in read_suites(f"{name}?n=1")]
-    assert len(suites) == 15
-    assert all(suite.tags["construction"] in known for suite in suites)
+    assert len(suites) == 19
+    assert all(suite.tags.get("construction", suite.name) in known for suite in suites)
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ SUMS = {
     "bits_per_character": "bits_per_character", "words": "test_words", "unknown": "unknown_words",
     "undefined": "undefined_words",
 }  # fmt: skip
-SCORE = ("score", "low", "high", "n", "ties", "undefined_items", "score_34")
+SCORE = ("score", "low", "high", "n", "ties", "undefined_items", "score_all")
 
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
@@ -176,7 +176,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         "included; perplexity_known: without unknown words.",
         *(bounds if bounded else []),
         f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
-        "score_34: over all suites.",
+        "score_all: over all suites.",
         "Intervals: 95 %, for other suites and their items; they don't cover the variation between seeds. "
         "Ties count as wrong.",
         *signatures,

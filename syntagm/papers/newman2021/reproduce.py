@@ -32,6 +32,12 @@ SUITES = tuple(
         "obj_rel_across_inanim", "obj_rel_no_comp_across_anim", "obj_rel_no_comp_across_inanim", "obj_rel_within_anim",
         "obj_rel_within_inanim", "obj_rel_no_comp_within_anim", "obj_rel_no_comp_within_inanim",
     )
+) + tuple(
+    f"warstadt2020/{name}"
+    for name in (
+        "regular_plural_subject_verb_agreement_1", "irregular_plural_subject_verb_agreement_1",
+        "distractor_agreement_relational_noun", "distractor_agreement_relative_clause",
+    )
 )  # fmt: skip
 FIGURES = {
     "figure2_equal_weight": "equal_weight", "figure2_model_weight": "model_weight", "figure3_covered": "covered",

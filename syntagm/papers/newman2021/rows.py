@@ -38,13 +38,14 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
 def rows(run: Run) -> Rows:
     """Return the suites of each row, in the paper's order: row -> names of suites.
 
-    The tag `construction` assigns suites to rows. Each other suite gets a separate row after those of the paper.
+    The tag `construction` assigns suites to rows, or without it the name. Each other suite gets a separate row after those
+    of the paper.
     """
     known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     by_row: Rows = {row: [] for row in known.values()}
     for suite in run.suites:
         if run.record["contexts"][suite.name]["contexts"]:
-            by_row.setdefault(known.get(suite.tags.get("construction", ""), suite.name), []).append(suite.name)
+            by_row.setdefault(known.get(suite.tags.get("construction", suite.name), suite.name), []).append(suite.name)
     return {row: suites for row, suites in by_row.items() if suites}
 
 
