@@ -179,6 +179,7 @@ def test_every_file_is_whole(version: str, copy: Callable[[str], None], capsys: 
     assert {finding["folder"] for finding in findings} >= {"run", "cache", "model", "experiment"}
 
 
+@pytest.mark.slow
 @each_command()
 @pytest.mark.usefixtures("place")
 def test_models_give_the_same_numbers(version: str, command: str) -> None:

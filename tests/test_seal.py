@@ -71,6 +71,7 @@ def name_of(family: str, folder: Path) -> str:
     return f"{'causal' if family == 'gpt2' else family}:{folder}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SETTINGS)
 def test_any_flipped_bit_is_refused(trained: dict[str, Path], family: str, tmp_path: Path) -> None:
     folder, draw = copied(trained[family], tmp_path / "m"), random.Random(family)

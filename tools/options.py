@@ -30,7 +30,6 @@ _EFFECTS = {
 # Figures whose columns are declared where their numbers are computed.
 _ELSEWHERE: Mapping[str, Iterable[str]] = {
     "correlation": correlation.SCHEMA,
-    "methods": contrasts.SCHEMA,
     "surface": binned.SCHEMA,
 }
 

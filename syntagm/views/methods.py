@@ -22,6 +22,7 @@ from syntagm.stats import interval, suite_means
 from syntagm.stats.paired import Comparison
 
 COLUMNS = ("by", "group", "compared", "model", "accuracy of", "suites", "score", "low", "high", "sd", "n", "ties", "undefined")
+SCHEMA = contrasts.SCHEMA
 WHOLE = "full_sentence"
 Tag = Annotated[str, "a tag of the suites, one row for each of its values"]
 Part = TypeVar("Part")

@@ -24,6 +24,7 @@ def completed(line: str, folder: Path) -> list[str]:
     return [word.strip() for word in output.read_text(encoding="utf-8").split("\n") if word.strip()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -186,6 +186,7 @@ def test_one_file_that_exists(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert "no such file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_fill_reads_a_file_with_one_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "gaps.toml"
     options = 'suite = "marvin2018/simple_agrmt"\nlimit = 2\nwords = "verbs"\nno-report = true\ntop = [0.9, 0.5]\n'

@@ -117,6 +117,7 @@ def test_a_missing_library(shown: Callable[..., str], monkeypatch: pytest.Monkey
     assert "Ray is not installed" in shown("toy", *SUITE, "--executor", "ray")
 
 
+@pytest.mark.slow
 def test_a_cluster_without_room_is_found_out_by_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

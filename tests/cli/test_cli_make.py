@@ -163,6 +163,7 @@ def test_bundled_collections(tmp_path: Path) -> None:
     assert len(suite.items) == 3
 
 
+@pytest.mark.slow
 def test_a_suite_that_syntaxgym_cannot_store_is_a_spreadsheet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

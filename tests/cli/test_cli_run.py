@@ -57,6 +57,7 @@ def test_few_units_are_said_below_the_table(pairs: Path, tmp_path: Path, capsys:
     assert "agreement, all suites: only 2 items.\n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_same_line_again_shows_the_results_and_computes_nothing(
     pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,6 +72,7 @@ def test_the_same_line_again_shows_the_results_and_computes_nothing(
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*.parquet")} == before
 
 
+@pytest.mark.slow
 def test_the_cache_serves_a_second_run(pairs: Path, tmp_path: Path) -> None:
     cache = ["--cache", str(tmp_path / "cache.sqlite"), "--no-report"]
     for folder in ("one", "two"):

@@ -325,6 +325,7 @@ class TestWriting:
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=10).filter(str.strip)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=4),

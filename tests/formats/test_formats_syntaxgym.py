@@ -300,6 +300,7 @@ class TestCsv:
 contents = st.lists(st.text(max_size=12), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(contents, st.sampled_from(["main", "hub"]))
 def test_regions_lie_in_order_and_hold_their_contents(parts: list[str], joined: str) -> None:
     sentence = syntaxgym.assemble(parts, joined)

@@ -30,6 +30,7 @@ def test_the_suites_are_there_and_check_finds_nothing() -> None:
         assert [str(finding) for finding in syntagm.check_suites(list(suites(collection).values()))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ISLANDS)
 def test_filler_gap_and_island_are_crossed(name: str) -> None:
     suite = suites("islands")[name]

@@ -109,6 +109,7 @@ def test_auxiliaries_agree_and_invert():
     assert "is she going" not in questions
 
 
+@pytest.mark.slow
 def test_forms_agree_with_lemminflect_or_the_reason_is_listed(capsys):
     pytest.importorskip("lemminflect")
     assert lexicon.check() == 0, capsys.readouterr().out

@@ -206,6 +206,7 @@ def test_an_attractor_is_no_subject_of_a_clause_and_no_second_subject() -> None:
     assert not set(classes["p"].split()) & {"with", "and", "alongside"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["prep_inanim", "sent_comp", "simple_agrmt", "simple_npi_anim", "simple_reflexives", "vp_coord"]
 )

@@ -67,6 +67,7 @@ def test_third_persons_follow_the_rule_or_are_exceptions_on_the_page() -> None:
     assert all(re.search(rf"\b{lemma}\b", table) for lemma in wrong)
 
 
+@pytest.mark.slow
 def test_differences_from_lemminflect_are_on_the_page() -> None:
     lemminflect = pytest.importorskip("lemminflect", reason="a check of the recipe, in development")
     in_dictionary, by_rules = lemminflect.getAllInflections, lemminflect.getAllInflectionsOOV
@@ -139,6 +140,7 @@ def labels(suite: Suite, name: str) -> Counter[str]:
     return Counter(one.label for one in made if isinstance(one, Context))
 
 
+@pytest.mark.slow
 def test_the_suites_that_the_page_names_have_contexts() -> None:
     # 28 items, two contexts each.
     for suite in syntagm.read_suites("hu2020"):

@@ -89,6 +89,7 @@ def bits(model: LanguageModel) -> list[np.ndarray[Any, Any]]:
     return [answer.bits for answer in model.score(TEXTS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["causal:{}/adapter", "{}/adapter", "{}/base+{}/adapter", "{}/adapter?adapter=merged"])
 def test_the_numbers_are_those_of_peft(saved: Path, name: str) -> None:
     model = names.load(name.replace("{}", str(saved)), device="cpu")
@@ -105,6 +106,7 @@ def test_the_numbers_are_those_of_peft(saved: Path, name: str) -> None:
     assert record["base weights"] == alone.record["weights"]
 
 
+@pytest.mark.slow
 def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:
     def fingerprints() -> list[str]:
         return [names.load(f"{pair}/adapter", adapter=value).fingerprint for value in ("separate", "merged")]

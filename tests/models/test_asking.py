@@ -285,6 +285,7 @@ def test_a_server_that_changes_after_loading(tmp_path: Path, monkeypatch: pytest
         assert cache.get(model, ["The horse barks"]) == {}
 
 
+@pytest.mark.slow
 def test_answers_before_an_error_are_cached_if_the_server_can_confirm_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -286,6 +286,7 @@ def test_sequences_beyond_a_sliding_window_are_padded_not_packed() -> None:
         np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtype", "close"),
     [

@@ -97,6 +97,7 @@ def by_definition(model: Causal, mark: str, left: str, word: str) -> float:
     return bits + (math.log2(spread[head, after].sum()) if ids[head] in after else 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", TOKENIZERS)
 @pytest.mark.parametrize("kind", ["gpt2", "mamba"])
 def test_words_with_their_ends_by_the_definition(mark: str, kind: str) -> None:

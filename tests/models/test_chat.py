@@ -75,6 +75,7 @@ def test_a_prefix_has_the_bits_of_the_beginning_and_windows_repeat_the_template(
     assert long.windows > 1
 
 
+@pytest.mark.slow
 def test_names_signatures_and_records_show_the_chat_and_default_ones_do_not_change() -> None:
     tokenizer = with_template(byte_level(), MARKED)
     model = transformer("gpt2", tokenizer)
@@ -112,6 +113,7 @@ def test_what_is_refused(template: str | None, options: dict[str, str], match: s
         sg.from_transformers(transformer("gpt2", tokenizer), tokenizer, name="tiny", **options)
 
 
+@pytest.mark.slow
 def test_a_border_inside_a_token_is_refused() -> None:
     # The first two letters of `The` are one token.
     tokenizer = with_template(byte_level(), "T{{ messages[0]['content'] }}")

@@ -155,6 +155,7 @@ def test_blanks_do_not_depend_on_company_order_or_repeats(model: LanguageModel) 
         same(fill, answers(model)[place])
 
 
+@pytest.mark.slow
 def test_what_stands_after_makes_no_difference(model: LanguageModel) -> None:
     one, other = model.fill([Gap(LEFTS[0], "", WORDS), Gap(LEFTS[0], " were new.", WORDS)])
     np.testing.assert_array_equal(one.bits, other.bits)

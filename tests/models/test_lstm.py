@@ -281,6 +281,7 @@ def test_without_precisions_of_products_bfloat16_is_refused_and_float32_is_not(m
         Softmax(layer, rounded=True)
 
 
+@pytest.mark.slow
 @BFLOAT16
 def test_bfloat16_comes_to_about_the_same(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(TEXT * 8, encoding="utf-8")

@@ -73,7 +73,7 @@ ALIKE = ("neox", "bloom", "mpt", "gemma2", "distilbert", "roberta")
 
 
 def _param(family: str) -> Any:
-    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in ALIKE else ())
+    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in ALIKE or family == "rnng-mask" else ())
 
 
 @pytest.fixture(params=["recorded", *EXTRA, *map(_param, [*FAMILIES, *MASKED])])

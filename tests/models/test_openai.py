@@ -62,6 +62,7 @@ def asked(server: Server, seconds: float = 5.0, tries: int = 3, key: str = "") -
     return client.post("/v1/completions", body, "the answer", threading.Event())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name == "vllm" else pytest.mark.slow) for name in SERVERS]
 )

@@ -169,6 +169,7 @@ def test_a_larger_beam_never_lowers_the_mass_if_nothing_else_is_limited(
         before = reading.masses
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(LOGITS, st.integers(1, 8), st.integers(1, 4), st.integers(0, 3), st.sampled_from(["drop", "mask"]))
 def test_a_prefix_has_the_beam_of_any_sentence_that_begins_with_it(
@@ -200,6 +201,7 @@ class Bounded(Counting):
         return self.log_words[words] - 0.21 * (states * 7 % 5) + self.slack * (1 + states % 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     LOGITS, st.integers(1, 30), st.integers(1, 6), st.integers(0, 4), st.floats(0, 3), st.sampled_from(["drop", "mask"])

@@ -74,6 +74,7 @@ def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     assert any(note.startswith("nan") for note in correlations(few).notes)
 
 
+@pytest.mark.slow
 def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path) -> None:
     def claim(_: Findings) -> Checked:
         """One model is the best"""
@@ -86,6 +87,7 @@ def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path)
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_published_data_lack_nothing(shared: Path) -> None:
     assert completeness.lacking(read(shared / "data" / "hu2020")) == []
 

@@ -83,6 +83,7 @@ def test_variance_is_split_into_what_differs_and_the_choice_of_items() -> None:
     assert reason.startswith("The variance is not split: class: one level")
 
 
+@pytest.mark.slow
 def test_items_and_counts_have_diagnostics() -> None:
     """Suites that suit one class better: the model of items doesn't know it, and says so."""
     draw = np.random.default_rng(2)

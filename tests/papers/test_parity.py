@@ -134,6 +134,7 @@ def border_of(pair: dict[str, str], method: str, end: str) -> int:
     return len(prefix) + 1 + len(word.strip())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "bos"), SETTINGS)
 @pytest.mark.parametrize("path", OWN_SUITES, ids=lambda path: path.stem)
 def test_suites_of_our_own(path: Path, kind: str, bos: str) -> None:

@@ -242,6 +242,7 @@ def test_the_policy_names_exactly_the_scripts_and_styles(tmp_path: Path) -> None
     assert not [name for _, found in page.elements for name in found if name == "style" or name.startswith("on")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suites", ["ours", "hostile", "hostile gaps"])
 def test_nothing_is_loaded(tmp_path: Path, suites: str) -> None:
     made = {"hostile": hostile, "hostile gaps": hostile_fill}

@@ -33,6 +33,7 @@ def test_few_models_have_the_page_with_everything(tmp_path: Path) -> None:
     assert [name for name, _ in chapter_of(some).figures()] == ["scores"]
 
 
+@pytest.mark.slow
 def test_many_models_are_rows(tmp_path: Path) -> None:
     some = runs(tmp_path)
     page = written(tmp_path, *some)

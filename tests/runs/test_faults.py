@@ -346,6 +346,7 @@ def test_an_error_inside_a_portion_keeps_answers_that_were_computed_one_by_one(
     assert evaluate(many_suites()[0], load("toy"), cache=cache).cached == kept
 
 
+@pytest.mark.slow
 def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
     from evaluation import evaluate

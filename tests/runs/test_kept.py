@@ -25,6 +25,7 @@ def made(folder: Path, count: int) -> list[Run]:
     return [open_run(folder / f"{number}") for number in range(count)]
 
 
+@pytest.mark.slow
 def test_what_is_dropped_is_read_again(tmp_path: Path, memory: kept._Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [run.results() for run in made(tmp_path, 3)]
     assert len(memory._tables) == 0, "deleted runs leave nothing behind"
@@ -41,6 +42,7 @@ def test_what_is_dropped_is_read_again(tmp_path: Path, memory: kept._Memory, mon
     assert len(memory._tables) == 1
 
 
+@pytest.mark.slow
 def test_what_was_used_last_is_held(tmp_path: Path, memory: kept._Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = made(tmp_path, 3)
     third.table("results.parquet", "agreement")

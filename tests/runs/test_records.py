@@ -159,6 +159,7 @@ def test_no_damage_changes_a_number_in_silence_in_thousands_of_tries(made: Path,
     fuzz(made, tmp_path, 300, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["predictions", "gaps", "interrupted"])
 def test_the_same_command_repairs_or_refuses(made: Path, tmp_path: Path, name: str) -> None:
     """With a warning; only run.json can't be made again from the rest."""

@@ -131,6 +131,7 @@ def test_other_suites_are_refused_for_finished_models(suites: list[str], capsys:
     assert "2 of 3 models failed" in shown
 
 
+@pytest.mark.slow
 @WAYS
 def test_a_checkpoint_that_has_changed_is_refused_whether_its_run_is_finished_or_not(
     way: list[str], suites: list[str], capsys: pytest.CaptureFixture[str]

@@ -54,6 +54,7 @@ def by_definition(found: Fit, table: pl.DataFrame, trials: NDArray[np.float64], 
     return float(-best.fun - np.linalg.slogdet(hessian)[1] / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Desired error not necessarily achieved")
 @pytest.mark.parametrize("random", ["(1 | g)", "(x | g) + (1 | h)", "(x || g) + (x | h) + (1 | k)"])
 @pytest.mark.parametrize("counts", [False, True])

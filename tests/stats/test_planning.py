@@ -60,6 +60,7 @@ def test_suites_differ_only_by_what_sampling_does_not_explain() -> None:
     assert planning.TwoModels(apart).deviations.std() == pytest.approx(0.2, abs=0.02)
 
 
+@pytest.mark.slow
 def test_fixed_suites_are_those_of_the_pilot() -> None:
     with using(Resampling(suites="fixed")):
         pilot = planning.TwoModels(TWO)

@@ -181,6 +181,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["table", "scores", str(tmp_path / "run")]) == 0
 
 
+@pytest.mark.slow
 def test_a_measure_of_another_distribution(tmp_path: Path) -> None:
     """An entry point of the group `syntagm.measures` is a measure like ours."""
     (tmp_path / "longest_token.py").write_text(LONGEST)

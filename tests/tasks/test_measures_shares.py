@@ -83,6 +83,7 @@ def lists(draw: st.DrawFn) -> tuple[Drawn, WordList, int]:
     return Drawn(vocabulary, levels=draw(st.sampled_from([0, 0, 3, 20]))), WordList("any", labels, made), columns
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(lists(), st.text(max_size=3), st.data())
 def test_any_distribution_against_the_definition(

@@ -200,6 +200,7 @@ def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tm
 PROSE = ["The dog -- a hound -- barked.", "The cat didn't bark.", "The dog can't sleep, said the cat."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["ngram", "lstm"])
 def test_held_out_perplexity_in_training_is_that_of_the_command(
     family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
