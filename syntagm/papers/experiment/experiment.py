@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from syntagm.drawing.table import Table
 from syntagm.io import atomic
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
@@ -13,13 +14,22 @@ from syntagm.progress import Progress
 from syntagm.training import families
 
 
-def carry_out(design: Design, write: Callable[[Path], None], progress: Progress) -> None:
-    """Carry out an experiment, or resume it.
+def carry_out(
+    design: Design,
+    results: Callable[[Path], Table],
+    progress: Progress | None = None,
+    short: Callable[[Table, Path], Table] = lambda table, _: table,
+) -> Table:
+    """Carry out an experiment, or resume it, and write the results of all finished models after each model.
 
     Arguments:
         design: the experiment.
-        write: a function that writes the results of all finished models of a folder; it is called after each model.
+        results: a function that makes the table of the results of all finished models of a folder, `results.csv`.
         progress: progress callbacks.
+        short: a function that makes the table for people, `results.md`, from it and the folder.
+
+    Returns:
+        The table of results.
 
     Raises:
         UsageError: a hyperparameter, a size or a family is not allowed.
@@ -27,6 +37,7 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
         RunError: the folder contains another experiment, is in use, or can't be written.
         Interrupted: `progress` requested a stop; making the same call again resumes the experiment.
     """
+    progress = progress or Progress()
     record.begin(design, progress)
     words = parts.draw(design, progress)
     for cell in design.cells():
@@ -39,7 +50,10 @@ def carry_out(design: Design, write: Callable[[Path], None], progress: Progress)
             model.make(design, cell, words[cell.part], progress)
         # Without the lock, another process could overwrite the table with one that lacks this model.
         with waiting(design.folder, progress):
-            write(design.folder)
+            table = results(design.folder)
+            atomic.write(design.folder / "results.csv", table.csv().encode())
+            atomic.write(design.folder / "results.md", short(table, design.folder).markdown().encode())
+    return results(design.folder)
 
 
 @contextmanager

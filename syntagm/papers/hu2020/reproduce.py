@@ -18,7 +18,6 @@ from pathlib import Path
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
-from syntagm.io import atomic
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
@@ -54,8 +53,7 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
     Returns:
         The results of all finished models of the folder, which are also in `results.csv` and `results.md`.
     """
-    carry_out(design, write, progress or Progress())
-    return results(design.folder)
+    return carry_out(design, results, progress, _short)
 
 
 def from_raw(raw: Raw, *, suites: str = "31", ngram: str = "vote") -> Iterator[tuple[str, Table | Figure]]:
@@ -106,13 +104,10 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
             yield "multiverse", multiverse.table(rows)
 
 
-def write(folder: Path) -> None:
-    """Write the results of all finished models of a folder: `results.csv` with suites, `results.md` without."""
-    table = results(folder)
-    atomic.write(folder / "results.csv", table.csv().encode())
+def _short(table: Table, folder: Path) -> Table:
+    """Return the table of results without the scores of single suites."""
     width = table.columns.index(SCORE[-1]) + 1 + len(_circuits(list(measured.finished(folder))))
-    short = replace(table, columns=table.columns[:width], rows=tuple(row[:width] for row in table.rows))
-    atomic.write(folder / "results.md", short.markdown().encode())
+    return replace(table, columns=table.columns[:width], rows=tuple(row[:width] for row in table.rows))
 
 
 def results(folder: Path) -> Table:

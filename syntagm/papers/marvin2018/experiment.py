@@ -17,7 +17,6 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import RunError
-from syntagm.io import atomic
 from syntagm.papers.cited import cited
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import measured
@@ -41,15 +40,8 @@ _Finished = tuple[Mapping[str, Any], Run]
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
     """Carry out the experiment, or resume it; for the errors see `carry_out`."""
-    carry_out(design, write, progress or Progress())
-    return results(design.folder)
+    return carry_out(design, results, progress)
 
-
-def write(folder: Path) -> None:
-    """Write the results of all finished models of a folder: `results.csv` and `results.md`."""
-    table = results(folder)
-    atomic.write(folder / "results.csv", table.csv().encode())
-    atomic.write(folder / "results.md", table.markdown().encode())
 
 
 def results(folder: Path) -> Table:

@@ -18,7 +18,6 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
-from syntagm.io import atomic
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
@@ -55,15 +54,8 @@ class Accuracies:
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
     """Carry out the study, or resume it; for the errors see `carry_out`."""
-    carry_out(design, write, progress or Progress())
-    return results(design.folder)
+    return carry_out(design, results, progress)
 
-
-def write(folder: Path) -> None:
-    """Write the results of all finished models of a folder: `results.csv` and `results.md`."""
-    table = results(folder)
-    atomic.write(folder / "results.csv", table.csv().encode())
-    atomic.write(folder / "results.md", table.markdown().encode())
 
 
 def results(folder: Path) -> Table:
