@@ -23,11 +23,41 @@ class Gap:
         left: text before the gap.
         right: text after the gap.
         words: candidate words.
+        best: the number of most probable vocabulary entries to list; see `Fill`.
+
+    Raises:
+        UsageError: `best` is negative, or there are no candidates around which to tokenise the text.
     """
 
     left: str
     right: str
     words: tuple[str, ...]
+    best: int = 0
+
+    def __post_init__(self) -> None:
+        if self.best < 0:
+            raise UsageError("Gap, best", str(self.best), "0 or more")
+        if self.best and not self.words:
+            raise UsageError(
+                "Gap, words", "no candidates, and the most probable entries are to be listed", "at least one"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A single entry of a model's vocabulary in a gap.
+
+    Arguments:
+        text: the entry as text, without white space around it and without marks of the tokenizer; an entry that is only
+            white space as it is. A special symbol, or an entry without text, has its name.
+        begins: whether the entry begins a word, number or punctuation mark in the gap; False if it continues the text
+            before the gap, and for special symbols. An entry that begins a word may be its first part only.
+        bits: surprisal of the entry in bits, before any correction for word ends.
+    """
+
+    text: str
+    begins: bool
+    bits: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,12 +121,16 @@ class Fill:
             of several tokens, and for models that don't compute it.
         below: shape (words,), float64: total probability of all entries less likely than the candidate; nan likewise.
         in_vocabulary: shape (words,), bool: False for words that the model replaced by its unknown-word symbol.
+        best: the `Gap.best` most probable entries of the vocabulary, the most probable first; entries with the same
+            probability are in the order of the vocabulary. There are fewer if the vocabulary has fewer with a
+            probability above 0, and none where the model can score no candidate of one token, as beyond its positions.
     """
 
     bits: NDArray[np.float64]
     above: NDArray[np.float64]
     below: NDArray[np.float64]
     in_vocabulary: NDArray[np.bool_]
+    best: tuple[Entry, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.bits.shape == self.above.shape == self.below.shape == self.in_vocabulary.shape == (len(self.bits),):

@@ -27,7 +27,7 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs
 
 import syntagm as sg
-from syntagm.answers import Gap
+from syntagm.answers import Entry, Gap
 from syntagm.views import MAKERS, find, offering
 from syntagm.views.options import options
 
@@ -211,7 +211,8 @@ class Misuses:
         yield Call("run_suites", sg.run_suites, {"model": toy, "suites": suites, "folder": folder / "saved"})
         gaps = {
             "model": self.causal, "suites": [self.gapped], "words": str(folder / "words.csv"), "folder": None, "limit": 2,
-            "seed": 1, "eligible": "all", "top": (0.9,), "bottom": (0.1,), "shared": False, "progress": None, "command": "",
+            "seed": 1, "eligible": "all", "top": (0.9,), "bottom": (0.1,), "shared": False, "most_probable": 2,
+            "progress": None, "command": "",
         }  # fmt: skip
         yield Call("fill", sg.fill, gaps)
         yield Call("figure", sg.figure, {"name": "scores", "runs": [run], "resampling": resampling, "measure": "first"})
@@ -251,10 +252,10 @@ class Misuses:
             "precision": 0.2,
         }
         yield Call("EvaluationCallback", sg.EvaluationCallback, callback)
-        gap_words = {"left": "The ", "right": " barks", "words": ("dog", "cat")}
+        gap_words = {"left": "The ", "right": " barks", "words": ("dog", "cat"), "best": 2}
         yield Call("Gap", sg.Gap, gap_words)
         masses = {name: np.array([0.5, 0.2]) for name in ("bits", "above", "below")}
-        yield Call("Fill", sg.Fill, masses | {"in_vocabulary": np.array([True, True])})
+        yield Call("Fill", sg.Fill, masses | {"in_vocabulary": np.array([True, True]), "best": (Entry("dog", True, 1.5),)})
         rows = (sg.WordRow("be", ("is", "are")), sg.WordRow("laugh", ("laughs", "laugh")))
         words = {"name": "w", "labels": ("singular", "plural"), "rows": rows, "remarks": (), "repeats": False}
         yield Call("WordList", sg.WordList, words)

@@ -52,7 +52,7 @@ def _model_option(option: Option) -> str:
 
 def run_files() -> str:
     """Return the columns of the tables that a run directory keeps, a list item each."""
-    tables = {f"shards/NAME.{ending}": schema for ending, schema in (*TABLES.items(), *schemas(()).items())}
+    tables = {f"shards/NAME.{ending}": schema for ending, schema in (*TABLES.items(), *schemas((), 1).items())}
     return "".join(_item(f"`{name}`: {_names(schema)}") for name, schema in sorted(tables.items()))
 
 

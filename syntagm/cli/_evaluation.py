@@ -278,7 +278,8 @@ def fill(
     from syntagm.suite import Sampled
     from syntagm.tasks.gaps.task import Gaps
 
-    task = Gaps(word_list.read(words), options.eligible, tuple(top), tuple(bottom), options.blank == "shared")
+    listed, shared = word_list.read(words), options.blank == "shared"
+    task = Gaps(listed, options.eligible, tuple(top), tuple(bottom), shared, options.most_probable)
     if options.executor:
         return _one(options, files, task, folder)
     files.hold()

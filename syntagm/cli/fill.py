@@ -12,6 +12,7 @@ published. There are three measures:
     syntagm fill demo --suite marvin2018 -n 200 --words verbs -o runs/verbs
     syntagm fill gpt2 --suite templates/*.jsonl --words list.csv --eligible single-token --top published -o runs/gpt2
     syntagm fill demo --suite hu2020/reflexive_prep --words reflexives -o runs/reflexives
+    syntagm fill demo --suite marvin2018 -n 20 --words verbs --most-probable 10 -o runs/top
     syntagm fill --config experiment.toml
 
 A --config file has the long names of options as keys, and `output`; `models` lists the one
@@ -73,6 +74,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             help=f"also compute the measures over the {sense} vocabulary entries with probability mass Q; "
             "`published`: the cut-offs of the paper",
         )
+    add(
+        "--most-probable",
+        metavar="K",
+        type=int,
+        default=0,
+        help="also keep the K most probable entries of the vocabulary in each gap, for `syntagm table top_words` (0)",
+    )
     add("--no-report", action="store_true", help="write no HTML report")
 
 

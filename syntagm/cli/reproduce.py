@@ -100,7 +100,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _experiment.arguments(parser)
     # The other options of `run` and `fill`, which make the runs.
     parser.set_defaults(
-        name=[], limit=None, seed=None, measure=None, align="strict", cache=None, eligible="all", blank="differing"
+        name=[],
+        limit=None,
+        seed=None,
+        measure=None,
+        align="strict",
+        cache=None,
+        eligible="all",
+        blank="differing",
+        most_probable=0,
     )
 
 

@@ -42,7 +42,8 @@ class LanguageModel(ABC):
             negative bits (`models.possible`).
         words: all words that can follow a text, in families that list them: after any text, their probabilities, with that
             of `eos` if there is one, sum to 1. One of them may stand for all unknown words.
-        can: the supported queries: "score", and possibly "fill" and "parse".
+        can: the supported queries: "score", and possibly "fill", "best" (`Gap.best`, the most probable entries of the
+            vocabulary in a gap) and "parse".
         labelled: whether constituents in the trees of `parse` have labels. If not, all are labelled X.
         worth_caching: whether reading a cached answer is faster than computing it.
         steady: whether the model can't change while it is loaded, because its weights are in this process. Other models are
@@ -129,7 +130,7 @@ class LanguageModel(ABC):
             done: called after each batch with the number of gaps that it finished. It may raise an exception to stop.
 
         Raises:
-            ModelError: the model can't fill a gap; the message names it.
+            ModelError: the model can't fill a gap; the message names it. Or it can't list entries, and they are wanted.
         """
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
 
@@ -162,3 +163,16 @@ class LanguageModel(ABC):
             ModelError: the model can't fill gaps.
         """
         raise ModelError(self.name, "this model can't fill gaps", "a model that can")
+
+
+def refuse_best(model: LanguageModel, best: int) -> None:
+    """Refuse to list the most probable entries of a vocabulary, unless the model can.
+
+    Raises:
+        ModelError: entries are wanted, and the model can't list them.
+    """
+    if best and "best" not in model.can:
+        raise ModelError(
+            model.name, "this model can't list the most probable entries of its vocabulary", "a model that can",
+            "Transformers, recurrent networks and n-gram models in ARPA files can.",
+        )  # fmt: skip

@@ -72,10 +72,11 @@ def fault(answer: Surprisals, stated: Stated) -> Fault | None:
 
 
 def fault_in_gap(fill: Fill, stated: Stated) -> Fault | None:
-    """Return the first number of a candidate that is not possible; None if there is none."""
+    """Return the first number of a candidate or of a listed entry that is not possible; None if there is none."""
     least = -ROUNDING - stated.numerical_error if stated.exact else -math.inf
-    if (wrong := (fill.bits < least) | np.isneginf(fill.bits)).any():
-        return Fault(f"{fill.bits[wrong.argmax()]:g} bits", _EXPECTED)
+    bits = np.append(fill.bits, [entry.bits for entry in fill.best])
+    if (wrong := (bits < least) | np.isneginf(bits)).any():
+        return Fault(f"{bits[wrong.argmax()]:g} bits", _EXPECTED)
     return None
 
 

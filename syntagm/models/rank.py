@@ -32,6 +32,24 @@ def rank(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[Numb
     return bits, (sums[-1] - sums[after]) / sums[-1], sums[first] / sums[-1]
 
 
+def likeliest(logits: NDArray[np.floating], count: int) -> NDArray[np.int64]:
+    """Return the indices of the most probable entries, the most probable first, and equal ones in their order.
+
+    Arguments:
+        logits: as in `rank`, or logarithms of probabilities.
+        count: the number of entries; entries with probability 0 are left out.
+
+    >>> likeliest(np.log(np.array([0.125, 0.5, 0.125, 0.25])), 3).tolist()
+    [1, 3, 0]
+    """
+    if not count:
+        return np.zeros(0, np.int64)
+    least = np.partition(logits, -count)[-count] if count < len(logits) else -np.inf
+    near = np.flatnonzero((logits >= least) & (logits > -np.inf))
+    result: NDArray[np.int64] = near[np.argsort(-logits[near], kind="stable")][:count]
+    return result
+
+
 def masses(logits: NDArray[np.floating], sets: NDArray[np.float64]) -> Numbers:
     """Compute the surprisals of sets of vocabulary entries.
 

@@ -222,6 +222,7 @@ def fill(
     top: Sequence[float] = (),
     bottom: Sequence[float] = (),
     shared: bool = False,
+    most_probable: int = 0,
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
@@ -240,17 +241,19 @@ def fill(
             rows whose forms are single tokens count.
         shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
             differ.
+        most_probable: the number of most probable entries of the model's vocabulary to keep for each context, which the
+            view `top_words` shows.
         progress: receives progress and warnings.
         command: the command line, for the record.
 
     Raises:
-        ModelError: the model can't fill gaps.
+        ModelError: the model can't fill gaps, or can't list the entries of its vocabulary.
         InputError: a suite is malformed or was changed during the run, or no item has a context.
         UsageError: two suites have the same name, there are no suites, or a cut-off is not a proportion.
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
     word_list = words if isinstance(words, WordList) else read(words)
-    task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared)
+    task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared, most_probable)
     sample = Sampled(suites_of(suites), limit, seed)
     return execute(task, as_language_model(model), sample, folder, progress=progress, command=command)

@@ -427,6 +427,13 @@ def test_words_that_a_binary_can_not_be_asked_for_are_unknown(monkeypatch: pytes
     assert answer.bits.tolist() == [np.log2(10.0), 2.5 * np.log2(10.0)]
 
 
+def test_a_binary_lists_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = binary(monkeypatch, -2.0)
+    assert "best" not in model.can
+    with pytest.raises(ModelError, match=r"can't list the most probable entries.*n-gram models in ARPA files can"):
+        list(model.fill([Gap("a ", "", ("a",), 2)]))
+
+
 def test_a_binary_without_the_package_kenlm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
     (path := tmp_path / "a.binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(64))

@@ -3,14 +3,14 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from toy_runs import agreement
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Entry, Fill, Gap, Surprisals
 from syntagm.cli import main
 from syntagm.errors import ModelError
 from syntagm.models import names
@@ -211,3 +211,10 @@ def test_the_command_line_says_it_once(tmp_path: Path, capsys: pytest.CaptureFix
     message = capsys.readouterr().err
     assert len(message.splitlines()) == 1
     assert re.match(r"syntagm: recorded:.*tokens\.csv, line 3: -1 bits", message)
+
+
+def test_which_entries_are_possible() -> None:
+    listed = replace(filled(1.0), best=(Entry("dog", True, 1.0), Entry("cat", True, -0.5)))
+    assert fault_in_gap(listed, States())
+    assert fault_in_gap(listed, BEAM) is None
+    assert fault_in_gap(replace(listed, best=listed.best[:1]), States()) is None

@@ -125,6 +125,12 @@ def test_gaps(tmp_path: Path) -> None:
     model = load(tmp_path, f"{sums} 'known': [True, False, True, True]}}]}}")
     assert len(list(model.fill([Gap("The ", "", ("dog", "cat", "dogs", "dog"))]))) == 1
     assert len(list(load(tmp_path, f"{sums}}}]}}").fill([Gap("un", "", ("dog", "cat", "a", "b"))]))) == 1
+    # A program is not asked to list entries, nor told of them.
+    strict = "\ndef fill(request): return {'answers': [{'bits': [len(gap)] * 2} for gap in request['gaps']]}"
+    model = load(tmp_path, about(can=["score", "fill"]) + strict)
+    assert next(model.fill([Gap("The ", "", ("dog", "cat"))])).bits.tolist() == [3.0, 3.0]
+    with pytest.raises(ModelError, match="can't list the most probable entries"):
+        list(model.fill([Gap("The ", "", ("dog", "cat"), 2)]))
     without = load(tmp_path)
     with pytest.raises(ModelError, match="can't fill gaps"):
         list(without.fill([Gap("The ", "", ("dog",))]))

@@ -209,3 +209,14 @@ def test_contexts_are_the_extremes_and_a_sample(tmp_path: Path, monkeypatch: pyt
     assert [(one["equal_weight"], one["why"]) for one in found[:2]] == [(0.1, "lowest"), (0.9, "highest")]
     assert [one["why"] for one in found[2:]] == ["sampled"]
     assert [one["why"] for one in examples.contexts(run, "s", most=2)] == [""] * 5
+
+
+def test_the_most_probable_entries_of_the_contexts_that_are_shown(tmp_path: Path) -> None:
+    suites = [pairs("agreement", ("The dog barks.", "The dog bark."), ("The dogs barks.", "The dogs bark."))]
+    run = fill(load("toy"), suites, TOY, tmp_path / "run", most_probable=3)
+    shown = text(report([run], tmp_path / "page.html"))
+    assert "The 3 most probable vocabulary entries in these gaps" in shown
+    # After `dog`: (2 + 1) / (5 + 24) and twice (1 + 1) / 29; after `dogs`: bark has (2 + 1) / (3 + 24), the next two 2 / 27.
+    assert "The dog ____.singularbarks 0.103 correct, ever 0.069, near 0.069" in shown
+    assert "The dogs ____.singularbark 0.111 wrong" in shown
+    assert "most probable" not in text(report([fill(load("toy"), suites, TOY, None)], tmp_path / "other.html"))

@@ -9,6 +9,9 @@ and the last token of each candidate if the ends of words are scored. It is skip
 B(x) is the probability that the last word of x has ended (`word_ends.py`). At the beginning of a text, B(c) is the
 probability of a token that can begin a text. If the gap continues a word, after a character other than a space, the
 factor 1 / B(c) is omitted.
+
+The most probable entries (`Gap.best`) are single tokens directly after the context, with P(t | c): without B, since an entry
+may be the beginning of a longer word.
 """
 
 from collections import OrderedDict
@@ -20,7 +23,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap
+from syntagm.answers import Entry, Fill, Gap
 from syntagm.errors import ModelError
 from syntagm.models import rank
 from syntagm.models.batching import once
@@ -29,10 +32,11 @@ from syntagm.models.causal.candidates import Spelled, Speller
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.causal.word_ends import Ends
+from syntagm.models.hugging_face.entries import Entries
 
 Numbers = NDArray[np.float64]
-# The text before a gap, and the number of its list of candidates.
-Key = tuple[str, int]
+# The text before a gap, the number of its list of candidates, and the number of most probable entries.
+Key = tuple[str, int, int]
 # Number of contexts answered at a time; and of nodes below them, in batches.
 _CONTEXTS, _BATCHES = 256, 8
 _PART, _LONGEST = 128, 1024
@@ -50,6 +54,9 @@ class _Group:
         ended: shape (nodes,): surprisal of the word's end after each node; 0 if it is not computed.
         opening: shape (2,): surprisal of the sets `ends` and `first` after the context.
         above, below: shape (candidates,): as in `Fill`.
+        left: the text before the gap.
+        count: the number of most probable entries to list after this context.
+        best: these entries.
     """
 
     spelled: Spelled
@@ -60,6 +67,9 @@ class _Group:
     opening: Numbers
     above: Numbers
     below: Numbers
+    left: str
+    count: int = 0
+    best: tuple[Entry, ...] = ()
 
 
 class Filler:
@@ -75,7 +85,7 @@ class Filler:
 
     def __init__(self, forward: Forward, tokenizer: Any, start: int | None, ends: Ends | None, name: str) -> None:
         self._forward, self._start, self._ends, self._name = forward, start, ends, name
-        self.speller = Speller(tokenizer, name)
+        self.speller, self._entries = Speller(tokenizer, name), Entries(tokenizer)
         self._sets: NDArray[np.float64] | None = None
         self._watched: torch.Tensor | None = None
         if ends is not None and ends.ends is not None:
@@ -87,7 +97,7 @@ class Filler:
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate in each gap; see `LanguageModel.fill`."""
         lists: dict[tuple[str, ...], int] = {}
-        keys: list[Key] = [(gap.left, lists.setdefault(gap.words, len(lists))) for gap in gaps]
+        keys: list[Key] = [(gap.left, lists.setdefault(gap.words, len(lists)), gap.best) for gap in gaps]
         words = list(lists)
         return once(keys, lambda waiting: self._batch(waiting, words), done)
 
@@ -96,9 +106,12 @@ class Filler:
         batch: list[Key] = []
         groups_by_gap: list[list[_Group]] = []
         nodes = 0
-        for left, number in waiting:
-            groups_by_gap.append([self._group(spelled) for spelled in self.speller.spelled(left, words[number])])
-            batch.append((left, number))
+        for left, number, best in waiting:
+            groups_by_gap.append([self._group(spelled, left) for spelled in self.speller.spelled(left, words[number])])
+            if best:
+                # The candidates may have several contexts; that of most of them counts.
+                max(groups_by_gap[-1], key=lambda group: len(group.above)).count = best
+            batch.append((left, number, best))
             nodes += sum(len(part.nodes) for group in groups_by_gap[-1] for part in group.branches.parts(_PART))
             if len(batch) >= _CONTEXTS or nodes >= _BATCHES * self._forward.budget.tokens:
                 break
@@ -106,10 +119,11 @@ class Filler:
         self._contexts(answerable)
         self._below(answerable)
         return batch, [
-            self._answer(len(words[number]), groups) for (_, number), groups in zip(batch, groups_by_gap, strict=True)
+            self._answer(len(words[number]), groups)
+            for (_, number, _), groups in zip(batch, groups_by_gap, strict=True)
         ]
 
-    def _group(self, spelled: Spelled) -> _Group:
+    def _group(self, spelled: Spelled, left: str) -> _Group:
         context = (*(() if self._start is None else (self._start,)), *spelled.before)
         branches = self._branches(spelled)
         self._refuse_beyond(max(*context, int(branches.tokens.max()), 0))
@@ -117,7 +131,7 @@ class Filler:
         ended = unknown.copy() if branches.ended else np.zeros(len(unknown))
         # Beyond the model's positions, surprisals are undefined.
         reached = context if len(context) <= self._forward.limit else ()
-        return _Group(spelled, branches, reached, unknown, ended, np.zeros(2), nothing, nothing.copy())
+        return _Group(spelled, branches, reached, unknown, ended, np.zeros(2), nothing, nothing.copy(), left)
 
     def _refuse_beyond(self, highest: int) -> None:
         if highest >= self._forward.symbols:
@@ -175,6 +189,7 @@ class Filler:
             whole = np.flatnonzero(group.branches.depth == 1)
             place = np.searchsorted(roots, group.branches.last[whole])
             group.above[whole], group.below[whole] = above[place], below[place]
+            group.best = self._entries.best(logits, group.left, group.count)
             if self._sets is not None:
                 group.opening = rank.masses(logits, self._sets)
 
@@ -240,7 +255,7 @@ class Filler:
             places, branches = group.spelled.places, group.branches
             bits[places] = branches.sums(group.bits) + group.ended[branches.last] - self._opening(group)
             above[places], below[places], in_vocabulary[places] = group.above, group.below, group.spelled.in_vocabulary
-        return Fill(bits, above, below, in_vocabulary)
+        return Fill(bits, above, below, in_vocabulary, next((group.best for group in groups if group.best), ()))
 
     def _opening(self, group: _Group) -> Numbers:
         """Return the surprisal of the condition on which gaps are filled: that a word, or a text, begins here."""

@@ -72,7 +72,7 @@ class Causal(LanguageModel):
         eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
-    can = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill", "best"})
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
         model, tokenizer = loaded.model, loaded.tokenizer
@@ -259,6 +259,8 @@ class Causal(LanguageModel):
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
+
+        The surprisals of listed entries (`Gap.best`) are those of single tokens, also with `fill=word`.
 
         Raises:
             ModelError: a candidate does not begin with a new token, or has white space around it.

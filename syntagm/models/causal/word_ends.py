@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import UsageError
-from syntagm.models.hugging_face.tokens import BYTES, Borders, word_borders
+from syntagm.models.hugging_face.tokens import Borders, speller, word_borders
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ def word_ends(tokenizer: Any, size: int, end: int | None) -> Ends:
         return Ends(_not_continuing(tokenizer, size, prefix), None)
     borders = _borders(tokenizer, size, end)
     ends = borders.begins.copy()
-    spelled = _byte_level_text if "ByteLevel" in f"{backend.pre_tokenizer} {backend.decoder}" else _text
+    spelled = speller(tokenizer)
     special = set(tokenizer.all_special_ids)
     for token, number in tokenizer.get_vocab().items():
         if number < size and number not in special and _is_punctuation(spelled(token)[:1]):
@@ -83,18 +83,3 @@ def _is_punctuation(character: str) -> bool:
         or unicodedata.category(character)[0] in "MC"
         or character == "\ufffd"
     )
-
-
-def _text(token: str) -> str:
-    """Return the text of a token. For byte tokens such as `<0x2C>`, this is the ASCII character or an empty string."""
-    if len(token) == 6 and token.startswith("<0x") and token.endswith(">"):
-        byte = int(token[3:5], 16)
-        return chr(byte) if byte < 0x80 else ""
-    return token.removeprefix("▁")
-
-
-def _byte_level_text(token: str) -> str:
-    # Added tokens are spelled literally, and may have characters that don't encode a byte.
-    if not all(character in BYTES for character in token):
-        return token
-    return bytes(BYTES[character] for character in token).decode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """Tokenisation with character positions, start-of-text and end-of-text symbols, and borders of words."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,7 +109,7 @@ def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded
     Raises:
         ModelError: a text contains a special symbol, or a character that no token covers.
     """
-    special = _special(tokenizer)
+    special = special_symbols(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, False):
         yield _read(text, encoding.ids, encoding.offsets, special, tokenizer.unk_token_id, model)
 
@@ -121,7 +121,7 @@ def encode_after(tokenizer: Any, context: str, texts: Sequence[str], model: str)
         The token ids of the context, and the tokens of the text. A token with parts of both is one of the text if its
         part of the context is white space.
     """
-    special, size = _special(tokenizer), len(context)
+    special, size = special_symbols(tokenizer), len(context)
     blank = size - len(context.rstrip())
     for whole, encoding in _encodings(tokenizer, [context + text for text in texts], model, False):
         text, first = whole[size:], sum(1 for _, end in encoding.offsets if end <= size)
@@ -140,7 +140,7 @@ def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
 
     The tokenizer decides which tokens are special symbols, and which belong to the same word.
     """
-    special = _special(tokenizer)
+    special = special_symbols(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, True):
         places = np.flatnonzero(np.array(encoding.special_tokens_mask, bool) == 0)
         ids, offsets, words = ([column[place] for place in places] for column in _columns(encoding))
@@ -166,7 +166,8 @@ def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) 
     return zip(texts, encodings, strict=True)
 
 
-def _special(tokenizer: Any) -> dict[int, str]:
+def special_symbols(tokenizer: Any) -> dict[int, str]:
+    """Return the special symbols of a tokenizer, with those among its added tokens: id -> symbol."""
     special = {number: tokenizer.convert_ids_to_tokens(number) for number in tokenizer.all_special_ids}
     return special | {
         number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special
@@ -327,3 +328,27 @@ def _bytes() -> dict[str, int]:
 
 # The byte that each character in byte-level tokens encodes (Radford et al. 2019).
 BYTES = _bytes()
+
+
+def speller(tokenizer: Any) -> Callable[[str], str]:
+    """Return the function from a token to its text, for tokenizers in which a space belongs to the token after it.
+
+    The text begins with a space if the token does. That of a byte which is no ASCII character is empty or has U+FFFD.
+    """
+    backend = tokenizer.backend_tokenizer
+    return _byte_level_text if "ByteLevel" in f"{backend.pre_tokenizer} {backend.decoder}" else _text
+
+
+def _text(token: str) -> str:
+    """Return the text of a token. For byte tokens such as `<0x2C>`, this is the ASCII character or an empty string."""
+    if len(token) == 6 and token.startswith("<0x") and token.endswith(">"):
+        byte = int(token[3:5], 16)
+        return chr(byte) if byte < 0x80 else ""
+    return token.replace("▁", " ")
+
+
+def _byte_level_text(token: str) -> str:
+    # Added tokens are spelled literally, and may have characters that don't encode a byte.
+    if not all(character in BYTES for character in token):
+        return token
+    return bytes(BYTES[character] for character in token).decode("utf-8", "replace")

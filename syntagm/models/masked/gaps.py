@@ -1,6 +1,10 @@
-"""Filling of gaps by masked models: a candidate of one token has one mask, other candidates have a mask for each token."""
+"""Filling of gaps by masked models: a candidate of one token has one mask, other candidates have a mask for each token.
+
+The most probable entries (`Gap.best`) are those under one mask between the tokens around most candidates.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -9,6 +13,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap
 from syntagm.models.batching import once
+from syntagm.models.hugging_face.entries import Entries
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.in_place import Candidates, Places
 from syntagm.models.masked.rows import Plan, words_in_place
@@ -27,7 +32,7 @@ class Filler:
 
     def __init__(self, forward: MaskedForward, tokenizer: Any, several: bool, model: str) -> None:
         self._forward, self._tokenizer, self._several, self._name = forward, tokenizer, several, model
-        self.places = Places(tokenizer, model)
+        self.places, self._entries = Places(tokenizer, model), Entries(tokenizer)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
         """Return the surprisal of each candidate; see `Masked.fill`."""
@@ -49,9 +54,8 @@ class Filler:
         whole: dict[int, list[int]] = {}
         fills = [_empty(len(gap.words)) for gap in gaps]
         for owner, gap_candidates in enumerate(candidates):
-            if (gap_candidates.single >= 0).any() and self._forward.fits(
-                len(gap_candidates.before) + 1 + len(gap_candidates.after)
-            ):
+            needed = (gap_candidates.single >= 0).any() or (gaps[owner].best and gap_candidates.several)
+            if needed and self._forward.fits(len(gap_candidates.before) + 1 + len(gap_candidates.after)):
                 [(row, _)] = words_in_place(gap_candidates.before, (self._forward.mask,), gap_candidates.after)
                 whole.setdefault(plan.number(row), []).append(owner)
             self._ask_others(plan, owner, gap_candidates, fills[owner])
@@ -59,6 +63,9 @@ class Filler:
             for number, row in zip(batch, logits, strict=True):
                 for owner in whole.get(number, []):
                     _read_all(row, candidates[owner].single, fills[owner])
+                    if gaps[owner].best:
+                        best = self._entries.best(row, gaps[owner].left, gaps[owner].best)
+                        fills[owner] = replace(fills[owner], best=best)
                 _read_targets(row, plan.targets[number], fills)
         self._mark_unknown(candidates, fills)
         return fills

@@ -75,7 +75,7 @@ class Masked(LanguageModel):
         filler: the filler of gaps.
     """
 
-    can = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill", "best"})
     sees = FAMILY.sees
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.ngrams import END, START, Ngrams
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
+from syntagm.models.rank import likeliest
 from syntagm.models.words.vocabulary import Vocabulary
 
 SCORER = "ngram 1"
@@ -29,7 +30,7 @@ class BackOff(LanguageModel):
         vocabulary: the vocabulary, with classes of unknown words.
     """
 
-    can = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill", "best"})
     worth_caching: ClassVar[bool] = False
 
     def __init__(
@@ -103,6 +104,16 @@ class BackOff(LanguageModel):
         own = logs[targets]
         first, after = np.searchsorted(ranked, -own), np.searchsorted(ranked, -own, "right")
         return np.stack([own, sums[first], sums[-1] - sums[after]]), in_vocabulary[begin:]
+
+    def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
+        """Return the likeliest next words; see `Source.best`."""
+        history = self._ids([START, *before])[0][-self.memory :]
+        logs, _, _ = self._distribution(tuple(history.tolist()))
+        words = self.vocabulary.words
+        return [
+            (words[number], self.vocabulary.known(words[number]), float(logs[number]))
+            for number in likeliest(logs, count).tolist()
+        ]
 
     @property
     def memory(self) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import regular
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.ngram.ngrams import START, UNKNOWN
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 
@@ -98,6 +98,15 @@ class KenLM(LanguageModel):
         # The words in the file can't be listed, so ranks are unknown.
         no_ranks = np.full(len(words), np.nan)
         return np.stack([self._possible(logs, in_vocabulary), no_ranks, no_ranks]), in_vocabulary
+
+    def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
+        """Refuse to list words, since those in the file can't be listed.
+
+        Raises:
+            ModelError: always.
+        """
+        refuse_best(self, count)
+        return []
 
     @property
     def memory(self) -> int:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Entry, Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY
@@ -55,6 +55,9 @@ class Source(Protocol):
             Shape (3, words): log10 p, and above and below as in `Fill`; and shape (words,), bool: whether each word is in the
             vocabulary.
         """
+
+    def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
+        """Return the likeliest next words after the beginning of a sentence: word, whether it is no symbol, and log10 p."""
 
     @property
     def memory(self) -> int:
@@ -159,14 +162,21 @@ class WordScorer:
         """
         divided = [divide(gap, self._tokenisation.tokens, self._name) for gap in gaps]
         lists = {id(gap.candidates): gap.candidates for gap in divided}
-        keys = [(tuple(self._spelled(gap.before[-self._source.memory :])), id(gap.candidates)) for gap in divided]
-        return once(keys, in_batches(1, lambda batch: [self._filled(key[0], lists[key[1]]) for key in batch]), done)
+        keys = [
+            (tuple(self._spelled(gap.before[-self._source.memory :])), id(gap.candidates), asked.best)
+            for gap, asked in zip(divided, gaps, strict=True)
+        ]
+        return once(
+            keys, in_batches(1, lambda batch: [self._filled(key[0], lists[key[1]], key[2]) for key in batch]), done
+        )
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokenisation.tokens, self._name)
 
-    def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Fill:
+    def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]], best: int) -> Fill:
+        listed = self._source.best(before, best) if best else []
+        entries = tuple(Entry(word, is_word, float(log * BITS + 0.0)) for word, is_word, log in listed)
         bits, above, below = np.full((3, len(candidates)), np.nan)
         in_vocabulary = np.zeros(len(candidates), bool)
         spelled = [self._spelled(words) for words in candidates]
@@ -179,7 +189,7 @@ class WordScorer:
         several = [index for index, words in enumerate(spelled) if len(words) > 1]
         for index, (cost, all_known) in zip(several, self._several(before, [spelled[i] for i in several]), strict=True):
             bits[index], in_vocabulary[index] = cost, all_known
-        return Fill(bits, above, below, in_vocabulary)
+        return Fill(bits, above, below, in_vocabulary, entries)
 
     def _several(self, before: Sequence[str], candidates: Sequence[Sequence[str]]) -> Iterator[tuple[float, bool]]:
         """Yield the bits of each multi-word candidate, and whether all its words are in the vocabulary."""

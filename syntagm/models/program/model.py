@@ -15,7 +15,7 @@ from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import hashing
 from syntagm.io.number import counted
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.family import Family
 from syntagm.models.program import answers
 from syntagm.models.program.process import Ended, Process
@@ -106,9 +106,11 @@ class ProgramModel(LanguageModel):
         """Ask the program for the surprisal of each candidate in each gap; see `LanguageModel.fill`."""
         if "fill" not in self.can:
             return super().fill(gaps, done)
+        refuse_best(self, max((gap.best for gap in gaps), default=0))
 
         def ask(batch: Sequence[Gap]) -> list[Fill]:
-            answer = self._asked("fill", {"gaps": [*map(asdict, batch)]}, _batch(len(batch), "gap", batch[0].left))
+            questions = [{"left": gap.left, "right": gap.right, "words": gap.words} for gap in batch]
+            answer = self._asked("fill", {"gaps": questions}, _batch(len(batch), "gap", batch[0].left))
             return answers.fills(answer, batch, self._about)
 
         return self._in_batches(gaps, ask, done)

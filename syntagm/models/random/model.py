@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError, UsageError
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.random.family import FAMILY
 
 MEAN, DEVIATION = 16.0, 2.0
@@ -67,6 +67,7 @@ class Random(LanguageModel):
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate. `above` and `below` are nan, because there is no vocabulary."""
         for gap in gaps:
+            refuse_best(self, gap.best)
             # The text before the gap is hashed once. A word that continues after it is refused.
             *_, last = [(0, self._beginning, 0.0), *self._words(gap.left, self._beginning)]
             bits = np.array([self._candidate(gap.left, last[0], last[1], word) for word in gap.words], np.float64)

@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, InContext, Surprisals
+from syntagm.answers import Entry, Fill, Gap, InContext, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.family import Family
-from syntagm.models.rank import rank
+from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network
 from syntagm.models.recurrent.reading import continued, next_logits, surprisals
 from syntagm.models.windows import refuse_overlap
@@ -40,7 +40,7 @@ class RecurrentModel(LanguageModel):
         symbols: the symbols before and after a text; both are the word 0 of the vocabulary.
     """
 
-    can = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill", "best"})
     family: ClassVar[Family]
     scorer: ClassVar[str]
     symbols: ClassVar[tuple[str, str]] = (END, END)
@@ -147,14 +147,14 @@ class RecurrentModel(LanguageModel):
             number: [all(map(self.vocabulary.known, words)) for words in candidate_list]
             for number, candidate_list in lists.items()
         }
-        keys = [(gap.before, id(gap.candidates)) for gap in divided]
+        keys = [(gap.before, id(gap.candidates), asked.best) for gap, asked in zip(divided, gaps, strict=True)]
 
-        def answer(batch: list[tuple[tuple[str, ...], int]]) -> list[Fill]:
-            before = [[0] * (self.bos is not None) + self.ids(words) for words, _ in batch]
+        def answer(batch: list[tuple[tuple[str, ...], int, int]]) -> list[Fill]:
+            before = [[0] * (self.bos is not None) + self.ids(words) for words, _, _ in batch]
             rows = self._next_logits(before)
             return [
-                self._filled(context, row, candidates[number], np.array(in_vocabulary[number], bool))
-                for context, row, (_, number) in zip(before, rows, batch, strict=True)
+                self._filled(context, row, candidates[number], np.array(in_vocabulary[number], bool), best)
+                for context, row, (_, number, best) in zip(before, rows, batch, strict=True)
             ]
 
         return once(keys, in_batches(_CONTEXTS, answer), done)
@@ -180,9 +180,12 @@ class RecurrentModel(LanguageModel):
         logits: NDArray[np.floating] | None,
         words: Sequence[list[int]],
         in_vocabulary: NDArray[np.bool_],
+        best: int,
     ) -> Fill:
         bits, above, below = np.full((3, len(words)), np.nan)
+        entries: tuple[Entry, ...] = ()
         if logits is not None:
+            entries = self._best(logits, best)
             single = [index for index, ids in enumerate(words) if len(ids) == 1]
             targets = self.network.targets(np.array([words[index][0] for index in single], np.int64))
             bits[single], above[single], below[single] = rank(logits, targets)
@@ -190,7 +193,13 @@ class RecurrentModel(LanguageModel):
             sequences = [before + words[index] for index in several]
             for at, nats in surprisals(self.network, sequences, self._batch, self._share):
                 bits[several[at]] = nats[-len(words[several[at]]) :].sum() / np.log(2)
-        return Fill(bits, above, below, in_vocabulary)
+        return Fill(bits, above, below, in_vocabulary, entries)
+
+    def _best(self, logits: NDArray[np.floating], count: int) -> tuple[Entry, ...]:
+        rows = likeliest(logits, count)
+        words = [self.vocabulary.words[row] for row in rows.tolist()]
+        bits = rank(logits, rows)[0].tolist() if count else []
+        return tuple(Entry(word, self.vocabulary.known(word), cost) for word, cost in zip(words, bits, strict=True))
 
     def _sequence(self, words: Sequence[str]) -> list[int]:
         """Return the ids to read: end symbol, words, end symbol, depending on `bos` and `eos`."""

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Entry, Fill, Gap, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import utf8
 from syntagm.models.contract import LanguageModel
@@ -50,7 +50,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 class Toy(LanguageModel):
     """A bigram model with add-one smoothing; see the description of the module."""
 
-    can = frozenset({"score", "fill"})
+    can = frozenset({"score", "fill", "best"})
     worth_caching = False
     reach = 1
 
@@ -94,7 +94,8 @@ class Toy(LanguageModel):
         for gap in gaps:
             candidates = [self._candidate(gap.left, word) for word in gap.words]
             bits, above, below = np.array([numbers for numbers, _ in candidates], np.float64).reshape(-1, 3).T
-            yield Fill(bits, above, below, np.array([in_vocabulary for _, in_vocabulary in candidates], bool))
+            in_vocabulary = np.array([known for _, known in candidates], bool)
+            yield Fill(bits, above, below, in_vocabulary, self._best(gap))
             if done:
                 done(1)
 
@@ -117,6 +118,12 @@ class Toy(LanguageModel):
         all_costs = [self._surprisal(spelled[-2], other) for other in self.vocabulary]
         above, below = (math.fsum(2.0**-c for c in group) for group in _partition(all_costs, costs[0]))
         return (costs[0], above, below), self._in_vocabulary.issuperset(words)
+
+    def _best(self, gap: Gap) -> tuple[Entry, ...]:
+        previous = [START, *_words(gap.left)][-1]
+        previous = previous if previous in self._in_vocabulary or previous == START else UNKNOWN
+        entries = (Entry(word, word not in (END, UNKNOWN), self._surprisal(previous, word)) for word in self.vocabulary)
+        return tuple(sorted(entries, key=lambda entry: entry.bits)[: gap.best]) if gap.best else ()
 
     def _surprisal(self, previous: str, word: str) -> float:
         if (previous, word) not in self._bits:

@@ -25,11 +25,12 @@ _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
 
 @dataclass(frozen=True, slots=True)
 class ModelOnSuite:
-    """The results of one model on a suite: a row of numbers, some lemmas and some contexts."""
+    """The results of one model on a suite: a row of numbers, some lemmas, and some contexts with most probable entries."""
 
     row: Row
     lemmas: Lemmas
     contexts: list[dict[str, Any]]
+    most_probable: list[tuple[Mapping[str, Any], Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +124,15 @@ def _sections(subjects: Sequence[Subject[Run]]) -> list[Section]:
             link = table_link(subject.columns, subject.name, stem)
             links[place] = link if len(link) <= room else Markup("")
             room -= len(links[place])
-        models = tuple(
-            ModelOnSuite(
-                row, examples.lemmas(row.column.run, subject.name), examples.contexts(row.column.run, subject.name)
-            )
-            for row in scores.rows([subject])
-        )
+        models = tuple(_model(row, subject.name) for row in scores.rows([subject]))
         sections.append(Section(subject, models, *links))
     return sections
+
+
+def _model(row: Row, suite: str) -> ModelOnSuite:
+    run = row.column.run
+    contexts = examples.contexts(run, suite)
+    return ModelOnSuite(row, examples.lemmas(run, suite), contexts, examples.most_probable(run, suite, contexts))
 
 
 def _pictures(drawn: Sequence[Drawing], room: int) -> Iterator[Picture]:

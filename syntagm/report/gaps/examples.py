@@ -1,4 +1,4 @@
-"""Examples from a suite: the lemmas that are most often wrong and right in its gaps, and a few contexts."""
+"""Examples from a suite: the lemmas that are most often wrong and right in its gaps, and a few contexts with entries."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -96,6 +96,19 @@ def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]
     remaining = [place for place in range(len(table)) if place not in chosen]
     sample = sorted(random.Random(f"{SEED} {suite}").sample(remaining, min(most, len(remaining))))
     return [table.row(place, named=True) | {"why": why} for place, why in _ordered(chosen, sample)]
+
+
+def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any]]:
+    """Return contexts with the most probable entries in each: rows of `kept.top_words` with probability and form.
+
+    The list is empty if the run has kept no entries.
+    """
+    if "top_words.parquet" not in run.tables:
+        return []
+    names = [context["context"] for context in contexts]
+    entries = kept.top_words(run, suite).filter(pl.col("context").is_in(names))
+    rows = list(entries.with_columns(kept.PROBABILITY, kept.FORM).iter_rows(named=True))
+    return [(context, [row for row in rows if row["context"] == context["context"]]) for context in contexts]
 
 
 def _ordered(chosen: Mapping[int, str], sample: Sequence[int]) -> list[tuple[int, str]]:

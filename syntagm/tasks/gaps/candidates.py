@@ -68,7 +68,7 @@ def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
         fill.below,
         fill.in_vocabulary,
     )
-    return Fill(bits, above, below, in_vocabulary)
+    return Fill(bits, above, below, in_vocabulary, fill.best)
 
 
 def candidates(words: WordList, others: Sequence[str] = (), capital: bool = False) -> Candidates:

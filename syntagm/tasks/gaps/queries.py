@@ -31,9 +31,9 @@ class Question:
     asked: tuple[str, ...]
     places: NDArray[np.intp]
 
-    def gap(self, context: DistinctContext) -> Gap:
-        """Return the gap that the model scores."""
-        return Gap(context.left, context.right, self.asked if self._narrowed(context) else self.words.words)
+    def gap(self, context: DistinctContext, best: int = 0) -> Gap:
+        """Return the gap that the model scores, and in which it lists some of its most probable entries."""
+        return Gap(context.left, context.right, self.asked if self._narrowed(context) else self.words.words, best)
 
     def answer(self, context: DistinctContext, fill: Fill) -> Fill:
         """Return the answer for all words; words that were not scored have nan."""

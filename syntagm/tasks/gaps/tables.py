@@ -1,4 +1,4 @@
-"""The three tables of a unit of contexts: contexts, lemmas and results."""
+"""The tables of a unit of contexts: contexts, lemmas and results, and the most probable entries if they are kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.answers import Entry
 from syntagm.result import Result
 from syntagm.tasks.gaps.equal_weight import EqualWeight
 from syntagm.tasks.gaps.model_weight import ModelWeight
@@ -37,13 +38,28 @@ LEMMAS: dict[str, pl.DataType] = {
     "right": pl.Float64(),
     "wrong": pl.Float64(),
 }
+TOP_WORDS: dict[str, pl.DataType] = {
+    "suite": pl.String(),
+    "context": pl.String(),
+    "rank": pl.Int32(),
+    "entry": pl.String(),
+    "begins": pl.Boolean(),
+    "bits": pl.Float64(),
+    "lemma": pl.String(),
+    "label": pl.String(),
+}
 WEIGHTS = ("equal_weight", "model_weight", "covered")
 
 
-def schemas(cuts: Sequence[Cut]) -> dict[str, Schema]:
-    """Return the columns of each table. The table of contexts has three columns for each cut-off."""
+def schemas(cuts: Sequence[Cut], best: int = 0) -> dict[str, Schema]:
+    """Return the columns of each table. The table of contexts has three columns for each cut-off.
+
+    Arguments:
+        best: the number of most probable entries that are kept for each context; the fourth table is theirs.
+    """
     numbers = {f"{name}{cut}": pl.Float64() for cut in cuts for name in WEIGHTS}
-    return {"contexts.parquet": CONTEXTS | numbers, "lemmas.parquet": LEMMAS, "results.parquet": RESULTS}
+    entries = {"top_words.parquet": TOP_WORDS} if best else {}
+    return {"contexts.parquet": CONTEXTS | numbers, "lemmas.parquet": LEMMAS, "results.parquet": RESULTS} | entries
 
 
 def measures(cuts: Sequence[Cut]) -> list[EqualWeight | ModelWeight]:
@@ -69,12 +85,44 @@ class LemmaSums:
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of a unit's tables, collected context by context."""
+    """The rows of a unit's tables, collected context by context.
+
+    Arguments:
+        cuts: the cut-offs.
+        words: the word list.
+        best: the number of most probable entries that are kept for each context.
+    """
 
     cuts: tuple[Cut, ...]
+    words: WordList
+    best: int = 0
     contexts: list[tuple[object, ...]] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     lemmas: dict[tuple[str, str], LemmaSums] = field(default_factory=dict)
+    entries: list[tuple[object, ...]] = field(default_factory=list)
+    forms: dict[str, tuple[str, str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Of a form that a published list repeats, the first row counts.
+        rows = self.words.rows if self.best else ()
+        self.forms = {
+            form: (row.lemma, label)
+            for row in reversed(rows)
+            for form, label in zip(row.forms, self.words.labels, strict=True)
+        }
+
+    def add_best(self, suite: str, context: str, best: Sequence[Entry], capital: bool) -> None:
+        """Add the most probable entries of a context, with lemma and label if they are forms of the list.
+
+        Arguments:
+            capital: whether the gap begins a sentence; if so, a form may have a capital.
+        """
+        for number, entry in enumerate(best, 1):
+            # Half a character, as a vocabulary may have it, can't be written.
+            text = entry.text.encode("utf-8", "backslashreplace").decode()
+            form = self.forms.get(text) or (self.forms.get(text[:1].lower() + text[1:]) if capital else None)
+            lemma, label = form if form and entry.begins else (None, None)
+            self.entries.append((suite, context, number, text, entry.begins, entry.bits, lemma, label))
 
     def add(self, about: tuple[object, ...], suite: str, label: str, shares: Shares) -> None:
         """Add a context of a suite.
@@ -89,15 +137,17 @@ class Rows:
             self.lemmas[suite, label] = LemmaSums(np.zeros(rows, np.int32), *(np.zeros(rows) for _ in range(3)))
         self.lemmas[suite, label].add(shares)
 
-    def tables(self, words: WordList) -> dict[str, pl.DataFrame]:
-        """Return the three tables."""
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the tables."""
         schema = schemas(self.cuts)["contexts.parquet"]
-        lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, sums, words) for key, sums in self.lemmas.items())]
-        return {
+        lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, sums, self.words) for key, sums in self.lemmas.items())]
+        entries = pl.DataFrame(self.entries, schema=TOP_WORDS, orient="row")
+        tables = {
             "contexts.parquet": pl.DataFrame(self.contexts, schema=schema, orient="row"),
             "lemmas.parquet": pl.concat(lemmas),
             "results.parquet": results_table(self.results),
         }
+        return tables | ({"top_words.parquet": entries} if self.best else {})
 
 
 def _lemmas(key: tuple[str, str], sums: LemmaSums, words: WordList) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import UsageError
 from syntagm.io.shape import Shape
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.result import Kind, Result
 from syntagm.suite import Suite
 from syntagm.tasks.gaps import nucleus, plan, tables
@@ -25,6 +25,9 @@ from syntagm.tasks.items import count_reason
 from syntagm.tasks.task import Judged, Options, Plan, Schema, Task, Unit
 from syntagm.word_list import WordList
 
+# The option with the number of most probable entries.
+_BEST = "most_probable"
+
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
@@ -37,6 +40,7 @@ class Contexts:
         within, initial: the words for gaps within sentences, and for gaps that begin a sentence with a capital.
         cuts: the cut-offs.
         tse: the measure TSE, with its tolerance and its rule for eligible rows.
+        best: the number of most probable entries to keep for each context.
     """
 
     model: str
@@ -46,6 +50,7 @@ class Contexts:
     initial: Question
     cuts: tuple[Cut, ...]
     tse: Tse
+    best: int = 0
 
     def question(self, context: DistinctContext) -> Question:
         """Return the words to score in a context."""
@@ -62,9 +67,10 @@ class Gaps(Task[Contexts]):
         top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`.
         shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
             differ.
+        most_probable: the number of most probable entries of the model's vocabulary to keep for each context.
 
     Raises:
-        UsageError: a cut-off is not above 0 and at most 1, or `eligible` has another value.
+        UsageError: a cut-off is not above 0 and at most 1, `eligible` has another value, or `most_probable` is negative.
     """
 
     name: ClassVar[str] = "gaps"
@@ -80,6 +86,7 @@ class Gaps(Task[Contexts]):
             "eligible": frozenset(nucleus.ELIGIBLE),
             "top": [float],
             "bottom": [float],
+            "most_probable?": int,
         },
         "contexts": {str: plan.COUNTS_SHAPE},
         "remarks": [str],
@@ -90,14 +97,17 @@ class Gaps(Task[Contexts]):
     top: Sequence[float] = ()
     bottom: Sequence[float] = ()
     shared: bool = False
+    most_probable: int = 0
 
     def __post_init__(self) -> None:
+        if self.most_probable < 0:
+            raise UsageError("--most-probable", str(self.most_probable), "a number of entries, 0 or more")
         if self.eligible not in nucleus.ELIGIBLE:
             raise UsageError("--eligible", repr(self.eligible), " or ".join(nucleus.ELIGIBLE))
         nucleus.cuts(tuple(self.top), tuple(self.bottom))
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
-        """Return the word list (with its hash), the kind of gap, the rule for eligible rows, and the cut-offs."""
+        """Return the word list (with its hash), the kind of gap, the rule for eligible rows, the cut-offs, and what is kept."""
         cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
             "tolerance": tolerance,
@@ -106,6 +116,8 @@ class Gaps(Task[Contexts]):
             "eligible": self.eligible,
             "top": _as_recorded([cut.top for cut in cuts if cut.top < 1], recorded, "top"),
             "bottom": _as_recorded([cut.bottom for cut in cuts if cut.bottom < 1], recorded, "bottom"),
+            # A run without entries has the units of earlier versions, which kept none.
+            **({_BEST: self.most_probable} if self.most_probable or _BEST in recorded else {}),
         }
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
@@ -113,7 +125,9 @@ class Gaps(Task[Contexts]):
 
         Raises:
             InputError: no suite has a context.
+            ModelError: entries are to be kept, and the model can't list them.
         """
+        refuse_best(model, self.most_probable)
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
         planned = plan.plan(suites, self._labels(), model.sees == "left", measures, identity)
@@ -138,26 +152,30 @@ class Gaps(Task[Contexts]):
         digests = list(own)
         for unit in units:
             contexts = {digest: own[digest] for digest in digests[unit.first : unit.last]}
-            yield unit, Contexts(model.name, self.words, contexts, within, initial, _cuts(options), tse)
+            best = options.get(_BEST, 0)
+            yield unit, Contexts(model.name, self.words, contexts, within, initial, _cuts(options), tse, best)
 
     def ask(self, content: Contexts) -> list[Gap]:
         """Return the gap of each context."""
-        return [content.question(context).gap(context) for context in content.contexts.values()]
+        return [content.question(context).gap(context, content.best) for context in content.contexts.values()]
 
     def judge(self, content: Contexts, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
         """Judge each context for every suite that contains it, and each item in the context."""
-        rows, undefined = tables.Rows(content.cuts), Counter[str]()
+        rows, undefined = tables.Rows(content.cuts, content.words, content.best), Counter[str]()
         for (digest, context), answer in zip(content.contexts.items(), answers, strict=True):
             assert isinstance(answer, Fill)
             question = content.question(context)
             _judge(content, rows, undefined, digest, context, question.answer(context, answer), question.words)
+            if content.best:
+                for suite in dict.fromkeys(item.suite for item in context.items):
+                    rows.add_best(suite, digest.hex(), answer.best, context.capital)
         suites = dict.fromkeys(item.suite for context in content.contexts.values() for item in context.items)
-        return Judged(rows.tables(content.words), undefined, tuple(suites))
+        return Judged(rows.tables(), undefined, tuple(suites))
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of the tables of contexts, lemmas and results."""
-        return tables.schemas(_cuts(options))
+        """Return the columns of the tables of contexts, lemmas and results, and of that of entries if they are kept."""
+        return tables.schemas(_cuts(options), options.get(_BEST, 0))
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:

@@ -1,15 +1,27 @@
-"""Data of a fill run other than its results: the word list, the cut-offs, and the tables of contexts and of lemmas."""
+"""Data of a fill run other than its results: the word list, the cut-offs, and the tables of contexts, lemmas and entries."""
 
 from dataclasses import replace
 from functools import lru_cache
 
 import polars as pl
 
+from syntagm.errors import RunError
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.tasks.gaps.task import Gaps
 from syntagm.word_list import WordList, kept
+
+# The probability of an entry, and whether it is a correct form of the word list in its context; null for other entries.
+PROBABILITY = (2.0 ** -pl.col("bits")).alias("probability")
+FORM = (
+    pl.when(pl.col("form_label").is_null())
+    .then(None)
+    .when(pl.col("form_label") == pl.col("label"))
+    .then(pl.lit("correct"))
+    .otherwise(pl.lit("wrong"))
+    .alias("form")
+)
 
 
 def over_gaps(run: Run) -> bool:
@@ -52,3 +64,22 @@ def lemmas(run: Run, suite: str | None = None) -> pl.DataFrame:
     """
     keys = ("suite", "label", "row", "lemma")
     return run.table("lemmas.parquet", suite).group_by(keys, maintain_order=True).agg(pl.exclude(keys).sum())
+
+
+def top_words(run: Run, suite: str) -> pl.DataFrame:
+    """Return a table of the most probable entries of the vocabulary in each context of a suite, from the most probable.
+
+    Columns: context, item, left, right and label of the context; rank, entry (as text), begins (whether it begins a word) and
+    bits; lemma and form_label, null for entries that are no forms of the word list.
+
+    Raises:
+        RunError: the run has kept no entries.
+    """
+    if "top_words.parquet" not in run.tables:
+        raise RunError(
+            run.place, "no most probable entries", "a run that kept them",
+            "Make one with `syntagm fill --most-probable K`.",
+        )  # fmt: skip
+    entries = run.table("top_words.parquet", suite).rename({"label": "form_label"})
+    about = contexts(run, suite).select("context", "item", "left", "right", "label")
+    return about.join(entries.drop("suite"), on="context", maintain_order="left_right")
