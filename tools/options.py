@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from syntagm import permissions, registry, views
-from syntagm.drawing import contrasts
 from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
