@@ -97,7 +97,7 @@ def choices(make: "Callable[..., Outputs]") -> list[str]:
     """List the options of an analysis, which are its keyword-only arguments.
 
     >>> choices(find("hu2020").from_raw)
-    ['suites', 'ngram']
+    ['suites', 'ngram', 'intervals']
     """
     parameters = inspect.signature(make).parameters
     return [name for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]

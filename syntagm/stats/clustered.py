@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.stats import cluster_intervals, interval
-from syntagm.stats.interval import Interval
+from syntagm.stats import bootstrap, cluster_intervals, interval
+from syntagm.stats.interval import Interval, Numbers
 
 NUMBERS = ("value", "low", "high", "n", "units", "method")
 
@@ -74,7 +75,14 @@ def clustered(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str
 Units = Mapping[str, Sequence[str]]
 
 
-def means(table: pl.DataFrame, by: Sequence[str], column: str, kind: Kind, units: Units | None = None) -> pl.DataFrame:
+def means(
+    table: pl.DataFrame,
+    by: Sequence[str],
+    column: str,
+    kind: Kind,
+    units: Units | None = None,
+    resampled: bool = False,
+) -> pl.DataFrame:
     """Compute the mean of a column with its interval for each group, in the order of first appearance.
 
     The columns of the result are `by` and `NUMBERS`: n is the number of rows, `units` that of the clusters of which
@@ -86,12 +94,19 @@ def means(table: pl.DataFrame, by: Sequence[str], column: str, kind: Kind, units
         kind: the kind of its values; `NUMBER` for differences.
         units: kind of cluster -> the columns that name its clusters; two kinds are crossed. By default, rows are
             independent.
+        resampled: whether intervals are plain percentiles of a bootstrap of rows, or of one kind of cluster and of the rows
+            within each that was drawn, as in the figures of some papers. They are too narrow with few clusters.
+
+    Raises:
+        UsageError: several kinds of cluster are resampled.
 
     >>> table = pl.DataFrame({"suite": ["a", "a", "b", "b", "c", "c"], "seed": [1, 2] * 3, "score": [1.0, 1, 0, 0, 1, 0]})
     >>> units = {"suites": ["suite"], "models": ["seed"]}
     >>> means(table.with_columns(all=1), ["all"], "score", Kind.SHARE, units)["method"].item()
     'Wilson with t(2.91); random: models, suites; only 2 models'
     """
+    if resampled and len(units or {}) > 1:
+        raise UsageError("units", ", ".join(units or {}), "one kind of cluster, to be resampled")
     rows = []
     for group, members in table.group_by(by, maintain_order=True):
         labels = {
@@ -100,16 +115,33 @@ def means(table: pl.DataFrame, by: Sequence[str], column: str, kind: Kind, units
         }
         counts = [len(set(names)) for names in labels.values()]
         values = members[column].to_numpy()
-        found = (
-            cluster_intervals.of_clusters(values, kind, labels)
-            if max(counts, default=0) > 1
-            else interval.of_items(values, kind, "rows")
-        )
+        if resampled:
+            found = _resampled(values, labels, "/".join(map(str, group)))
+        elif max(counts, default=0) > 1:
+            found = cluster_intervals.of_clusters(values, kind, labels)
+        else:
+            found = interval.of_items(values, kind, "rows")
         rows.append(
             (*group, float(values.mean()), found.low, found.high, len(values), min(counts, default=0), found.method)
         )
     schema = {name: table.schema[name] for name in by} | _SCHEMA
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _resampled(values: Numbers, labels: Mapping[str, Sequence[str]], key: str) -> Interval:
+    """Return the percentile interval of a bootstrap of rows, or of clusters and of the rows within each that was drawn."""
+    parts, kind = [values], "rows"
+    for name, of_rows in labels.items():
+        kind = f"{name} and rows within"
+        parts = [values[[other == label for other in of_rows]] for label in dict.fromkeys(of_rows)]
+    resampling, count = bootstrap.current(), len(parts) if labels else len(values)
+    drawn = bootstrap.counts(len(parts), key)
+    source = bootstrap.generator(f"{key}, rows", resampling.seed)
+    sums = np.zeros(len(drawn))
+    for times, part in zip(drawn.T, parts, strict=True):
+        sums += source.multinomial(times * len(part), np.full(len(part), 1 / len(part))) @ part
+    low, high = np.percentile(sums / (drawn @ [len(part) for part in parts]), (2.5, 97.5)) if count > 1 else (nan, nan)
+    return Interval(float(low), float(high), f"percentile {resampling.method(kind, count)}")
 
 
 _SCHEMA = {

@@ -277,7 +277,7 @@ def test_every_sentence_follows_from_perturbed_data(name: str, tmp_path: Path) -
 def test_everything_is_made_of_perturbed_data(name: str, tmp_path: Path) -> None:
     raw = read(write_rows(tmp_path / "raw", PERTURBED[name][0](data())))
     with bootstrap.using(bootstrap.Resampling(simulated=0)):
-        made = dict(published.outputs(raw, "31", "vote"))
+        made = dict(published.outputs(raw, "31", "vote", "crossed"))
     assert {"differences", "counts", "completeness", "figure1"} <= set(made)
 
 

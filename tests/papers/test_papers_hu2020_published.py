@@ -14,6 +14,7 @@ import pytest
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
+from syntagm.errors import UsageError
 from syntagm.papers.hu2020 import figures, multiverse, published, regressions, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
 from syntagm.papers.hu2020.multiverse import HOLDS, OPEN
@@ -393,3 +394,21 @@ def test_withdrawn_models(study: Study) -> None:
         if row["status"] == "retrained":
             assert row["score"] is None
     assert [row["status"] for row in rows.values()].count("kept") == 2
+
+
+@pytest.mark.slow
+def test_intervals_as_published_are_those_of_the_reference(shared: Path) -> None:
+    """Of the paper's bootstrap: rows in Figure 1, corpora and rows within them on the left of Figure 3."""
+    study = study_of(shared)
+    crossed, resampled = (figures.figure1(study, as_published).table for as_published in (False, True))
+    found = {row["model"]: (row["low"], row["high"]) for row in resampled.iter_rows(named=True)}
+    for model, interval in {"GPT-2": (0.498, 0.608), "RNNG": (0.501, 0.577), "LSTM": (0.324, 0.384)}.items():
+        assert found[model] == pytest.approx(interval, abs=DRAWN)
+    assert resampled["value"].equals(crossed["value"])
+    assert set(resampled["method"]) == {"percentile bootstrap(rows, 2000, seed 1)"}
+    left = figures.figure3(study, True).table.filter(by="by model class")
+    deltas = {row["name"]: (row["low"], row["high"]) for row in left.iter_rows(named=True)}
+    for model, interval in {"LSTM": (-0.1, -0.044), "ON-LSTM": (0.017, 0.098), "RNNG": (0.062, 0.175)}.items():
+        assert deltas[model] == pytest.approx(interval, abs=0.012)
+    with pytest.raises(UsageError, match="crossed or published"):
+        next(figures.figures(study, "bars"))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from syntagm.drawing.chart import Figure
+from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.papers.hu2020.study import Study
 from syntagm.result import Kind
@@ -27,15 +28,29 @@ CLASSES = {"suites": ("suite",), "classes": ("model",)}
 PAIRED = {"pairs of suites": ("pair",), "models": INSTANCE}
 
 
-def figures(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Yield all figures for which the study has data, with the names of their files."""
+# How intervals of Figures 1 and 3 are computed; "published" as the paper's error bars are.
+INTERVALS = ("crossed", "published")
+
+
+def figures(study: Study, intervals: str = INTERVALS[0]) -> Iterator[tuple[str, Figure]]:
+    """Yield all figures for which the study has data, with the names of their files.
+
+    Arguments:
+        intervals: how those of Figures 1 and 3 are computed, one of `INTERVALS`.
+
+    Raises:
+        UsageError: `intervals` has another value.
+    """
+    if intervals not in INTERVALS:
+        raise UsageError("intervals", repr(intervals), " or ".join(INTERVALS))
+    as_published = intervals == "published"
     # Deltas are differences from the mean over classes and corpora; for a single class and corpus they are always 0.
     comparable = study.items.filter(pl.col("corpus") != "").select("model", "corpus").n_unique() > 1
-    yield "figure1", figure1(study)
+    yield "figure1", figure1(study, as_published)
     if study.instances()["perplexity"].count():
         yield "figure2", figure2(study)
     if comparable:
-        yield "figure3", figure3(study)
+        yield "figure3", figure3(study, as_published)
     if comparable and study.circuits:
         yield "figure4_by_class", figure4_by_class(study)
         yield "figure4_by_corpus", figure4_by_corpus(study)
@@ -45,12 +60,19 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
         yield "figure6", figure6(study)
 
 
-def figure1(study: Study) -> Figure:
-    """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled."""
-    table = clustered.means(labelled(study, study.scores()), ["model", "kind"], "score", Kind.SHARE, UNITS)
+def figure1(study: Study, as_published: bool = False) -> Figure:
+    """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled.
+
+    Arguments:
+        as_published: resample rows for the intervals, as the paper does.
+    """
+    scores = labelled(study, study.scores())
+    units = None if as_published else UNITS
+    table = clustered.means(scores, ["model", "kind"], "score", Kind.SHARE, units, as_published)
+    explained = "by a bootstrap of suite scores, as published" if as_published else "for other suites and models"
     subtitle = [
         f"syntactic generalization: share of correct items, mean of {study.counted}{_pooled(study)}",
-        "95% interval, for other suites and models; n: number of suite scores",
+        f"95% interval, {explained}; n: number of suite scores",
         *study.remarks,
     ]
     return classes.draw(table, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
@@ -71,16 +93,28 @@ def figure2(study: Study) -> Figure:
     return perplexity.draw(shown, corpora, "SG score against perplexity", subtitle)
 
 
-def figure3(study: Study) -> Figure:
-    """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus."""
+def figure3(study: Study, as_published: bool = False) -> Figure:
+    """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus.
+
+    Arguments:
+        as_published: resample corpora, or classes, and rows within them for the intervals, as the paper does.
+    """
     deltas = labelled(study, study.deltas())
+    of_corpora, of_classes = (
+        ({name: units[name]} if as_published else units for units, name in ((CORPORA, "corpora"), (CLASSES, "classes")))
+    )
+    explained = (
+        "by a bootstrap of corpora, or classes, and scores within, as published"
+        if as_published
+        else "for other suites, and other corpora or classes"
+    )
     panels = [
-        clustered.means(deltas, ["model"], "delta", Kind.NUMBER, CORPORA)
+        clustered.means(deltas, ["model"], "delta", Kind.NUMBER, of_corpora, as_published)
         .sort("value", descending=True)
         .rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            clustered.means(in_order(study, subset), ["corpus"], "delta", Kind.NUMBER, CLASSES)
+            clustered.means(in_order(study, subset), ["corpus"], "delta", Kind.NUMBER, of_classes, as_published)
             .rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
             for series, subset in _with_and_without(study, deltas)
@@ -89,7 +123,7 @@ def figure3(study: Study) -> Figure:
     table = pl.concat([panel.select(list(classes.DELTAS)) for panel in panels])
     subtitle = [
         "score on a suite minus the suite's mean over classes and corpora",
-        "95% interval, for other suites, and other corpora or classes; n: number of suite scores",
+        f"95% interval, {explained}; n: number of suite scores",
         *_sizes(study),
         *study.remarks,
     ]

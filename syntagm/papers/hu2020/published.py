@@ -31,13 +31,14 @@ from syntagm.views.classes import UNITS
 CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
 
 
-def outputs(raw: Raw, suites: str, ngram: str) -> Iterator[tuple[str, Table | Figure]]:
+def outputs(raw: Raw, suites: str, ngram: str, intervals: str) -> Iterator[tuple[str, Table | Figure]]:
     """Yield every figure and table as soon as it is computed, with the name of its file.
 
     Arguments:
         raw: the contents of `data/raw` of the authors' repository.
         suites: the number of suites to include: "31", "33" or "34".
         ngram: the method of combining the tie-breaking seeds of the n-gram model into one model: "vote" or "mean".
+        intervals: how those of Figures 1 and 3 are computed, as for `figures.figures`.
 
     Raises:
         UsageError: an option has any other value.
@@ -45,7 +46,7 @@ def outputs(raw: Raw, suites: str, ngram: str) -> Iterator[tuple[str, Table | Fi
     yield "completeness", completeness.table(raw)
     study = prepared(raw, suites, ngram)
     everything = prepared(raw, "34", ngram)
-    yield from figures.figures(study)
+    yield from figures.figures(study, intervals)
     yield from ((name, table) for name, table in tables.tables(study) if not name.startswith("suite"))
     yield "suites", with_note(tables.suites(everything), suites)
     yield "suite_intervals", with_note(tables.suite_intervals(everything), suites)

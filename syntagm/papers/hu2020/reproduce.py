@@ -56,18 +56,22 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
     return carry_out(design, results, progress, _short)
 
 
-def from_raw(raw: Raw, *, suites: str = "31", ngram: str = "vote") -> Iterator[tuple[str, Table | Figure]]:
+def from_raw(
+    raw: Raw, *, suites: str = "31", ngram: str = "vote", intervals: str = "crossed"
+) -> Iterator[tuple[str, Table | Figure]]:
     """Make Figures 1 to 6, Table 4, the regressions and further tables from the paper's own raw data.
 
     Arguments:
         raw: the contents of `data/raw` of cpllab/syntactic-generalization.
         suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
         ngram: the method of combining the seeds of the n-gram model into one model: "vote" (as in the paper) or "mean".
+        intervals: how those of Figures 1 and 3 are computed: "crossed", for other suites crossed with models, corpora or
+            classes, or "published", by the paper's bootstrap.
 
     Raises:
         UsageError: an option has any other value.
     """
-    return published.outputs(raw, suites, ngram)
+    return published.outputs(raw, suites, ngram, intervals)
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
