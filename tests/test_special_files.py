@@ -178,6 +178,18 @@ def test_each_declared_file_of_a_folder(
     assert tried >= len(files) > 0
 
 
+def test_a_pipe_in_place_of_results_is_refused_before_the_record_changes(tmp_path: Path) -> None:
+    toy_run(tmp_path, agreement())
+    before = (tmp_path / "run.json").read_bytes()
+    (tmp_path / "results.csv").unlink()
+    os.mkfifo(tmp_path / "results.csv")
+    with pytest.raises(syntagm.RunError, match=r"results.csv: a pipe, .* Delete it; the same command"):
+        toy_run(tmp_path, agreement())
+    assert (tmp_path / "run.json").read_bytes() == before
+    (tmp_path / "results.csv").unlink()
+    assert toy_run(tmp_path, agreement()).done
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
 def test_the_files_beside_a_cache(kind: str, suffix: str, tmp_path: Path) -> None:

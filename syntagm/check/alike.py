@@ -19,17 +19,21 @@ def alike(first: str, second: str) -> bool:
 
     They have three words or more, of which at least half are the same in any order, and about the same length: they differ
     by at most two words or a quarter. Case and the punctuation around words are ignored, but not all words may be the same.
-    Texts in a script without spaces have five characters or more, and the same beginning and end; see `same_ends`.
+    More than half of the words have no digits, unlike lines of a log. Texts in a script without spaces have five characters or
+    more, and the same beginning and end; see `same_ends`.
 
     >>> alike("The keys are here.", "The keys is here."), alike("The keys are here.", "Die Schlüssel sind hier.")
     (True, False)
+    >>> alike("2024-01-01 10:00 INFO job 1", "2024-01-01 10:05 INFO job 2")
+    False
     >>> alike("dogs", "dog"), alike("It rained again.", "It rained again. It rained again.")
     (False, False)
     """
     if _unspaced(first, second) and same_ends(first, second):
         return min(len(first), len(second)) >= LEAST_CHARACTERS
     words, others = _words(first), _words(second)
-    return words != others and min(len(words), len(others)) >= LEAST_WORDS and _near(words, others)
+    long = min(len(words), len(others)) >= LEAST_WORDS
+    return words != others and long and _near(words, others) and _of_words(words) and _of_words(others)
 
 
 def unlike(first: str, second: str) -> bool:
@@ -72,6 +76,10 @@ def _near(units: Sequence[str], others: Sequence[str]) -> bool:
     shorter, longer = sorted((len(units), len(others)))
     same = (Counter(units) & Counter(others)).total()
     return 0 < longer <= 2 * same and longer - shorter <= max(2, longer / 4)
+
+
+def _of_words(words: Sequence[str]) -> bool:
+    return 2 * sum(any(map(str.isdigit, word)) for word in words) < len(words)
 
 
 def _characters(text: str) -> list[str]:

@@ -101,7 +101,7 @@ def suites(options: argparse.Namespace, names: Sequence[str]) -> "SuiteFiles":
     files = expand(with_template_options(options, names), skipped)
     if not options.quiet:
         _files.note_skipped(skipped)
-        _files.note_unscored(files)
+        _files.note_columns(files)
     return SuiteFiles(files, options.allow_pickle)
 
 

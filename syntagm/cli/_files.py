@@ -92,22 +92,27 @@ def note_skipped(skipped: Iterable[str]) -> None:
         print(shown_lines(f"skipped: {file}"), file=sys.stderr)
 
 
-def note_unscored(files: Iterable[str]) -> None:
-    """Print which columns of tables are not scored, once for all files with the same columns.
+def note_columns(files: Iterable[str]) -> None:
+    """Print which columns of tables are not scored, and what is assumed of columns without names, once for all alike files.
 
     Files that can't be read are left out: reading them gives the reason.
     """
-    from syntagm.materials.reading import unscored
+    from syntagm.materials.reading import assumed, unscored
 
-    groups: dict[tuple[str, ...], list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for file in files:
         with contextlib.suppress(SyntagmError):
-            groups.setdefault(tuple(unscored(file)), []).append(file)
-    for columns, sharing in groups.items():
-        if columns:
+            groups.setdefault(assumed(file), []).append(file)
+            groups.setdefault(_not_scored(unscored(file)), []).append(file)
+    for note, sharing in groups.items():
+        if note:
             others = f" and {counted(len(sharing) - 1, 'more file')}" if len(sharing) > 1 else ""
-            listed = ", ".join(columns[:_LISTED]) + (f" and {len(columns) - _LISTED} more" if columns[_LISTED:] else "")
-            print(shown_lines(f"note: {sharing[0]}{others}: columns that are not scored: {listed}"), file=sys.stderr)
+            print(shown_lines(f"note: {sharing[0]}{others}: {note}"), file=sys.stderr)
+
+
+def _not_scored(columns: Sequence[str]) -> str:
+    listed = ", ".join(columns[:_LISTED]) + (f" and {len(columns) - _LISTED} more" if columns[_LISTED:] else "")
+    return f"columns that are not scored: {listed}" if columns else ""
 
 
 def _path(text: str) -> Path:

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         _show(_lexicon(folder), args, counts)
     others = [path for path in args.paths if path not in lexicons]
     files = expand(others, skipped) if others else []
-    _files.note_unscored(files)
+    _files.note_columns(files)
     read = {file: read_file(file, args.allow_pickle) for file in files}
     names = told_apart({file: [suite.name for suite in own] for file, (own, _) in read.items()})
     for (file, name), new in names.items():

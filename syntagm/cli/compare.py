@@ -85,12 +85,13 @@ def run(options: argparse.Namespace) -> int:
     with _resampling.using(options):
         pairing = compare(*runs, rule)
         effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
+        explained = [*_intervals(), *notes]
     if options.output:
         _refuse_proportions(pairing, options)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
-        _print_json(pairing, runs, rule, effects, notes)
+        _print_json(pairing, runs, rule, effects, explained)
     else:
         _print(pairing, runs, rule, count, effects, notes)
     if options.output:
@@ -290,13 +291,19 @@ def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) 
     return table
 
 
+def _intervals() -> "Sequence[str]":
+    """Return what intervals are for, which depends on --suites."""
+    from syntagm.stats import interval
+
+    return interval.notes()
+
+
 def _print_json(
     pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]"
 ) -> None:
     import json
 
     from syntagm.io.json import finite
-    from syntagm.stats import interval
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -310,7 +317,7 @@ def _print_json(
         **({} if effects is None else {"effects": effects}),
         "flips": pairing.discordant.to_dicts(),
         "warnings": pairing.warnings,
-        "notes": [*interval.notes(), *notes],
+        "notes": list(notes),
         "left_out": pairing.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False), file=_streams.data())

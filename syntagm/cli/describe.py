@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         _refuse_source(arguments.output, files)
         _refuse_ending(arguments.output)
     _files.note_skipped(skipped)
-    _files.note_unscored(files)
+    _files.note_columns(files)
     counts = frequencies(arguments.baselines, arguments.unigrams)
     given = " --baselines" * arguments.baselines + (f" --unigrams {arguments.unigrams}" if arguments.unigrams else "")
     text = page(" ".join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)

@@ -104,6 +104,14 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
     return [name for name in columns if name not in used] if pair and set(pair) <= set(columns) else []
 
 
+def assumed(path: Path, head: str, **options: str) -> str:
+    """Say which column is taken as the good one if no name says so; "" if one does."""
+    named = options.get("good") or options.get("delimiter") or _table.is_json(head)
+    if named or _recognised(_table.excerpt(path, head, _names())) or not _has_pairs_only(path, head):
+        return ""
+    return "no header; the first column is taken as the good sentence, the second as the bad one"
+
+
 def read(
     path: Path,
     *,
@@ -297,13 +305,19 @@ def _unknown(path: Path, content: str, found: str = "") -> InputError:
 
 
 def _refuse_labels(table: _table.Table, pair: tuple[str, str], used: Sequence[str]) -> None:
-    """Refuse a table in which a column that is not used may say which sentence is good, unless the names of the pair do."""
-    if pair in _names()(table.columns) and not _open(table, pair):
-        return
+    """Refuse a table in which a column that is not used may say which sentence is good.
+
+    If the names of the pair say it, too, a column may contradict them that has a name and values of such columns, or both
+    names as its values.
+    """
     ours = set(_lower(pair))
     values = {name: _values(table, name) for name in table.columns if name not in used}
-    by_name = [name for name, found in values.items() if found and name.strip().lower() in LABELS]
-    labels = [*by_name, *(name for name, found in values.items() if found in DECIDING or (found and found <= ours))]
+    labelled = [name for name, found in values.items() if found and name.strip().lower() in LABELS]
+    if pair in _names()(table.columns) and not _open(table, pair):
+        labels = [name for name in labelled if values[name] in DECIDING]
+        labels += [name for name, found in values.items() if found == ours]
+    else:
+        labels = [*labelled, *(name for name, found in values.items() if found in DECIDING or (found and found <= ours))]
     if labels := list(dict.fromkeys(labels)):
         more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
         found = f"columns that may say which sentence is good: {', '.join(map(repr, labels[:3]))}{more}"

@@ -76,6 +76,12 @@ def unscored(path: str | Path) -> list[str]:
     return module.unscored(file, _head(file), **options) if hasattr(module, "unscored") else []
 
 
+def assumed(path: str | Path) -> str:
+    """Return what is assumed about a table whose columns have no names; "" for other files. The errors are those above."""
+    file, module, options = recognised(path)
+    return module.assumed(file, _head(file), **options) if hasattr(module, "assumed") else ""
+
+
 def options_of(path: str) -> tuple[str, dict[str, str]]:
     """Split an argument into path and options. A question mark in the name of an existing file is not a separator.
 

@@ -90,6 +90,10 @@ def locked(folder: Path) -> Iterator[None]:
         RunError: the folder can't be created or written, another process has locked it, or `shards` is a link.
     """
     with lock.held(folder), atomic.used_folder(shards := atomic.inside(folder, "shards")):
+        for path in folder.iterdir():
+            if path.exists() and not (path.is_file() or path.is_dir() or path.name.startswith(".")):
+                cure = "Delete it; the same command then computes what is missing."
+                raise RunError(str(path), "a pipe, a device or a socket", "a file of the run", cure)
         # A finished run writes no more shards.
         atomic.sweep(shards)
         yield

@@ -408,6 +408,6 @@ def notes() -> tuple[str, str]:
     """
     one = "Intervals are 95%: on one suite Wilson's score interval, for other items of the kind."
     if bootstrap.current().suites == "fixed":
-        return one, "Over suites they are for other items of the same suites (suites=fixed)."
-    over = "Over suites they are for other suites and their items; --suites fixed: for these suites alone."
+        return one, "Intervals over suites are for other items of the same suites (suites=fixed)."
+    over = "Intervals over suites are for other suites and their items; --suites fixed: for these suites alone."
     return one, f"{over} {result.unseen('suites')}"

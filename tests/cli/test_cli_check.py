@@ -61,6 +61,15 @@ def test_columns_that_are_not_scored_are_named_once(tmp_path: Path, capsys: pyte
     ]
 
 
+def test_what_is_assumed_of_a_table_without_a_header_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bare.tsv").write_text("The kite is high.\tThe kite are high.\n")
+    assert main(["check", str(tmp_path)]) == 0
+    note = "no header; the first column is taken as the good sentence, the second as the bad one"
+    assert capsys.readouterr().err.splitlines() == [f"note: {tmp_path / 'bare.tsv'}: {note}"]
+
+
 def test_a_folder_and_what_is_left_out_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(DATA / "syntaxgym"), str(DATA / "others")]) == 0
     captured = capsys.readouterr()

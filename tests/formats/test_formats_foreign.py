@@ -39,6 +39,7 @@ OTHERS = {
     "titles.tsv": "https://example.org/kites\tHow to fly a kite in the wind\nhttps://example.org/gates\tGates of the world\n",
     # Logs, settings, places.
     "log.tsv": "2024-05-01 10:00:00\tjob 5 has started\n2024-05-01 10:00:07\tjob 5 has ended\n",
+    "stages.tsv": "05-01 10:00 INFO job 5\t05-01 10:07 INFO job 6\n05-02 9:00 INFO job 7\t05-02 9:05 INFO job 8\n",
     "settings.txt": "language\ten\nfont size\t12\n",
     "places.tsv": "52.52\t13.40\n48.85\t2.35\n",
     "times.tsv": "the\t312\nkite\t355\nis\t298\n",

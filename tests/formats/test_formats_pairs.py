@@ -197,10 +197,17 @@ class TestLabels:
         assert reading.read(f"{path}?good=a&bad=b&id=n")[0].items[1].id == "2"
         assert [suite.name for suite in reading.read(f"{path}?good=a&bad=b&suite=n")] == ["1", "2"]
 
-    def test_names_that_say_which_is_good_need_no_label(self, tmp_path: Path) -> None:
-        path = made(tmp_path, SIDES.format(0, 1).replace("a,b", "good,bad"), "x.csv")
-        assert texts(reading.read(path)[0])[1] == ("Ida sing.", "Ida sings.")
+    def test_a_label_beside_names_that_say_which_is_good_is_asked_for(self, tmp_path: Path) -> None:
+        text = SIDES.format(0, 1).replace("a,b", "good,bad")
+        path = made(tmp_path, text, "x.csv")
+        for contradicting in (text, text.replace("label", "side").replace(",0", ",good").replace(",1", ",bad")):
+            with pytest.raises(InputError, match=r"columns that may say which sentence is good: '(label|side)'"):
+                reading.read(made(tmp_path, contradicting, "y.csv"))
+        assert texts(reading.read(f"{path}?label=none")[0])[1] == ("Ida sing.", "Ida sings.")
         assert texts(reading.read(f"{path}?label=label")[0])[1] == ("Ida sings.", "Ida sing.")
+        # Other columns of two values, and labels of several, are tags.
+        for tag in (text.replace("label", "animate"), text.replace("label", "gold").replace(",1", ",NP")):
+            assert texts(reading.read(made(tmp_path, tag, "z.csv"))[0])[1] == ("Ida sing.", "Ida sings.")
 
     def test_sources_and_targets_do_not_say_which_is_good(self, tmp_path: Path) -> None:
         path = made(tmp_path, SIDES.format(0, 1).replace("a,b", "source_sentence,target_sentence"), "x.csv")
