@@ -163,7 +163,7 @@ STARTS = [
     (about(exact="yes"), "answer to hello, exact: \"yes\"; expected true or false"),
     (about(name="a b"), "answer to hello, name: \"a b\"; expected 1 to 100 letters"),
     (about(name="m?bos=no"), "answer to hello, name: \"m?bos=no\"; expected"),
-    (about(fingerprint=""), "answer to hello, fingerprint: \"\"; expected a text that is not empty"),
+    (about(fingerprint=""), "answer to hello, fingerprint: \"\"; expected printable characters, at least one"),
     (about(bos="\x1b[2J"), "answer to hello, bos: "),
     (about(can=["fill"]), "answer to hello, can: no score; expected score, and possibly fill"),
     (about(can=["score", "fly"]), "answer to hello, can, 2: \"fly\"; expected one of fill, score"),

@@ -66,7 +66,7 @@ def hello(answer: Mapping[str, Any]) -> Hello:
     check(answer, _HELLO, "answer to hello")
     for key in ("name", "fingerprint", "bos", "eos"):
         if answer[key] is not None and not (answer[key] and answer[key].isprintable()):
-            raise InputError(f"answer to hello, {key}", shown(answer[key]), "a text that is not empty")
+            raise InputError(f"answer to hello, {key}", shown(answer[key]), "printable characters, at least one")
     if not _NAME.fullmatch(answer["name"]):
         expected = "1 to 100 letters, digits and the characters _ . + -"
         raise InputError("answer to hello, name", shown(answer["name"]), expected)
