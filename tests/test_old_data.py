@@ -276,7 +276,8 @@ def test_a_finished_study_shows_the_same_results(version: str, copy: Callable[[s
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*/*") if path.is_file()}
     assert before
     assert main(study_of(version)) == 0
-    assert (place / "results.csv").read_bytes() == results
+    # Version 0.1 called the score over all suites score_34, however many there were.
+    assert (place / "results.csv").read_bytes() == results.replace(b",score_34,", b",score_all,")
     after = {path: path.stat().st_mtime_ns for path in place.rglob("*/*") if path.is_file() and path.name != "lock"}
     assert after == before
 
