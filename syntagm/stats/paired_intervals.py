@@ -30,7 +30,8 @@ def of_difference(differences: ArrayLike, kind: Kind, units: str = "items") -> I
     """
     array = np.asarray(differences, np.float64)
     if kind is not Kind.VERDICT:
-        return of_numbers(array, units)
+        found = of_numbers(array, units)
+        return found.clipped(-1.0) if kind.bounded else found
     if len(array) < 2:
         return Interval(nan, nan, f"no interval: fewer than two {units}")
     only_b, only_a, n = int((array > 0).sum()), int((array < 0).sum()), len(array)

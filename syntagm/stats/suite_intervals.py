@@ -106,7 +106,7 @@ def _over_several(samples: Sequence[Numbers], kind: Kind, difference: bool) -> I
         spread = replace(spread, skewness=_skewness(samples, spread, kind.bounded and not difference))
     if not kind.bounded or difference:
         found = student(value, spread)
-        found = found.clipped(least) if kind is Kind.VERDICT else found
+        found = found.clipped(least) if kind.bounded else found
     else:
         found = score(value, spread)
     return found if difference else replace(found, p=nan)

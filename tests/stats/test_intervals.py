@@ -330,6 +330,14 @@ def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
         assert model_classes.difference(first, second, Kind.VERDICT)[1].remarks == ("only 2 models",)
 
 
+def test_no_difference_of_shares_is_beyond_1() -> None:
+    found = of_difference([0.0, 1.0, 0.083, 1.0], Kind.SHARE)
+    assert (found.low, found.high) == (pytest.approx(-0.36, abs=0.02), 1.0)
+    suites = {"a": [0.9, 1.0], "b": [-0.2, -0.1], "c": [1.0, 1.0]}
+    assert over_suites(suites, Kind.SHARE, difference=True).high == 1.0
+    assert over_suites(suites, Kind.BITS, difference=True).high > 1.0
+
+
 def test_scores_near_1_have_a_long_tail_by_nature_and_no_suite_is_named_for_it() -> None:
     draw = np.random.default_rng(5)
     named = 0
