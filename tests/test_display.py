@@ -90,6 +90,7 @@ def spelled_in(text: str) -> set[str]:
     return {sign for sign in HIDDEN if f"\\u{ord(sign):04x}" in text or f"&#{ord(sign)};" in text}
 
 
+@pytest.mark.slow
 def test_figures_tables_and_reports_have_none(runs: list[sg.Run], tmp_path: Path) -> None:
     sg.figure("scores", runs).save(tmp_path / "scores", ["svg", "vl.json"])
     sg.figure("comparison", runs).save(tmp_path / "comparison", ["svg"])

@@ -72,6 +72,7 @@ def test_a_limit_draws_the_same_items_and_says_so(suites: list[sg.Suite], run: s
         sg.evaluate(toy, suites, limit=0)
 
 
+@pytest.mark.slow
 def test_suites_and_runs_may_be_named(suites: list[sg.Suite], run: sg.Run, tmp_path: Path) -> None:
     toy, names = sg.load_model("toy"), ["hu2020/mvrr", "hu2020/number_prep"]
     sg.write_suites(suites[0], file := tmp_path / "mvrr.csv")

@@ -89,6 +89,7 @@ def test_any_flipped_bit_is_refused(trained: dict[str, Path], family: str, tmp_p
     load(name_of(family, folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SETTINGS)
 def test_truncated_deleted_and_added_files_are_refused(trained: dict[str, Path], family: str, tmp_path: Path) -> None:
     folder = copied(trained[family], tmp_path / "m")

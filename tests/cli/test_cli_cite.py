@@ -163,6 +163,7 @@ def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -
     )
 
 
+@pytest.mark.slow
 def test_fill_runs_are_described_by_what_they_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = tmp_path / "words.csv"
     words.write_text("lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\n")

@@ -28,6 +28,7 @@ def suite(tmp_path: Path) -> str:
     return str(tmp_path / "dogs.json")
 
 
+@pytest.mark.slow
 def test_no_control_character_reaches_the_screen(
     suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

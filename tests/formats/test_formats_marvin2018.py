@@ -294,6 +294,7 @@ def hostile(canary: str) -> dict[str, tuple[bytes, str]]:
 NAMES = list(hostile("canary"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_hostile_odd_or_broken_is_refused_by_its_name(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

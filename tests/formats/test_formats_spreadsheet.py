@@ -154,6 +154,7 @@ def suites(draw: st.DrawFn) -> Suite:
 
 
 class TestRoundTrip:
+    @pytest.mark.slow
     @settings(max_examples=150, deadline=None)
     @given(suite=suites(), ending=st.sampled_from([".csv", ".tsv"]))
     def test_what_is_written_is_read_back_exactly_or_refused(

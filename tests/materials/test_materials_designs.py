@@ -65,6 +65,7 @@ def test_distances_are_balanced_and_count_the_phrases_between() -> None:
             assert sentence.text[between.start : between.end].split().count("the") == int(item.tags["distance"])
 
 
+@pytest.mark.slow
 def test_no_object_repeats_a_noun_between_filler_and_gap() -> None:
     for item in suites("distance")["filler_gap"].items:
         sentence = item.sentences["that_nogap"]
@@ -72,6 +73,7 @@ def test_no_object_repeats_a_noun_between_filler_and_gap() -> None:
         assert region["object"].split()[-1] not in region["between"].split(), sentence.text
 
 
+@pytest.mark.slow
 def test_verbs_need_an_object() -> None:
     """A sentence without filler is ungrammatical with a gap, which "she cleaned last week" is not."""
     designs = [*suites("islands").values(), suites("distance")["filler_gap"]]

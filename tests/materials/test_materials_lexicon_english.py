@@ -115,6 +115,7 @@ def test_forms_agree_with_lemminflect_or_the_reason_is_listed(capsys):
     assert lexicon.check() == 0, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_wrong_form_is_found(monkeypatch):
     pytest.importorskip("lemminflect")
     monkeypatch.setattr(lexicon, "rows", lambda name: [{"sg": "goose", "pl": "gooses"}] if name == "noun" else [])

@@ -21,6 +21,7 @@ def files(tmp_path: Path) -> list[str]:
     return [str(tmp_path / f"{name}.tsv") for name in ("small", "large", "huge", "last")]
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_read_again_one_file_at_a_time(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
 
@@ -86,6 +87,7 @@ def test_one_path_with_two_options_is_not_told_apart(tmp_path: Path) -> None:
     assert [suite.name for suite in SuiteFiles([file, f"{file}?quote=none"])] == ["kites", "kites"]
 
 
+@pytest.mark.slow
 def test_the_estimate_is_not_below_what_python_takes(files: list[str]) -> None:
     import tracemalloc
 

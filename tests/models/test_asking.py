@@ -269,6 +269,7 @@ def shifted(server: Server, monkeypatch: pytest.MonkeyPatch, nats: float) -> Non
     monkeypatch.setattr(server.answers, "completion", changed)
 
 
+@pytest.mark.slow
 def test_a_server_that_changes_after_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole bits, right after it was loaded: all answers agree with each other, and none with those of the loading."""
     cache = AnswerCache(tmp_path / "answers.sqlite", pytest.fail)

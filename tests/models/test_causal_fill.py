@@ -109,6 +109,7 @@ def test_words_with_their_ends_by_the_definition(mark: str, kind: str) -> None:
         np.testing.assert_allclose(fill.bits, expected, rtol=1e-5, atol=1e-3 if kind == "mamba" else 1e-4, err_msg=left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["Ġ", "▁", "##"])
 def test_words_with_their_ends_sum_to_at_most_one_and_tokens_to_more(mark: str) -> None:
     """All words of one or two letters: with their ends they exclude each other; as beginnings they don't."""

@@ -35,6 +35,7 @@ def expected(model: Any, ids: list[int], first: int) -> list[float]:
     return [-float(rows[at - 1, ids[at]]) / math.log(2) for at in range(first, len(ids))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "tokenizer", "template", "role"),
     [
@@ -64,6 +65,7 @@ def test_the_numbers_are_those_of_the_rendered_chat(kind: str, tokenizer: Any, t
         assert not np.allclose(answer.bits, plain.bits)
 
 
+@pytest.mark.slow
 def test_a_prefix_has_the_bits_of_the_beginning_and_windows_repeat_the_template() -> None:
     tokenizer = with_template(byte_level(), MARKED)
     chat = sg.from_transformers(transformer("gpt2", tokenizer), tokenizer, name="tiny", chat="user")

@@ -149,6 +149,7 @@ def test_candidates_do_not_depend_on_company_or_order(model: LanguageModel) -> N
     same(alone, Fill(every.bits[:1], every.above[:1], every.below[:1], every.in_vocabulary[:1]))
 
 
+@pytest.mark.slow
 def test_blanks_do_not_depend_on_company_order_or_repeats(model: LanguageModel) -> None:
     order = [2, 0, 3, 3, 1, 0]
     for place, fill in zip(order, model.fill([BLANKS[place] for place in order]), strict=True):
@@ -161,6 +162,7 @@ def test_what_stands_after_makes_no_difference(model: LanguageModel) -> None:
     np.testing.assert_array_equal(one.bits, other.bits)
 
 
+@pytest.mark.slow
 def test_done_is_told_of_every_blank_once(model: LanguageModel) -> None:
     told: list[int] = []
     assert len(list(model.fill([*BLANKS, BLANKS[0]], told.append))) == 5

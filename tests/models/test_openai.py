@@ -256,6 +256,7 @@ FAULTS: dict[str, tuple[Fault, str, int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_bad_answer_gives_one_clear_error(name: str, faulty: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "MAX_ANSWER", 1_000_000)

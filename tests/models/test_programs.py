@@ -345,6 +345,7 @@ def test_the_fingerprint_covers_files_options_and_what_the_program_states(tmp_pa
     assert len({first, *others}) == 5
 
 
+@pytest.mark.slow
 def test_the_program_ends_with_its_model(tmp_path: Path) -> None:
     model = load(tmp_path)
     pid = model._process._child.pid  # type: ignore[attr-defined]

@@ -74,6 +74,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return program  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", "?bos=no", "?eos=yes"])
 def test_numbers_are_those_of_the_same_model(folder: Path, options: str) -> None:
     model = names.load(f"vllm:{folder}{options}")

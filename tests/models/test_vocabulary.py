@@ -153,6 +153,7 @@ def test_damaged_files(tmp_path: Path, change: Callable[[str], str], message: st
     assert caught.value.place == str(path)
 
 
+@pytest.mark.slow
 def test_brown(shared: Path) -> None:
     # 28,635 words of n-grams with words seen once as one class, less that class: 28,634 words seen twice or more.
     vocabulary = build(corpus.sentences([shared / "data/corpora/brown.train.txt"]))

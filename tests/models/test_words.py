@@ -61,6 +61,7 @@ def test_pieces_are_divided_as_nltk_divides_the_line(line: str) -> None:
     assert words.split(line, "treebank") == NLTK.tokenize(line)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(LINE, st.sampled_from(words.KINDS))
 @example("''a'' \"b\" ``c``", "treebank")

@@ -39,6 +39,7 @@ def row_of(folder: Path, claim: str, *models: str) -> tuple[Cell, ...]:
     return row
 
 
+@pytest.mark.slow
 def test_verdicts_on_part_of_the_data_say_so(tmp_path: Path) -> None:
     first, second, *others = claimed(tmp_path / "raw", "vanilla", "gpt-2", "grnn")
     said = str(first[2])

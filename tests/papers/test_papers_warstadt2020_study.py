@@ -81,6 +81,7 @@ def test_samples_are_added_without_computing_the_others_again(texts: Path, tmp_p
     assert main(["integrity", str(tmp_path)]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -97,6 +98,7 @@ def test_what_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_plan_counts_samples(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command(texts, tmp_path / "out", "--plan")) == 0
     said = capsys.readouterr().out

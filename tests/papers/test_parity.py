@@ -141,6 +141,7 @@ def test_suites_of_our_own(path: Path, kind: str, bos: str) -> None:
     check_suite(path, kind, bos, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "bos"), SETTINGS)
 @pytest.mark.parametrize("path", OWN_PAIRS, ids=lambda path: path.stem)
 def test_pairs_of_our_own(path: Path, kind: str, bos: str) -> None:

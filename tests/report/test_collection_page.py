@@ -35,6 +35,7 @@ shines  | shine
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "collection",
     [

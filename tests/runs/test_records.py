@@ -148,6 +148,7 @@ def fuzz(made: Path, tmp_path: Path, tries: int, seed: int) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.slow
 def test_no_damage_changes_a_number_in_silence(made: Path, tmp_path: Path) -> None:
     counts = fuzz(made, tmp_path, 60, seed=1)
     assert counts["refused"] > 30

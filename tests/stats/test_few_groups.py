@@ -139,6 +139,7 @@ def test_a_simulated_response_has_the_deviance_of_a_fit_from_scratch(name: str) 
         assert linear.deviance_of(fit, response) == pytest.approx(again.deviance, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_logistic_model_is_bootstrapped_from_its_own_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(5)
     groups = np.repeat(np.arange(8), 10)

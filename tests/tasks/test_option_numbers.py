@@ -26,6 +26,7 @@ def test_limits() -> None:
         whole("--n", "10", 0, 9, also="all")
 
 
+@pytest.mark.slow
 def test_options_of_thousands_of_digits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="model option batch"):
         families.find("causal").choose({"batch": LONG})

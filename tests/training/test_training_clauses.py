@@ -22,6 +22,7 @@ def found(sentence: str, lexicon: Lexicon) -> list[str]:
     return [str(clause) for clause in clauses(sentence, lexicon)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sentence", "clause"),
     [

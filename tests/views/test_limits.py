@@ -72,6 +72,7 @@ def test_fixed_suites_need_no_such_remark(runs: list[Run]) -> None:
     assert unseen("suites") not in caption(sg.figure("circuits", runs, fixed))
 
 
+@pytest.mark.slow
 def test_the_command_line_and_the_page_say_it_too(
     runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from syntagm.views import methods
 SUITES = ["determiner_noun_agreement_1", "anaphor_number_agreement", "determiner_noun_agreement_2", "causative"]
 
 
+@pytest.mark.slow
 def test_means_and_deviations_are_those_of_the_suites(tmp_path: Path) -> None:
     files = expand([f"warstadt2020/{name}?n=20" for name in SUITES])
     run = run_suites(load("random"), SuiteFiles(files), tmp_path)

@@ -28,6 +28,7 @@ def numbers(row: dict[str, object], names: tuple[str, ...] = ("score", "low", "h
     return tuple(f"{row[name]:.12f}" for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suites", ["random", "fixed"])
 def test_every_table_and_page_has_the_same_interval(run: Run, suites: Suites, tmp_path: Path) -> None:
     setting = sg.Resampling(suites=suites)
