@@ -29,7 +29,8 @@ PREPARATION: Mapping[str, tuple[str, ...]] = {
 LINES: Mapping[str, tuple[str, ...]] = {
     "run": ("run", "toy", "--suite", "in/suites", "-o", "out/run"),
     "run_cached": ("run", "in/lstm", "--suite", "in/suites", "-o", "out/run", "--no-report"),
-    "fill": ("fill", "toy", "--suite", "in/pairs.tsv", "--words", "in/words.csv", "--top", "0.9", "-o", "out/fill"),
+    "fill": ("fill", "toy", "--suite", "in/pairs.tsv", "--words", "in/words.csv", "--top", "0.9",
+             "--most-probable", "2", "-o", "out/fill"),
     "report": ("report", "in/run", "in/other", "-o", "out/report.html"),
     "report_figures": ("report", "in/run", "-o", "out/report.html", "--figures", "out/figures", "--format", "svg,vl.json"),
     "figure": ("figure", "scores", "in/run", "-o", "out/figures/scores", "--format", "svg,vl.json,pdf,png"),
