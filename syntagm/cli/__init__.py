@@ -40,9 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     arguments = argparse.Namespace()
     try:
-        parser = _parser()
         if "_ARGCOMPLETE" in os.environ:
-            _complete(parser)
+            _complete(_parser())
+        parser = _parser(*(sys.argv[1:] if argv is None else argv)[:1])
         arguments = parser.parse_args(argv)
         with _files.place(getattr(arguments, "output", None)):
             code: int = arguments.run(arguments)
@@ -99,7 +99,12 @@ def _drop_output() -> None:
         os.close(null)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str = "") -> argparse.ArgumentParser:
+    """Return the parser of the command line.
+
+    Arguments:
+        command: the only command that is needed: the others need not be imported. Any other text stands for all commands.
+    """
     parser = argparse.ArgumentParser(
         prog="syntagm",
         description=_DESCRIPTION,
@@ -107,17 +112,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
-    for name in registry.names("cli"):
+    names = registry.names("cli")
+    for name in [command] if command in names else names:
         module = registry.find("cli", name)
         summary, _, rest = (module.__doc__ or "").partition("\n")
-        command = commands.add_parser(
+        added = commands.add_parser(
             name.replace("_", "-"),
             help=summary,
             description=f"{summary}\n{rest}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.arguments(command)
-        command.set_defaults(run=module.run)
+        module.arguments(added)
+        added.set_defaults(run=module.run)
     return parser
 
 

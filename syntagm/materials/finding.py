@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
@@ -73,7 +74,7 @@ def _nothing(argument: str, name: str) -> UsageError:
 
 def collections() -> list[str]:
     """Return the names of the bundled collections, which are the folders of `syntagm/materials` with suites."""
-    return sorted(place.name for place in _folders() if _sift(_files(place), {}, None))
+    return sorted(place.name for place in _folders() if _in_collection(place))
 
 
 def _folders() -> list[Path]:
@@ -97,7 +98,7 @@ def _bundled(name: str) -> list[tuple[Path, str]]:
     collection, _, suite = name.rstrip("/").partition("/")
     # Only listed names are accepted, so that nothing typed is joined to the path of the package. Only the named folder is
     # read, since this is asked about every argument.
-    files = [file for place in _folders() if place.name == collection for file in _sift(_files(place), {}, None)]
+    files = [file for place in _folders() if place.name == collection for file in _in_collection(place)]
     if not files or not suite:
         return [(file, "") for file in files]
     known = {suite_name: file for file in files for suite_name in _suites(file)}
@@ -110,9 +111,17 @@ def _bundled(name: str) -> list[tuple[Path, str]]:
     return matches
 
 
-def _suites(file: Path) -> list[str]:
+# Bundled files stay as they are while a program runs, and each argument is looked up several times.
+@cache
+def _in_collection(place: Path) -> tuple[Path, ...]:
+    """Return the files of suites in the folder of a bundled collection."""
+    return tuple(_sift(_files(place), {}, None))
+
+
+@cache
+def _suites(file: Path) -> tuple[str, ...]:
     """Return the names of the suites of a bundled file, without generating them."""
-    return [suite.name for suite in template.templates(file)] if file.suffix == ".toml" else [file.stem]
+    return tuple(suite.name for suite in template.templates(file)) if file.suffix == ".toml" else (file.stem,)
 
 
 def _on_disk(name: str) -> list[Path]:

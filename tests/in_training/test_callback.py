@@ -14,7 +14,7 @@ import syntagm as sg
 pytest.importorskip("accelerate")
 
 
-def trainer(folder: Path, steps: int = 6, **changes: Any) -> transformers.Trainer:
+def trainer(folder: Path, steps: int = 6, **changes: Any) -> "transformers.Trainer":
     model = transformer("gpt2", byte_level(), sharpen=1.0)
     ids = byte_level()(TEXT)["input_ids"]
     rows = [{"input_ids": ids[at : at + 16], "labels": ids[at : at + 16]} for at in range(0, len(ids) - 16, 16)]
