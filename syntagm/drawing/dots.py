@@ -1,6 +1,6 @@
 """Dot plots: one row for each name, dots with intervals, and a note at the right edge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isnan
 
 from syntagm.display import shown, shown_lines
@@ -10,10 +10,9 @@ from syntagm.drawing.axes import of, spread
 from syntagm.drawing.chart import GREY, Spec
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
+from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import COLOURS, Series
-from syntagm.drawing.text import numbers, spoken
 
-Row = Mapping[str, object]
 STEP = 22
 # A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
 _RAISED = {"expr": "-7 * (split(datum.label, '\\n').length - 1)"}
@@ -42,7 +41,7 @@ def panel(
         key: whether there is a legend of the series.
         colours: the colours of the series.
     """
-    names = list(dict.fromkeys(shown_lines(str(row["name"])) for row in rows))
+    names = list(dict.fromkeys(shown_lines(row["name"]) for row in rows))
     # Dots are offset by series only if some name has several of them.
     grouped = len({(row["name"], row["series"]) for row in rows}) > len(names)
     present = [name for name in series if grouped and any(row["series"] == name for row in rows)]
@@ -56,7 +55,7 @@ def panel(
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
-        "data": {"values": [_value(row) for row in rows]},
+        "data": {"values": [_point(row) for row in rows]},
         "layer": [
             *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
             *_layers(place, axis, channels),
@@ -65,9 +64,8 @@ def panel(
     return spec | ({"title": heading(title, fontWeight="bold")} if title else {})
 
 
-def _value(row: Row) -> dict[str, object]:
-    texts = {key: shown(str(row[key])) for key in ("series", "note", "said")}
-    return {"name": shown_lines(str(row["name"])), **texts, **numbers(row, "value", "low", "high")}
+def _point(row: Row) -> dict[str, object]:
+    return {"name": shown_lines(row["name"]), **point(row, row["said"], "series", "note")}
 
 
 def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
@@ -95,5 +93,5 @@ def describe(row: Row) -> str:
     >>> describe({"name": "LSTM", "series": "", "value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
     'LSTM: 0.250 [0.200, 0.300], n=12'
     """
-    name = str(row["name"]) + (f", {row['series']}" if row["series"] else "")
-    return f"{name}: {spoken(*(float(str(row[key])) for key in ('value', 'low', 'high')))}, n={row['n']}"
+    name = row["name"] + (f", {row['series']}" if row["series"] else "")
+    return f"{name}: {estimated(row)}"

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import TypeVar
 
@@ -60,15 +60,6 @@ def or_none(value: T) -> T | None:
     (0.5, None)
     """
     return None if isinstance(value, float) and isnan(value) else value
-
-
-def numbers(row: Mapping[str, object], *names: str) -> dict[str, object]:
-    """Select the numbers of a row for the data of a figure, with nan as null.
-
-    >>> numbers({"value": 1, "low": float("nan"), "n": 3}, "value", "low")
-    {'value': 1, 'low': None}
-    """
-    return {name: None if isnan(float(str(row[name]))) else row[name] for name in names}
 
 
 def spoken(value: float, low: float = float("nan"), high: float = float("nan")) -> str:

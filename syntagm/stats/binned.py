@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.result import Kind
-from syntagm.stats import bootstrap, cluster_intervals, interval
+from syntagm.stats import cluster_intervals
 
 SCHEMA = {
     "model": pl.String, "property": pl.String, "start": pl.Float64, "end": pl.Float64, "middle": pl.Float64,
@@ -65,14 +65,7 @@ def _bins(table: pl.DataFrame, name: str, bins: int) -> list[tuple[object, ...]]
         inside = places == place
         if n := int(inside.sum()):
             count = len(np.unique(suites[inside]))
-            found = _interval(values[inside], suites[inside], count)
+            found = cluster_intervals.of_items(values[inside], Kind.VERDICT, suites[inside])
             means = float(numbers[inside].mean()), float(values[inside].mean())
             rows.append((float(start), float(end), *means, found.low, found.high, n, count, found.method))
     return rows
-
-
-def _interval(values: Numbers, suites: NDArray[np.int64], count: int) -> interval.Interval:
-    random = count > 1 and bootstrap.current().suites == "random"
-    if random:
-        return cluster_intervals.of_clusters(values, Kind.VERDICT, {"suites": suites})
-    return interval.of_items(values, Kind.VERDICT)

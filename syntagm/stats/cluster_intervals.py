@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.result import Kind
+from syntagm.stats import bootstrap
 from syntagm.stats.interval import Interval, Numbers, Spread, score, student
+from syntagm.stats.interval import of_items as interval_of_items
 
 
 def of_clusters(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Interval:
@@ -34,6 +36,27 @@ def of_clusters(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[s
     if spread is None:
         return Interval(nan, nan, f"no interval: fewer than two {' or '.join(clusters)}")
     return (score if kind.bounded else student)(mean, spread)
+
+
+def of_items(values: ArrayLike, kind: Kind, suites: Sequence[str] | NDArray[np.int64]) -> Interval:
+    """Compute the interval of a mean of items, which may come from several suites.
+
+    Items of a suite are similar, so suites are random, with their items. With `suites="fixed"`, or with one suite, items
+    are random.
+
+    Arguments:
+        values: defined values. Shape (items,).
+        kind: the kind of the values.
+        suites: the suite of each item.
+
+    >>> of_items([1, 0, 1, 1], Kind.VERDICT, ["a", "a", "b", "b"]).method
+    'Wilson with t(1); random: suites; only 2 suites'
+    >>> of_items([1, 0, 1, 1], Kind.VERDICT, ["a", "a", "a", "a"]).method
+    'Wilson; random: items; only 4 items'
+    """
+    if len(set(suites)) > 1 and bootstrap.current().suites == "random":
+        return of_clusters(values, kind, {"suites": suites})
+    return interval_of_items(values, kind)
 
 
 def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Spread | None:

@@ -4,7 +4,7 @@ Two runs are compared on the suites that both contain with the same content. Not
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -15,9 +15,10 @@ import polars as pl
 from syntagm.arguments import public
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.drawing.points import Row, estimated
 from syntagm.drawing.series import COLOURS
 from syntagm.drawing.table import Cell, Listing, Table
-from syntagm.drawing.text import lines, or_none, remarks, spoken
+from syntagm.drawing.text import lines, or_none, remarks
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.several import different_content, listed, named
@@ -327,7 +328,7 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
     for a, b, _ in pairings:
         of_pair = table.filter((pl.col("A") == a) & (pl.col("B") == b) & pl.col("difference").is_not_nan())
         ordered = of_pair.sort("difference", descending=True, maintain_order=True)
-        values = [_value(row) for row in ordered.iter_rows(named=True)]
+        values = [_point(row) for row in ordered.iter_rows(named=True)]
         heading = f"A: {a}, B: {b}" if len(pairings) > 1 else ""
         plots.append(dots.panel(values, axis, heading, 0.0, BETTER, WIDTH, key=not plots, colours=(*COLOURS[:2], GREY)))
     subtitle = ["right of 0, B is better; 95% interval; colour: significance after Holm's adjustment over the suites"]
@@ -344,13 +345,15 @@ def _better(comparison: Comparison) -> str:
     return BETTER[0] if comparison.verdicts.only_b > comparison.verdicts.only_a else BETTER[1]
 
 
-def _value(row: Mapping[str, Any]) -> dict[str, object]:
-    ends = [float(row[key]) for key in ("difference", "low", "high")]
+def _point(row: Row) -> Row:
+    value, low, high = (row[key] for key in _DIFFERENCE)
+    said = f"{row['suite']}: {estimated(row, _DIFFERENCE)}, {row['better']}"
     return {
-        **{"name": row["suite"], "series": row["better"], "note": ""},
-        **dict(zip(("value", "low", "high"), ends, strict=True)),
-        "said": f"{row['suite']}: {spoken(*ends)}, n={row['n']}, {row['better']}",
-    }
+        "name": row["suite"], "series": row["better"], "note": "", "value": value, "low": low, "high": high, "said": said,
+    }  # fmt: skip
+
+
+_DIFFERENCE = ("difference", "low", "high")
 
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, spoken
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept, lemma_groups
@@ -126,7 +126,7 @@ def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequenc
         "title": panels.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
         "width": WIDTH,
         "height": HEIGHT,
-        "data": {"values": [_value(row) for row in rows.iter_rows(named=True)]},
+        "data": {"values": [_point(row) for row in rows.iter_rows(named=True)]},
         "layer": [
             layer(layers.rule(strokeWidth=1.6), interval, layers.defined("low")),
             layer(layers.dot(45), dot),
@@ -135,10 +135,6 @@ def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequenc
     }
 
 
-def _value(row: Mapping[str, object]) -> dict[str, object]:
-    value, low, high = (float(str(row[key])) for key in ("value", "low", "high"))
-    description = f"{row['model']}, {row['label']}, band {row['band']}: {spoken(value, low, high)}, n={row['n']}"
-    return {
-        "model": shown(str(row["model"])), "band": row["band"], "value": row["value"], **numbers(row, "low", "high"),
-        "n": str(row["n"]), "said": shown(description),
-    }  # fmt: skip
+def _point(row: Row) -> dict[str, object]:
+    said = f"{row['model']}, {row['label']}, band {row['band']}: {estimated(row)}"
+    return {**point(row, said, "model", "band"), "n": str(row["n"])}

@@ -18,11 +18,12 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from syntagm.display import shown
-from syntagm.drawing import axes, layers, panels
+from syntagm.drawing import axes, curves, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import lines, numbers, remarks_on
+from syntagm.drawing.text import lines, remarks_on
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
 from syntagm.result import Estimate, Kind
@@ -301,11 +302,11 @@ def _panel(
     across = _across(words)
     upright = axes.mean(kind, "accuracy" if kind is Kind.VERDICT else "mean", tickCount=6)
     own = means.filter(pl.col("phenomenon") == name).sort("words")
-    bands = [_value(row) for row in own.iter_rows(named=True)]
+    bands = [_point(row) for row in own.iter_rows(named=True)]
     area = {"x": across, **axes.spread(upright), "color": series.colour}
     plot_layers = [
         *_means(bands, area, {"x": across, "y": upright, "color": series.colour}),
-        *_points([_value(row) for row in rows.iter_rows(named=True)], across, upright, series),
+        *curves.marks([_point(row) for row in rows.iter_rows(named=True)], across, upright, series, joined=False),
         _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
         *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
     ]
@@ -331,22 +332,8 @@ def _across(words: Sequence[int]) -> Spec:
     return axes.logarithmic("words", title, domain, ticks, base=2, format=".3~s", grid=False)
 
 
-def _value(row: Mapping[str, object]) -> dict[str, object]:
-    values = numbers(row, "value", "low", "high")
-    description = "undefined" if values["value"] is None else f"{row['value']:.3f}, n={row['n']}"
-    description = f"{row['model']}, {row['words']:,} words: {description}"
-    return {"family": shown(str(row["family"])), "words": row["words"], **values, "said": shown(description)}
-
-
-def _points(values: list[dict[str, object]], across: Spec, upright: Spec, families: Series) -> list[Spec]:
-    defined = [value for value in values if value["value"] is not None]
-    place: Spec = {"x": across, "color": families.colour}
-    dot = place | {"y": upright, "shape": families.shape, "description": {"field": "said"}}
-    bounded = [value for value in defined if value["low"] is not None]
-    return [
-        layer(layers.rule(opacity=0.4), place | axes.spread(upright), values=bounded),
-        layer(layers.dot(45, 0.9), dot, values=defined),
-    ]
+def _point(row: Row) -> dict[str, object]:
+    return point(row, f"{row['model']}, {row['words']:,} words: {estimated(row)}", "family", "words")
 
 
 def _means(values: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:

@@ -1,7 +1,7 @@
 """Margins: a histogram of a prediction's margins over items, in bits; to the right of 0, the prediction holds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
@@ -132,8 +132,8 @@ def draw(counted_items: Sequence[pl.DataFrame], title: str = "") -> Figure:
     return Figure(finish(by_model(panel, values, len(counted_items)), title, "items by margin in bits"), rows)
 
 
-def _value(row: dict[str, object]) -> dict[str, object]:
-    description = f"{counted(int(str(row['items'])), 'item')} between {row['start']:g} and {row['end']:g} bits"
+def _value(row: dict[str, Any]) -> dict[str, object]:
+    description = f"{counted(row['items'], 'item')} between {row['start']:g} and {row['end']:g} bits"
     return {
         "model": shown(str(row["model"])),
         "verdict": "holds" if row["holds"] else "fails",

@@ -10,8 +10,8 @@ from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import or_none, spoken
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, MeasureName
 from syntagm.runs.store import Run
@@ -140,7 +140,7 @@ def _pair(
 
 
 def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
-    values = [_value(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
+    values = [_point(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
     place: Spec = {"x": _across(end, rows["share"].to_list()), "color": models.colour}
     pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
     dot = place | {"y": up, "shape": models.shape, "description": {"field": "said"}, "opacity": pale}
@@ -184,13 +184,8 @@ def _power(share: float) -> bool:
     return f"{share:e}".startswith("1.000000e")
 
 
-def _value(row: Mapping[str, object]) -> dict[str, object]:
-    value, low, high = (float(str(row[key])) for key in ("value", "low", "high"))
-    where = "nothing cut off" if row["whole"] else f"{row['end']} {float(str(row['share'])):g}"
-    description = f"{row['model']}, {row['group']}, {where}: {spoken(value, low, high)}, n={row['n']}"
-    defined, undefined = (int(str(row[key])) for key in ("n", "undefined"))
-    return {
-        "model": shown(str(row["model"])), "share": row["share"], "whole": row["whole"], "value": value,
-        "low": or_none(low), "high": or_none(high),
-        "valid": defined / max(defined + undefined, 1), "said": shown(description),
-    }  # fmt: skip
+def _point(row: Row) -> dict[str, object]:
+    where = "nothing cut off" if row["whole"] else f"{row['end']} {row['share']:g}"
+    said = f"{row['model']}, {row['group']}, {where}: {estimated(row)}"
+    valid = row["n"] / max(row["n"] + row["undefined"], 1)
+    return {**point(row, said, "model", "share", "whole"), "valid": valid}

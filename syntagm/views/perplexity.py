@@ -10,8 +10,8 @@ from syntagm.display import shown
 from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.points import point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,
@@ -77,9 +77,8 @@ def _logarithmic(values: Sequence[float]) -> Spec:
 
 
 def _point(row: dict[str, Any]) -> dict[str, Any]:
-    names = {name: shown(str(row[name])) for name in ("model", "corpus")}
-    description = f"{names['model']}, {names['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
-    return {**names, "perplexity": row["perplexity"], **numbers(row, "score", "low", "high"), "said": description}
+    said = f"{row['model']}, {row['corpus']}: score {row['score']:.3f}, perplexity {row['perplexity']:.1f}"
+    return point(row, said, "model", "corpus", "perplexity", estimate=("score", "low", "high"))
 
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
@@ -88,7 +87,7 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
     at = float("inf")
     for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):
         at = min(at - _APART, HEIGHT * (1 - row["score"]))
-        values.append({"name": shown(row["model"]), "score": row["score"], "at": at})
+        values.append({"name": shown(row["model"]), "value": row["score"], "at": at})
     if not values:
         return []
     dashed = layers.rule(strokeDash=[5, 4], color=GREY)
@@ -99,4 +98,4 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
     ]
 
 
-_SCORE = axes.proportion("SG score", "score")
+_SCORE = axes.proportion("SG score")

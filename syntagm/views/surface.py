@@ -9,12 +9,10 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers, panels
-from syntagm.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import numbers, only
+from syntagm.drawing import axes, curves
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.curves import Panel
+from syntagm.drawing.points import Row
 from syntagm.errors import InputError, UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import named
@@ -43,7 +41,6 @@ REGRESSIONS = {
 }  # fmt: skip
 PREDICTORS = ("words", "more_words", "bits_per_word")
 SHOWN = ("words", "bits_per_word", "bits", "confidence")
-WIDTH, HEIGHT, COLUMNS = 300, 200, 2
 
 
 def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
@@ -193,52 +190,20 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
         table: a table with the columns of `stats.binned.SCHEMA`.
         labels: property -> title of its axis.
     """
-    models = [shown(name) for name in dict.fromkeys(table["model"])]
     present = [name for name in labels if name in set(table["property"])]
-    parts = [_panel(table, name, labels[name], models, at == 0) for at, name in enumerate(present)]
+    panels = [
+        Panel(table.filter(pl.col("property") == name).rename({"middle": "x"}), labels[name], reference=0.5, said=_said)
+        for name in present
+    ]
     counts = sorted(table["n"]) or [0]
     subtitle = (
         f"bins of {counts[0]:,} to {counts[-1]:,} pairs; "
         "bar: 95% interval, for other suites and their pairs; dashed: chance"
     )
-    spec = panels.grid(parts, COLUMNS, 28)
-    return Figure(finish(spec, title, [subtitle, *only(models)]), table.select(list(binned.SCHEMA)))
-
-
-def _panel(table: pl.DataFrame, name: str, label: str, models: Sequence[str], key: bool) -> Spec:
-    rows = table.filter(pl.col("property") == name)
-    values = [_value(row, shift) for row, shift in zip(rows.iter_rows(named=True), _shifts(rows), strict=True)]
-    series = Series("model", models, WIDTH * COLUMNS, key and len(models) > 1)
-    across = axes.quantity("middle", label, {"zero": False, "nice": True}, grid=False, tickCount=6)
     upright = axes.proportion("accuracy", tickCount=6)
-    place: Spec = {"x": across, "color": series.colour}
-    value = place | {"y": upright}
-    dot = value | {"shape": series.shape, "description": {"field": "said"}}
-    return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "data": {"values": values},
-        "layer": [
-            layer(layers.dashed(GREY), {"y": {"datum": 0.5}}),
-            layer(layers.rule(opacity=0.45), place | axes.spread(upright)),
-            layer(layers.line(1.6), value),
-            layer(layers.dot(45), dot),
-        ],
-    }
+    return curves.draw(panels, upright, title, [subtitle], table.select(list(binned.SCHEMA)))
 
 
-def _shifts(rows: pl.DataFrame) -> list[float]:
-    """Return the shift of each dot, which separates bars at the same position; at most 2% of the width."""
-    models = list(dict.fromkeys(rows["model"]))
-    middles = rows["middle"].to_list()
-    if len(set(middles)) == len(middles):
-        return [0.0] * len(middles)
-    step = 0.02 * (max(middles) - min(middles)) / max(len(models) - 1, 1)
-    return [(models.index(model) - (len(models) - 1) / 2) * step for model in rows["model"]]
-
-
-def _value(row: Mapping[str, object], shift: float) -> dict[str, object]:
-    model = shown(str(row["model"]))
-    description = f"{model}: {row['value']:.3f} of {row['n']:,} pairs between {row['start']:.4g} and {row['end']:.4g}"
-    place = {"model": model, "middle": float(str(row["middle"])) + shift}
-    return {**place, **numbers(row, "value", "low", "high"), "said": description}
+def _said(row: Row) -> str:
+    between = f"between {row['start']:.4g} and {row['end']:.4g}"
+    return f"{row['model']}: {row['value']:.3f} of {row['n']:,} pairs {between}"

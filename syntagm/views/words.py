@@ -179,7 +179,7 @@ def _ticks(rows: pl.DataFrame, conditions: dict[str, str]) -> dict[int, str]:
         text = "\n".join(words)
         while text in ticks.values():
             text += " "
-        ticks[int(str(column))] = text
+        ticks[column] = text
     return ticks
 
 

@@ -31,7 +31,7 @@ from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views import lexical, normalised, words
-from syntagm.views.clustered import tags_of
+from syntagm.views.quantity import tags_of
 from syntagm.views.scores import numbers as estimates
 
 SUITES = ("marvin2018",)

@@ -5,6 +5,7 @@ A suite without any word of known frequency has a dot plot with one row for each
 
 from collections.abc import Sequence
 from math import isnan, log10
+from typing import Any
 
 import polars as pl
 
@@ -16,9 +17,10 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
-from syntagm.views.clustered import By, spoken_by
+from syntagm.views.clustered import By
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
+from syntagm.views.quantity import spoken_by
 from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
@@ -82,7 +84,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
 def _panel(suite: str, tables: Sequence[Words], models: dict[str, str], counts: Sequence[float], at: int) -> Spec:
     names = list(models.values())
     series = Series("model", names, WIDTH * 2, at == 0 and len(names) > 1)
-    values = [value for words in tables for value in _values(words, models[words.model])]
+    values = [value for words in tables for value in _points(words, models[words.model])]
     lines = [line for words in tables for line in _lines(words, models[words.model] if len(names) > 1 else "")]
     title = panels.heading(suite, lines, anchor="start")
     if not values:
@@ -92,8 +94,8 @@ def _panel(suite: str, tables: Sequence[Words], models: dict[str, str], counts: 
     return {"title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": plot_layers}
 
 
-def _values(words: Words, model: str) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+def _points(words: Words, model: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
     for word, estimate in words.accuracies.items():
         if word in words.frequencies and not isnan(estimate.value):
             text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {words.frequencies[word]:,.0f}"
@@ -131,17 +133,17 @@ def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
     return dots.panel(described, axes.proportion("accuracy"), series=list(models.values()), width=WIDTH)
 
 
-def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None:
+def _place(values: list[dict[str, Any]], domain: tuple[float, float]) -> None:
     """Add the height of its label to each row, in units of accuracy: close to its dot, but without overlapping labels.
 
     If there are several models, a word is labelled once, at its highest dot.
     """
     taken: list[tuple[float, float, float]] = []
-    highest = {value["word"]: value for value in sorted(values, key=lambda value: float(str(value["value"])))}
-    for value in sorted(highest.values(), key=lambda value: float(str(value["value"])), reverse=True):
-        across = log10(float(str(value["frequency"])) / domain[0]) / log10(domain[1] / domain[0]) * WIDTH
+    highest = {value["word"]: value for value in sorted(values, key=lambda value: value["value"])}
+    for value in sorted(highest.values(), key=lambda value: value["value"], reverse=True):
+        across = log10(value["frequency"] / domain[0]) / log10(domain[1] / domain[0]) * WIDTH
         ends = across + _BESIDE, across + _BESIDE + 2 + 6 * len(str(value["word"]))
-        upright = float(str(value["value"])) * HEIGHT
+        upright = value["value"] * HEIGHT
         heights = [upright + 4 + step * _LETTERS * sign for step in range(len(values)) for sign in (1, -1)]
         heights = [at for at in heights if 4 <= at <= HEIGHT + 5]
         free = [at for at in heights if not any(left < ends[1] and ends[0] < right and abs(at - other) < _LETTERS
@@ -150,7 +152,7 @@ def _place(values: list[dict[str, object]], domain: tuple[float, float]) -> None
         value["at"] = taken[-1][2] / HEIGHT
         # A label that is not beside its dot could be taken for a value: a line joins the two.
         if abs(taken[-1][2] - upright) > _LETTERS:
-            value["joined"] = float(str(value["frequency"])) * (domain[1] / domain[0]) ** (_BESIDE / WIDTH)
+            value["joined"] = value["frequency"] * (domain[1] / domain[0]) ** (_BESIDE / WIDTH)
 
 
 def _domain(counts: Sequence[float]) -> tuple[float, float]:

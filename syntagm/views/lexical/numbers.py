@@ -6,7 +6,7 @@ Words of unknown frequency are excluded and counted.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,13 +14,12 @@ import numpy as np
 import polars as pl
 
 from syntagm.result import Estimate, Kind
-from syntagm.runs.several import named, titles
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.association import Association, association
-from syntagm.views.clustered import labelled, unknown
+from syntagm.views import quantity
 from syntagm.views.lexical.frequencies import frequencies
-from syntagm.views.scores.numbers import verdicts
 
 LEAST = 3
 # The options of the view.
@@ -61,44 +60,28 @@ def of_words(
     Raises:
         UsageError: no item has the tag or region.
     """
-    wanted = [name for name in suite if name]
-    tables = [table for model, run in named(runs)
-              for table in _of_run(run, model, by, wanted, measure, words, unigrams, titles(runs))]  # fmt: skip
-    if not tables:
-        raise unknown(runs, by, wanted)
+    items = quantity.tagged(runs, by, measure, [name for name in suite if name], most=1)
+    counts = {model: frequencies(run, words, unigrams) for model, run in named(runs)}
+    tables = []
+    for (model, name), rows in items.groups("model", "suite"):
+        accuracies = by_label(rows, items.kind, name)
+        known = {word: count for word in accuracies if (count := counts[model].of(word)) is not None}
+        association, missing = with_frequency(accuracies, known)
+        tables.append(Words(model, name, accuracies, known, association, missing, counts[model].about))
     return tables
 
 
-def _of_run(
-    run: Run, model: str, by: str, wanted: Sequence[str], measure: str, words: str, unigrams: str,
-    names: dict[tuple[str, str], str],
-) -> Iterator[Words]:  # fmt: skip
-    counts = frequencies(run, words, unigrams)
-    for record in run.suites:
-        if wanted and record.name not in wanted:
-            continue
-        name = record.name
-        results = verdicts(run, measure, name)
-        rows = labelled(run, name, results, by) if len(results) else None
-        if rows is not None:
-            accuracies = by_label(rows, run.kind(measure), run.tolerance, name)
-            known = {word: count for word in accuracies if (count := counts.of(word)) is not None}
-            association, missing = with_frequency(accuracies, known)
-            yield Words(model, names[name, record.hash], accuracies, known, association, missing, counts.about)
-
-
-def by_label(rows: pl.DataFrame, kind: Kind, tolerance: float, suite: str) -> dict[str, Estimate]:
+def by_label(rows: pl.DataFrame, kind: Kind, suite: str) -> dict[str, Estimate]:
     """Compute the accuracy for each label, in alphabetical order.
 
     Arguments:
-        rows: the results of one model, suite and measure, with the column `label`.
+        rows: the rows of a quantity by one tag, of one model and suite.
         kind: the kind of their values.
-        tolerance: margins within this many bits are ties.
         suite: the name of the suite; the random numbers depend on it and on the label.
     """
-    ordered = rows.sort("label", maintain_order=True).with_columns(suite=pl.lit(f"{suite}/") + pl.col("label"))
-    labels = ordered["label"].unique(maintain_order=True).to_list()
-    return dict(zip(labels, score.accuracy(ordered, lambda _: kind, tolerance), strict=True))
+    ordered = rows.sort("tag1", maintain_order=True).with_columns(suite=pl.lit(f"{suite}/") + pl.col("tag1"))
+    labels = ordered["tag1"].unique(maintain_order=True).to_list()
+    return dict(zip(labels, score.accuracy(ordered, lambda _: kind, rows["tolerance"][0]), strict=True))
 
 
 def with_frequency(

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from syntagm.display import shown
-from syntagm.drawing import axes, layers, panels
+from syntagm.drawing import axes, curves, panels
 from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.layers import layer
+from syntagm.drawing.points import point
 from syntagm.drawing.series import Series
 from syntagm.drawing.text import signed
 from syntagm.runs.store import Run
@@ -74,31 +74,17 @@ def _same(table: pl.DataFrame, across: str, varying: Sequence[str]) -> list[str]
 
 def _panel(rows: pl.DataFrame, title: str, series: Series, across: str, ticks: Sequence[int]) -> Spec:
     values = [
-        {
-            **row,
-            "said": shown(f"{', '.join(filter(None, (f'{row[across]} {across}', row['series'])))}: {row['power']:.3f}"),
-        }
+        point(row, f"{', '.join(filter(None, (f'{row[across]} {across}', row['series'])))}: {row['power']:.3f}",
+              "series", across, estimate=("power", "low", "high"))
         for row in rows.iter_rows(named=True)
-    ]
+    ]  # fmt: skip
     domain = (ticks[0] / 1.15, ticks[-1] * 1.15)
     horizontal = axes.logarithmic(
         across, f"{_TITLES[across]} (logarithmic)", domain, ticks, base=2, format="~d", grid=False
     )
-    upright = axes.proportion("power", "power")
-    place: Spec = {"x": horizontal, "color": series.colour}
-    plot_layers = [
-        layers.reference(_WANTED, upright, "y", layers.dashed(opacity=0.6)),
-        layer(layers.rule(opacity=0.5), place | axes.spread(upright), values=values),
-        layer(layers.line(1.6), place | {"y": upright}, values=values),
-        layer(
-            layers.dot(40),
-            place | {"y": upright, "shape": series.shape, "description": {"field": "said"}},
-            values=values,
-        ),
-    ]
     return {
         "title": panels.heading(shown(title), anchor="start"),
         "width": WIDTH,
         "height": HEIGHT,
-        "layer": plot_layers,
+        "layer": curves.marks(values, horizontal, axes.proportion("power"), series, _WANTED),
     }

@@ -10,8 +10,9 @@ from syntagm.drawing import axes, layers
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading, pile
+from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines, numbers, remarks_on, spoken
+from syntagm.drawing.text import distinct, lines, or_none, remarks_on
 from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -75,7 +76,7 @@ def draw(
     for suite, value in table.select("suite", "value").iter_rows():
         by_suite[suite].append(value)
     panels = by_group(by_suite, groups) if groups and by_suite else {"": list(suites)}
-    values = [_value(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
+    values = [_point(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
     known = any(value["chance"] is not None for value in values)
     plots = []
     for at, (group, members) in enumerate(panels.items()):
@@ -104,11 +105,9 @@ def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:
     return (*names, *estimate.numbers, chance, estimate.method)
 
 
-def _value(row: Mapping[str, object], model: str, suite: str) -> dict[str, object]:
-    description = (
-        f"{model}, {suite}: {spoken(*(float(str(row[key])) for key in ('value', 'low', 'high')))}, n={row['n']}"
-    )
-    return {"model": model, "suite": suite, **numbers(row, "value", "low", "high", "chance"), "said": description}
+def _point(row: Row, model: str, suite: str) -> dict[str, object]:
+    said = f"{model}, {suite}: {estimated(row)}"
+    return {"model": model, "suite": suite, **point(row, said), "chance": or_none(row["chance"])}
 
 
 def _layers(

@@ -1,0 +1,39 @@
+"""Points of a chart: where they are, their number with its interval, and what screen readers say of them."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
+
+from syntagm.display import shown
+from syntagm.drawing.text import spoken
+
+Row = Mapping[str, Any]
+ESTIMATE = ("value", "low", "high")
+
+
+def estimated(row: Row, estimate: Sequence[str] = ESTIMATE) -> str:
+    """Say the number of a row with its interval, and its n.
+
+    Arguments:
+        estimate: the columns of the number and of the ends of its interval.
+
+    >>> estimated({"value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
+    '0.250 [0.200, 0.300], n=12'
+    """
+    return f"{spoken(*(row[name] for name in estimate))}, n={row['n']}"
+
+
+def point(row: Row, said: str, *places: str, estimate: Sequence[str] = ESTIMATE) -> dict[str, Any]:
+    """Return the data of a point: its places, `value`, `low` and `high` (nan as null), and `said`.
+
+    Arguments:
+        said: what screen readers say of it.
+        places: the columns that say where it is; hidden characters of their texts are shown.
+        estimate: the columns of the number and of the ends of its interval.
+
+    >>> point({"model": "toy", "x": 3, "value": 0.5, "low": float("nan"), "high": float("nan")}, "toy: 0.500", "model", "x")
+    {'model': 'toy', 'x': 3, 'value': 0.5, 'low': None, 'high': None, 'said': 'toy: 0.500'}
+    """
+    where = {name: shown(row[name]) if isinstance(row[name], str) else row[name] for name in places}
+    numbers = {name: None if isnan(row[at]) else row[at] for name, at in zip(ESTIMATE, estimate, strict=True)}
+    return {**where, **numbers, "said": shown(said)}
