@@ -16,8 +16,8 @@ from syntagm.runs.store import Run, open_run
 from syntagm.stats.paired import Comparison
 from syntagm.suite import Item, Region, Sentence, sampled
 from syntagm.views import methods
-from syntagm.views.quantity import labels
 from syntagm.views.options import options
+from syntagm.views.quantity import labels
 from syntagm.views.scores.numbers import grouping, mean_name
 
 DECLARED = [

@@ -1,0 +1,121 @@
+"""A quantity of items, its groups and estimates, and the curves of them."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan, log2, nan
+from typing import Any
+
+import polars as pl
+import pytest
+from toy_runs import FULL, agreement, sentence, toy_run
+
+from syntagm.drawing import axes, curves
+from syntagm.errors import RunError, UsageError
+from syntagm.result import Kind
+from syntagm.runs.store import Run
+from syntagm.stats import bootstrap, cluster_intervals, interval
+from syntagm.suite import Item, Suite
+from syntagm.views import clustered, factors, quantity
+
+# Nouns with a place each, and a size that one of them lacks. Of "barks" and "bark" the toy model has seen 2 and 0 after
+# "dog", 0 and 1 after "cat".
+DESIGN = (("dog", "near", "2"), ("cat", "far", "10"), ("dog", "near", None), ("cat", "near", "10"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    items = tuple(
+        Item(
+            str(k),
+            {"good": sentence(f"The {noun}", "barks"), "bad": sentence(f"The {noun}", "bark")},
+            {"place": place} | ({"size": size} if size else {}),
+        )
+        for k, (noun, place, size) in enumerate(DESIGN, 1)
+    )
+    return toy_run(tmp_path_factory.mktemp("quantity") / "run", Suite("places", items, (FULL,)), agreement())
+
+
+def letters(run: Run, suite: str) -> Mapping[str, Sequence[Any]]:
+    """The number of letters of the noun of each item: 3 or 4."""
+    good = run.sentences(suite).filter(pl.col("condition") == "good")
+    return {"letters": [len(text.split()[1]) for text in good["text"]]}
+
+
+def test_items_of_several_suites_are_random_with_their_suites(run: Run) -> None:
+    items = quantity.of_items([run], "full_sentence", letters)
+    found = items.estimates("model", "letters")
+    # dog, cat, dog, cat, and dog, cat of the other suite; bird ties.
+    assert found.select("letters", "value", "n", "ties", "suites").rows() == [(3, 0.5, 6, 0, 2), (4, 0.0, 1, 1, 1)]
+    expected = cluster_intervals.of_clusters([1, 0, 1, 0, 1, 0], Kind.VERDICT, {"suites": list("aaaabb")})
+    assert found.select("low", "high").row(0) == (expected.low, expected.high)
+    with bootstrap.using(bootstrap.Resampling(suites="fixed")):
+        fixed = items.estimates("letters")
+    alone = interval.of_items([1, 0, 1, 0, 1, 0], Kind.VERDICT)
+    assert fixed.select("low", "high").row(0) == (alone.low, alone.high)
+    of_suites = items.estimates("suite", "letters")
+    assert of_suites.select("suite", "letters", "n").rows() == [("places", 3, 4), ("agreement", 3, 2), ("agreement", 4, 1)]
+
+
+def test_margins_are_bits(run: Run) -> None:
+    items = quantity.of_items([run], "full_sentence", letters)
+    assert (items.kind, items.margins.kind, items.properties) == (Kind.VERDICT, Kind.BITS, ("letters",))
+    [row] = items.margins.estimates("suite", "letters").filter(suite="places").to_dicts()
+    margins = [log2(3), -1.0, log2(3), -1.0]
+    expected = interval.of_numbers(margins)
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((sum(margins) / 4, expected.low, expected.high))
+
+
+def test_items_without_one_of_two_tags_are_left_out(run: Run) -> None:
+    rows = factors.values([run], "size,place")
+    assert rows.select("level", "other", "n").rows() == [("2", "near", 1), ("10", "near", 1), ("10", "far", 1)]
+    [row] = clustered.make_table([run], by="size,place").to_frame().to_dicts()
+    assert row["n"] == 3
+    assert quantity.tagged([run], "size").rows["tag1"].to_list() == ["2", "10", "10"]
+
+
+def test_what_does_not_fit_is_refused(run: Run) -> None:
+    def short(run: Run, suite: str) -> Mapping[str, Sequence[Any]]:
+        return {"letters": [3, 4]}
+
+    with pytest.raises(RunError, match="4 results of 2 items"):
+        quantity.of_items([run], "full_sentence", short, ["places"])
+    with pytest.raises(UsageError, match=r"'place,size'; expected one tag of the items$"):
+        quantity.tagged([run], "place,size", most=1)
+
+
+def test_a_table_has_no_empty_columns() -> None:
+    rows = pl.DataFrame({"a": ["x", "y"], "b": ["", ""], "c": [nan, 1.0], "d": [nan, nan]})
+    made = quantity.tabulated("A title", rows, ["A note."])
+    assert made.columns == ("a", "c")
+    assert made.rows == (("x", None), ("y", 1.0))
+    assert made.notes == ("A note.",)
+
+
+ROWS = pl.DataFrame({
+    "model": ["m", "n", "m", "n"], "x": [1.0, 1.0, 3.0, 3.0], "value": [0.5, 0.25, 1.0, nan], "low": [0.4, nan, 0.9, nan],
+    "high": [0.6, nan, 1.0, nan], "n": [9, 9, 9, 0],
+})  # fmt: skip
+
+
+def _layers(rows: pl.DataFrame, **panel: Any) -> list[dict[str, Any]]:
+    figure = curves.draw([curves.Panel(rows, "x", **panel)], axes.proportion("y"), "A title", [], rows)
+    layers: list[dict[str, Any]] = figure.spec["concat"][0]["layer"]
+    return layers
+
+
+def test_curves_have_bars_where_there_are_intervals_and_dots_apart() -> None:
+    bars, line, dots = _layers(ROWS)
+    said = [value["said"] for value in bars["data"]["values"]]
+    assert said == ["m, 1: 0.500 [0.400, 0.600], n=9", "m, 3: 1.000 [0.900, 1.000], n=9"]
+    # 2% of the width apart, half of it to each side.
+    assert [value["x"] for value in dots["data"]["values"]] == pytest.approx([0.98, 1.02, 2.98])
+    assert line["data"] == dots["data"]
+    assert dots["encoding"]["x"]["axis"]["values"] == [1.0, 3.0]
+
+
+def test_texts_are_places_without_a_line_and_a_reference_is_dashed() -> None:
+    dashed, bars, dots = _layers(ROWS.with_columns(x=pl.Series(["a", "a", "b", "b"])), reference=0.5)
+    assert dashed["mark"]["strokeDash"]
+    assert dashed["data"]["values"] == [{"at": 0.5}]
+    assert {bars["mark"]["type"], dots["mark"]["type"]} == {"rule", "point"}
+    assert [value["x"] for value in dots["data"]["values"]] == ["a", "a", "b"]
+    assert not any(isnan(value["value"]) for value in dots["data"]["values"])
