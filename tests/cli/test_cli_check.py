@@ -1,6 +1,7 @@
 """The command check: what it prints, and its exit codes."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,12 +71,15 @@ def test_what_is_assumed_of_a_table_without_a_header_is_said(
     assert capsys.readouterr().err.splitlines() == [f"note: {tmp_path / 'bare.tsv'}: {note}"]
 
 
-def test_a_folder_and_what_is_left_out_of_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(DATA / "syntaxgym"), str(DATA / "others")]) == 0
+def test_a_folder_and_what_is_left_out_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Two suites of CLiMP's layout, one of SyntaxGym in two files, and one whose format must be named.
+    for name in ("syntaxgym", "climp", "zorro"):
+        shutil.copytree(DATA / name, tmp_path / name)
+    assert main(["check", str(tmp_path)]) == 0
     captured = capsys.readouterr()
     assert "lanterns.csv: its suite is in lanterns.json" in captured.err
     assert "agreement-across_pp.txt: no format claims it" in captured.err
-    assert captured.out.splitlines()[-1].startswith("5 files, 7 suites,")
+    assert captured.out.splitlines()[-1].startswith("2 files, 3 suites,")
 
 
 @pytest.mark.parametrize(

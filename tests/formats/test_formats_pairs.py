@@ -357,11 +357,11 @@ def test_any_text_survives_a_table(
 
 class TestSmallFormats:
     def test_clams_good_first(self) -> None:
-        suite = one("others/subjects.tsv")
+        suite = one("clams/subjects.tsv")
         assert texts(suite) == [("the kites fly", "the kites flies"), ("ida sings", "ida sing")]
 
     def test_zorro_bad_first_and_only_on_request(self) -> None:
-        path = f"{DATA / 'others/agreement-across_pp.txt'}"
+        path = f"{DATA / 'zorro/agreement-across_pp.txt'}"
         with pytest.raises(InputError, match="no format claims it"):
             reading.read(path)
         (suite,) = reading.read(path + "?format=zorro")
@@ -369,18 +369,18 @@ class TestSmallFormats:
         assert (suite.name, suite.tags) == ("agreement-across_pp", {"phenomenon": "agreement"})
 
     def test_climp_two_rows_a_pair_in_either_order(self) -> None:
-        binding, order = reading.read(DATA / "others/climp.csv")
+        binding, order = reading.read(DATA / "climp/climp.csv")
         assert texts(binding) == [("他爱自己。", "自己爱他。"), ("她怕自己。", "她怕自己她。")]
         assert (order.name, order.items[0].id, order.tags) == ("adverbs", "0", {"phenomenon": "order"})
 
     def test_comps_is_a_two_prefix_comparison(self) -> None:
-        suite = one("others/properties.jsonl")
+        suite = one("comps/properties.jsonl")
         assert texts(suite)[0] == ("A heron can fly.", "A hammer can fly.")
         assert [suite.items[0].sentences[name].content("critical") for name in ("good", "bad")] == ["can fly."] * 2
         assert ([item.id for item in suite.items], suite.predictions[1].name) == (["11", "12"], "two_prefix")
 
     def test_ewok_gives_half_a_point_for_each_target(self) -> None:
-        space, social = reading.read(DATA / "others/worlds.csv")
+        space, social = reading.read(DATA / "ewok/worlds.csv")
         assert (space.name, social.name, list(space.items[0].sentences)) == (
             "space",
             "social",

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples_for_tests import DATA, FILES, UNCLAIMED, WRITTEN, of_format
 
 from syntagm import permissions
 from syntagm import registry as folder
@@ -20,17 +21,15 @@ from syntagm.io import shape
 from syntagm.materials import finding, reading
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
-DATA = Path(__file__).parents[1] / "data"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
-FIXTURES = [path for path in sorted(DATA.glob("[sbpo]*/*.*")) if path.parent.name != "old"]
 
 
 class TestFormat:
-    def test_every_fixture_is_claimed_by_one_format_or_by_none(self) -> None:
-        for path in FIXTURES:
-            claims = [module.__name__.rpartition(".")[2] for module in reading.claimed(path)]
-            expected = {"unknown": [], "agreement-across_pp": []}.get(path.stem)
-            assert claims == expected if expected is not None else len(claims) == 1, path
+    def test_every_format_has_a_sample_and_every_sample_is_claimed_by_one_format_or_by_none(self) -> None:
+        for name in folder.names("formats"):
+            assert of_format(name) or name in WRITTEN, f"no sample in tests/data/{name}"
+        for path in FILES:
+            assert len(reading.claimed(path)) == (path.name not in UNCLAIMED), path
 
     def test_every_format_reads_and_claims(self) -> None:
         for name in folder.names("formats"):
@@ -309,11 +308,11 @@ class TestLimits:
             "blimp/gate_order.jsonl",
             "pairs/typed.tsv",
             "pairs/list.json",
-            "others/subjects.tsv",
-            "others/climp.csv",
-            "others/properties.jsonl",
-            "others/worlds.csv",
-            "others/agreement-across_pp.txt?format=zorro",
+            "clams/subjects.tsv",
+            "climp/climp.csv",
+            "comps/properties.jsonl",
+            "ewok/worlds.csv",
+            "zorro/agreement-across_pp.txt?format=zorro",
         ):
             with pytest.raises(InputError, match="more than 1 items"):
                 reading.read(f"{DATA / name}")
@@ -390,7 +389,7 @@ def test_a_format_declares_what_the_package_reads_off_it(name: str) -> None:
     assert f"\n| `{name}` |" in PAGE.read_text(encoding="utf-8")
 
 
-SEEDS = [path.read_bytes() for path in FIXTURES]
+SEEDS = [path.read_bytes() for path in FILES]
 garbage = st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
 
@@ -428,7 +427,7 @@ def test_fuzz(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     reads_or_refuses(tmp_path_factory.mktemp("fuzz") / "fuzz.json", content)
 
 
-JSON_FILES = [path for path in FIXTURES if ".json" in path.suffix]
+JSON_FILES = [path for path in FILES if ".json" in path.suffix]
 VALUES = ([1], {"a": 1}, None, True, 1.5, "", -1)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import samples_for_tests
 import torch
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
 from laboratory import jrnn, torch_files, transformer_xl
@@ -36,7 +37,6 @@ from syntagm.training.corpora import corpus
 from syntagm.training.multitask import tagged
 from syntagm.word_list import read as read_words
 
-DATA = Path(__file__).resolve().parents[1] / "data"
 LISTS = Path(materials.__file__).parent / "lexicon"
 
 
@@ -69,9 +69,9 @@ class Reader:
         return True
 
 
-def _files(pattern: str) -> Callable[[Path], list[bytes]]:
-    found = [path.read_bytes() for path in sorted(DATA.glob(pattern))]
-    assert found, pattern
+def _samples(format: str) -> Callable[[Path], list[bytes]]:
+    found = [path.read_bytes() for path in samples_for_tests.of_format(format)]
+    assert found, f"no sample in tests/data/{format}"
     return lambda _: [content for content in found if len(content) < 20_000]
 
 
@@ -91,17 +91,10 @@ def _suites(name: str) -> Callable[[Path], None]:
 
 
 def _formats() -> Iterator[tuple[str, Reader]]:
-    seeds = {
-        "blimp": "blimp/*", "clams": "others/subjects.tsv", "climp": "others/climp.csv", "comps": "others/properties.jsonl",
-        "ewok": "others/worlds.csv", "pairs": "pairs/*",
-        "spreadsheet": "spreadsheet/*", "syntaxgym": "syntaxgym/*.json", "syntaxgym_csv": "syntaxgym/*.csv",
-        "zorro": "others/*.txt",
-    }  # fmt: skip
     for name in registry.names("formats"):
-        if name not in ("template", "marvin2018"):
+        if name not in samples_for_tests.WRITTEN:
             ending = registry.find("formats", name).ENDINGS[0]
-            inputs = _labelled if name == "refining_tse" else _files(seeds.get(name, "[bops]*/*.*"))
-            yield f"format {name}", Reader(f"fuzz{ending}", inputs, _suites(name))
+            yield f"format {name}", Reader(f"fuzz{ending}", _samples(name), _suites(name))
     yield "format template", Reader("fuzz.toml", _templates, _suites("template"))
     yield "template", Reader("fuzz.toml", lambda _: templates.OWN, templates.whole, 5, templates.mutant)
     yield "paradigm", Reader("fuzz.toml", templates.paradigms, templates.whole, 100, templates.mutant)
@@ -122,15 +115,6 @@ def _schemas(folder: Path) -> list[bytes]:
 def _tables(folder: Path) -> list[bytes]:
     _schemas(folder)
     return [FILES["verb_use.csv"].encode()]
-
-
-def _labelled(_: Path) -> list[bytes]:
-    row = {
-        "sentence_good": "the painters, of 'cats', sing",
-        "sentence_bad": "the painters, of 'cats', sings",
-        "label": -2,
-    }
-    return [(json.dumps(row) + "\n").encode() * 2]
 
 
 def _pickles(_: Path) -> list[bytes]:

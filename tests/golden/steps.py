@@ -356,7 +356,8 @@ for _key in ("hu2020", "marvin2018", "warstadt2020"):
         _add(f"suites/check_{_key}", f"check {_key}")
 _add("suites/describe_samples", "describe samples/syntaxgym/lanterns.json samples/blimp/lantern_agreement.jsonl", True)
 _add("suites/describe_shared", "describe shared_slices/syntaxgym/*.json shared_slices/blimp/*.jsonl")
-_add("suites/check_samples", "check samples/check samples/pairs samples/others --all", True, exit=1)
+_FOLDERS = " ".join(f"samples/{name}" for name in ("check", "pairs", "clams", "climp", "comps", "ewok"))
+_add("suites/check_samples", f"check {_FOLDERS} --all", True, exit=1)
 _add(
     "suites/check_shared",
     "check shared/data/syntaxgym shared/data/blimp/passive_1.jsonl shared/data/marvin_linzen shared/data/minimal_pairs "
