@@ -1,7 +1,7 @@
 """The registry of named things: model families, views, commands and so on, found by their folder in the package.
 
-A room is a folder of the package; the modules in it have the names that users write. Other packages can add modules
-through entry points: for example, those of the group `syntagm.models` declare model families.
+A room is a folder of the package; the modules in it have the names that users write. Other packages add to most rooms
+through entry points, whose group is that of the room (`GROUPS`): for example, those of `syntagm.formats` are formats.
 """
 
 import importlib
@@ -9,7 +9,7 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm.errors import UsageError, did_you_mean
 
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 # In these rooms, a name is a folder that contains this module. In all others, it is a module without leading underscore.
 DECLARED_IN = {"models": "family", "papers": "reproduce"}
-# Rooms that other packages can add to.
-OPEN = frozenset({"models"})
+# Rooms that other packages can add to -> the group of their entry points.
+GROUPS = {
+    "models": "syntagm.models", "formats": "syntagm.formats", "tasks.measures": "syntagm.measures",
+    "views": "syntagm.views", "export": "syntagm.export", "check": "syntagm.check", "checkpoints": "syntagm.checkpoints",
+    "runs.executors": "syntagm.executors", "papers": "syntagm.papers",
+}  # fmt: skip
 
 
 def names(room: str) -> list[str]:
@@ -31,12 +35,15 @@ def names(room: str) -> list[str]:
     return sorted({*_own(room), *_added(room)})
 
 
-def find(room: str, name: str) -> ModuleType:
+def find(room: str, name: str) -> Any:
     """Import the module with a given name.
 
     Arguments:
         room: folder of the package, such as `models`.
         name: name that users write, such as `causal`.
+
+    Returns:
+        The module, or whatever the entry point of another package names.
 
     Raises:
         UsageError: there is no such name, or several packages have it.
@@ -44,17 +51,21 @@ def find(room: str, name: str) -> ModuleType:
     own, added = name in _own(room), _added(room).get(name, ())
     if own + len(added) > 1:
         packages = ", ".join([*(["syntagm"] if own else []), *(point.value for point in added)])
-        raise UsageError(
-            room, f"{name!r} in several packages: {packages}", "only one", "Uninstall one of the packages."
-        )
+        cure = "Uninstall one of the packages."
+        raise UsageError(_called(room), f"{name!r} in several packages: {packages}", "only one", cure)
     if added:
-        module: ModuleType = added[0].load()
-        return module
+        return added[0].load()
     if not own:
         known = names(room)
-        raise UsageError(room, f"no such name: {name!r}", "one of " + ", ".join(known), did_you_mean(name, known))
+        expected, cure = "one of " + ", ".join(known), did_you_mean(name, known)
+        raise UsageError(_called(room), f"no such name: {name!r}", expected, cure)
     declaration = f".{DECLARED_IN[room]}" if room in DECLARED_IN else ""
     return importlib.import_module(f"syntagm.{room}.{name}{declaration}")
+
+
+def added(room: str) -> list[str]:
+    """List the names in a room that other packages add."""
+    return sorted(_added(room))
 
 
 def modules(name: str) -> list[ModuleType]:
@@ -66,6 +77,10 @@ def modules(name: str) -> list[ModuleType]:
     package = Path(__file__).parent
     paths = (path.relative_to(package.parent).with_suffix("") for path in sorted(package.rglob(f"{name}.py")))
     return [importlib.import_module(".".join(path.parts)) for path in paths]
+
+
+def _called(room: str) -> str:
+    return room.rpartition(".")[2]
 
 
 @cache
@@ -80,9 +95,13 @@ def _own(room: str) -> tuple[str, ...]:
 @cache
 def _added(room: str) -> dict[str, tuple["EntryPoint", ...]]:
     """Return the entry points of other packages by name. They are cached, since packages don't change while a program runs."""
-    if room not in OPEN:
-        return {}
+    points = [point for point in _points() if point.group == GROUPS.get(room)]
+    return {point.name: tuple(other for other in points if other.name == point.name) for point in points}
+
+
+@cache
+def _points() -> tuple["EntryPoint", ...]:
     from importlib.metadata import entry_points
 
-    points = entry_points(group=f"syntagm.{room}")
-    return {point.name: tuple(other for other in points if other.name == point.name) for point in points}
+    found = entry_points()
+    return tuple(point for group in GROUPS.values() for point in found.select(group=group))

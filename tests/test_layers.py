@@ -121,6 +121,15 @@ def test_the_page_lists_the_rooms_that_exist() -> None:
     assert sorted(FLOOR) == sorted(rooms)
 
 
+def test_no_paper_knows_another() -> None:
+    papers = registry.names("papers")
+    for path in files():
+        parts = path.relative_to(PACKAGE).parts
+        if parts[0] == "papers" and parts[1] in papers:
+            others = {name.split(".")[2] for name in imported(path) if name.startswith("syntagm.papers.")} & set(papers)
+            assert others <= {parts[1]}, f"{'/'.join(parts)} imports another paper"
+
+
 def test_no_import_goes_round_in_a_circle() -> None:
     graph, order = edges(), list[str]()
     left = dict(graph)

@@ -3,7 +3,8 @@
 A rule is a function. The first sentence of its docstring is the message, and the rest is the cure. Codes that begin with E
 are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W are warnings: the suite
 runs, but its author should check it. The command `check` itself reports E001, a file that can't be read. To add a rule,
-decorate a function with `@rule(CODE)` in the file for its topic, or in a new file in this folder.
+decorate a function with `@rule(CODE)` in the file for its topic, or in a new file in this folder; other packages do so
+in a module that is an entry point of the group `syntagm.check`.
 """
 
 import importlib
@@ -11,13 +12,17 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from syntagm import registry
 from syntagm.check import _spot
 from syntagm.check._spot import Rule, Spot
+from syntagm.check._spot import rule as rule
 from syntagm.display import shown_lines
 from syntagm.suite import Suite
 
 for _theme in sorted(module.name for module in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_theme}")
+for _theme in registry.added("check"):
+    registry.find("check", _theme)
 RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
 # Warnings that a run shows, too: the numbers may be of something else.
 SHOWN_BY_RUNS = ("W208", "W209")
@@ -61,9 +66,9 @@ def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
     agreement, item 1, condition bad: W302 white space at the ends of the sentence. Remove it.
     """
     for suite in suites:
-        for code, rule in RULES.items():
-            for spot in rule(suite):
-                yield _finding(code, rule, file, suite.name, spot)
+        for code, each in RULES.items():
+            for spot in each(suite):
+                yield _finding(code, each, file, suite.name, spot)
 
 
 def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
@@ -80,7 +85,7 @@ def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
             seen.setdefault(suite.name, file)
 
 
-def _finding(code: str, rule: Rule, file: str, suite: str, spot: Spot) -> Finding:
-    message, _, cure = " ".join((rule.__doc__ or "").split()).partition(". ")
+def _finding(code: str, broken: Rule, file: str, suite: str, spot: Spot) -> Finding:
+    message, _, cure = " ".join((broken.__doc__ or "").split()).partition(". ")
     message = message + (f": {spot.found}" if spot.found else "")
     return Finding(code, file, suite, spot.item, spot.condition, spot.region, message, cure)

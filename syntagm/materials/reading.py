@@ -112,7 +112,8 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
         cure = "Save the sheet as CSV (UTF-8) in your spreadsheet program."
         raise InputError(str(file), "a workbook", "text, such as a table in CSV or TSV", cure)
     if "format" in options:
-        return registry.find("formats", options["format"])
+        module: ModuleType = registry.find("formats", options["format"])
+        return module
     candidates = claimed(file)
     if not candidates and options:
         candidates = [module for module in formats() if set(options) <= set(option_names(module))]

@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal
 
+from syntagm import registry
 from syntagm.arguments import OptionValue, public, spelled
 from syntagm.display import shown
 from syntagm.errors import UsageError
@@ -92,8 +92,7 @@ def _make(kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", 
 
 def offering(kind: Kind) -> list[str]:
     """List the views that offer a table, or those that offer a figure."""
-    views = sorted(module.name for module in iter_modules(__path__))
-    return [name for name in views if hasattr(import_module(f"{__name__}.{name}"), MAKERS[kind])]
+    return [name for name in registry.names("views") if hasattr(registry.find("views", name), MAKERS[kind])]
 
 
 def find(kind: Kind, name: str) -> Callable[..., Any]:
@@ -106,7 +105,7 @@ def find(kind: Kind, name: str) -> Callable[..., Any]:
     if name not in names:
         found = f"no such name: {name!r}" if name else "no name"
         raise UsageError(f"{kind}s", found, "one of " + ", ".join(names))
-    maker: Callable[..., Any] = getattr(import_module(f"{__name__}.{name}"), MAKERS[kind])
+    maker: Callable[..., Any] = getattr(registry.find("views", name), MAKERS[kind])
     return maker
 
 
@@ -133,6 +132,6 @@ def summary(name: str) -> str:
     >>> summary("significance")[:33]
     'which suites show a significant d'
     """
-    text = import_module(f"{__name__}.{name}").__doc__ or ""
+    text = registry.find("views", name).__doc__ or ""
     line = " ".join(text.split("\n\n")[0].split()).rstrip(".")
     return line.partition(": ")[2] or line

@@ -7,7 +7,6 @@ import sys
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import polars as pl
@@ -15,6 +14,7 @@ import pytest
 from toy_runs import agreement
 
 import syntagm as sg
+from syntagm import registry
 from syntagm.answers import Answers
 from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
@@ -136,7 +136,7 @@ def test_runs_that_record_different_kinds_are_not_compared(tmp_path: Path) -> No
 
 def test_a_measure_without_a_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = type("Lacking", (Given,), {"kind": None})
-    monkeypatch.setattr(measures, "entry_points", lambda group: [SimpleNamespace(name="lacking", load=lambda: lacking)])
+    monkeypatch.setattr(registry, "find", lambda room, name: lacking)
     with pytest.raises(
         UsageError, match=r"measure lacking: no kind of its values; expected kind: ClassVar\[Kind\], one"
     ):

@@ -7,7 +7,6 @@ A measure is defined in the module NAME of this folder, or by another package as
 import dataclasses
 import inspect
 import re
-from importlib.metadata import entry_points
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from syntagm import registry
@@ -15,7 +14,6 @@ from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.tasks.measure import Measure
 
-GROUP = "syntagm.measures"
 _MEASURE = re.compile(r"(?P<name>\w+)(?:\((?P<options>.*)\))?", re.DOTALL)
 _OPTION = re.compile(r"\s*(?P<key>\w+)\s*=\s*(?P<value>[^,]*?)\s*(?:,|$)")
 
@@ -26,7 +24,7 @@ def names() -> list[str]:
     >>> "surprisal" in names()
     True
     """
-    return sorted({*registry.names("tasks.measures"), *(point.name for point in entry_points(group=GROUP))})
+    return registry.names("tasks.measures")
 
 
 def parse(text: str) -> Measure:
@@ -55,13 +53,8 @@ def parse(text: str) -> Measure:
 
 
 def _find(name: str) -> Any:
-    if name in registry.names("tasks.measures"):
-        return _only(registry.find("tasks.measures", name), name)
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            loaded = point.load()
-            return _only(loaded, name) if inspect.ismodule(loaded) else _checked(loaded, name)
-    raise UsageError("measure", f"no such name: {name!r}", "one of " + ", ".join(names()))
+    found = registry.find("tasks.measures", name)
+    return _only(found, name) if inspect.ismodule(found) else _checked(found, name)
 
 
 def _only(module: Any, name: str) -> Any:

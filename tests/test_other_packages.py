@@ -1,0 +1,96 @@
+"""What other packages add through entry points: found by name like our own, in every room that is open to them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syntagm import registry
+
+# A package with something for each of several rooms; a measure and a model family have tests of their own.
+MODULES = {
+    "hums": """
+        \"\"\"Hums: lines of a good and a bad sentence with a vertical bar between them.\"\"\"
+        from syntagm.formula import parse
+        from syntagm.io import utf8
+        from syntagm.suite import Item, Prediction, Sentence, Suite
+        ENDINGS = (".hum",)
+        def claims(path, head): return path.suffix == ".hum"
+        def read(path):
+            lines = [line.split("|") for line in utf8.read(path).splitlines()]
+            items = tuple(Item(str(k), {"good": Sentence(a), "bad": Sentence(b)}) for k, (a, b) in enumerate(lines, 1))
+            yield Suite(path.stem, items, (Prediction("full", parse("(*;%good%) < (*;%bad%)")),))
+        """,
+    "hum_items": """
+        \"\"\"Hum items: the number of items of each suite.\"\"\"
+        from syntagm.drawing.table import Table
+        COLUMNS = ("suite", "items")
+        def make_table(runs): return Table("Items", COLUMNS, tuple((suite.name, suite.items) for suite in runs[0].suites))
+        """,
+    "hum_rules": """
+        from syntagm.check import Spot, rule
+        @rule("W901")
+        def no_hum(suite):
+            \"\"\"An item without a hum. Add one.\"\"\"
+            for item in suite.items:
+                if not any("hum" in sentence.text for sentence in item.sentences.values()):
+                    yield Spot(item.id)
+        """,
+    "hum_export": """
+        \"\"\"The name of the model.\"\"\"
+        from syntagm.export import Kind, Outcome
+        from syntagm.export.results import KIND
+        """,
+}
+POINTS = """
+[syntagm.formats]
+hums = hums
+[syntagm.views]
+hum_items = hum_items
+[syntagm.check]
+hums = hum_rules
+[syntagm.export]
+hum = hum_export
+"""
+CODE = """
+import sys; sys.path.append({folder!r})
+import syntagm as sg
+from syntagm.check import check
+from syntagm.cli import main
+[suite] = sg.read_suites({folder!r} + "/a.hum")
+print([str(finding) for finding in check([suite]) if finding.code == "W901"])
+run = sg.run_suites(sg.load_model("toy"), [suite], {folder!r} + "/run")
+print(sg.table("hum_items", run).rows)
+print(main(["export", {folder!r} + "/run", "--as", "hum", "-o", {folder!r} + "/x.csv"]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, code in MODULES.items():
+        lines = [line[8:] for line in code.splitlines()]
+        (tmp_path / f"{name}.py").write_text("\n".join(lines))
+    (about := tmp_path / "hums-1.dist-info").mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hums\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(POINTS)
+    (tmp_path / "a.hum").write_text("The dog hums|The dog hum\nThe cat barks|The cat bark\n")
+    return tmp_path
+
+
+def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path) -> None:
+    code = CODE.format(folder=str(folder))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rules, rows, *rest = done.stdout.splitlines()
+    assert rules == "['a, item 2: W901 An item without a hum. Add one.']"
+    assert rows == "(('a', 2),)"
+    assert rest[-1] == "0"
+    assert (folder / "x.csv").exists()
+
+
+def test_every_open_room_has_a_group_of_its_own() -> None:
+    assert len(set(registry.GROUPS.values())) == len(registry.GROUPS)
+    for room, group in registry.GROUPS.items():
+        assert group.startswith("syntagm.")
+        assert registry.names(room), room
