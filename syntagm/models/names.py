@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 from syntagm.arguments import OptionValue, public, spelled
 from syntagm.errors import ModelError, UsageError
@@ -13,6 +12,7 @@ from syntagm.io import json, seal
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 from syntagm.permissions import NONE, Permissions, refuse
+from syntagm.settings import asked
 
 NO_OPTIONS: Mapping[str, str] = {}
 
@@ -40,15 +40,8 @@ def parse(text: str) -> Name:
     >>> parse("org/name@main?bos=no")
     Name(family='causal', path='org/name@main', options={'bos': 'no'})
     """
-    address, _, query = text.partition("?")
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
-    except ValueError:
-        raise UsageError(f"model {text}", f"options {query!r}", "option=value&option=value") from None
-    options = dict(pairs)
+    address, options = asked(text, "model")
     refuse(f"model {text}", options)
-    if len(options) < len(pairs):
-        raise UsageError(f"model {text}", "an option given twice", "each option once")
     if address in (bundled := families.bundled()):
         return Name(*bundled[address], options)
     family, colon, path = address.partition(":")

@@ -398,7 +398,7 @@ class TestRefusals:
             ("local:two", "--executor local:two: 'two'; expected a whole number, at least 1"),
             ("local:0", "'0'; expected a whole number, at least 1"),
             ("local:2?x=1", "no option 'x'; expected options of local: none"),
-            ("local:2?x", "with options option=value&option=value"),
+            ("local:2?x", "--executor local:2?x: options 'x'; expected option=value&option=value"),
         ],
     )
     def test_unknown_executors(

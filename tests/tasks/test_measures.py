@@ -137,6 +137,7 @@ def test_runs_that_record_different_kinds_are_not_compared(tmp_path: Path) -> No
 def test_a_measure_without_a_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = type("Lacking", (Given,), {"kind": None})
     monkeypatch.setattr(registry, "find", lambda room, name: lacking)
+    monkeypatch.setattr(registry, "names", lambda room: ["lacking"])
     with pytest.raises(
         UsageError, match=r"measure lacking: no kind of its values; expected kind: ClassVar\[Kind\], one"
     ):

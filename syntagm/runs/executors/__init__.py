@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import parse_qsl
 
-from syntagm import registry
+from syntagm import registry, settings
 from syntagm.errors import RunError, UsageError, did_you_mean
 from syntagm.io import regular
 from syntagm.permissions import NONE, Permissions, of_flags
@@ -84,17 +83,13 @@ def find(text: str) -> Executor:
     >>> find("local:3").count
     3
     """
-    address, _, query = text.partition("?")
+    address, options = settings.asked(text, "--executor")
     name, _, address = address.partition(":")
     if name not in (known := registry.names("runs.executors")):
         forms = [registry.find("runs.executors", each).EXECUTOR.form for each in known]
         cure = did_you_mean(name, known) or "Without --executor, models are evaluated in this process."
         raise UsageError("--executor", repr(text), "one of " + ", ".join(forms), cure)
     kind: type[Executor] = registry.find("runs.executors", name).EXECUTOR
-    try:
-        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True)) if query else {}
-    except ValueError:
-        raise UsageError("--executor", repr(text), f"{kind.form}, with options option=value&option=value") from None
     if unknown := next((option for option in options if option not in kind.options), None):
         known_options = ", ".join(kind.options) or "none"
         raise UsageError(f"--executor {text}", f"no option {unknown!r}", f"options of {name}: {known_options}")

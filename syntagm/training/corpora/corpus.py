@@ -14,8 +14,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from urllib.parse import parse_qsl
 
+from syntagm import settings
 from syntagm.errors import InputError, UsageError
 from syntagm.io import hashing, lines, regular, utf8
 from syntagm.models.words import words
@@ -217,12 +217,11 @@ def _checked(paths: Sequence[str | Path]) -> list[str]:
 
 
 def _set(path: str) -> tuple[str, str]:
-    folder, _, query = path.removeprefix(BLLIP).partition("?")
-    match parse_qsl(query, keep_blank_values=True):
-        case [("set", name)]:
-            return folder, name
-    expected = "bllip:FOLDER?set=NAME, NAME one of " + ", ".join(bllip.SETS)
-    raise UsageError(f"corpus {path}", f"options {query!r}", expected)
+    folder, options = settings.asked(path.removeprefix(BLLIP), "corpus")
+    if [*options] != ["set"]:
+        expected = "bllip:FOLDER?set=NAME, NAME one of " + ", ".join(bllip.SETS)
+        raise UsageError(f"corpus {path}", f"options {', '.join(options) or 'none'}", expected)
+    return folder, options["set"]
 
 
 def _trees(path: str) -> Iterator[Tree]:
