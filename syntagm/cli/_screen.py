@@ -264,7 +264,7 @@ def show_run(run: Run, page: Path | None) -> None:
     if first.predictions:
         console.print(plain(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
     if any((sample := sample_of(suite.tags)) and sample.reach is not None for suite in run.suites):
-        console.print(plain(f"items: {methods.sampled(run.suites)}"))
+        console.print(plain(f"items: {methods.describe_sample(run.suites)}"))
     console.print(plain(f"run: {run.place}"))
     if page:
         console.print(plain(f"report: {page}"))

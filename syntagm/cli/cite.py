@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]
     bibliography = references.bibtex([*methods.keys(runs), *also], runs, version("syntagm"))
     _write("\n\n".join(paragraphs) + "\n", bibliography, options)
-    unknown = methods.unknown(runs)
+    unknown = methods.list_unknown_sources(runs)
     for sentence in unknown:
         print(f"syntagm: {sentence}", file=sys.stderr)
     return max(_views.exit_code(runs), 1 if unknown else 0)

@@ -1,59 +1,49 @@
 """The base class of chapters. A chapter is the part of a report about runs of one task; the page around it is always the same."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from syntagm.drawing.chart import Figure
+from syntagm.report.alerts import Alert
 from syntagm.report.numbers import Column, Subject
-
-# A function from the template variables that differ between versions of the page to the page.
-Render = Callable[[Mapping[str, Any]], str]
+from syntagm.report.section import Section
 
 
 class Chapter(ABC):
-    """The numbers, figures, examples and downloads of runs of one task.
+    """The numbers of runs of one task, each computed when a section first shows it, and the sections that show them.
 
     Arguments:
         runs: the runs of one task.
 
     Attributes:
-        folder: the folder of its templates: `intro.html`, `alerts.html`, `overview.html`, `suites.html`, `suite.html` and
-            `how.html`.
+        intro: the template of what stands above all sections.
         title: the title of the page.
         many: whether there are many columns: then the page folds what it says of each.
         columns: the runs, each of which is a column of the tables.
         subjects: the suites of the runs.
     """
 
-    folder: ClassVar[str]
+    intro: ClassVar[str]
     title: ClassVar[str]
     many: ClassVar[bool] = False
     columns: Sequence[Column[Any]]
     subjects: Sequence[Subject[Any]]
 
     @abstractmethod
-    def page(self, room: int) -> dict[str, Any]:
-        """Return the variables of the templates.
-
-        Among them are `sections`, one for each suite, and `anchors`, the sections of the overview as (anchor, heading).
-
-        Arguments:
-            room: the maximum total size of all figures, in bytes.
-        """
+    def alerts(self) -> list[Alert]:
+        """Return what the page warns of."""
 
     @abstractmethod
-    def versions(self, page: Mapping[str, Any], render: Render, ceiling: int) -> Iterator[str]:
-        """Yield versions of the page, each with less content than the previous one.
+    def list_sections(self) -> Sequence[Section[Any]]:
+        """Return the records of all sections, in the order of the page."""
 
-        A version that can't be small enough may be skipped, unless it is the last.
+    def sections(self) -> list[Section[Any]]:
+        """Return the sections that a page about these runs has."""
+        return [section for section in self.list_sections() if section.when(self)]
 
-        Arguments:
-            page: what `page` returned.
-            render: renders a page from the template variables of a version.
-            ceiling: the maximum size of the page in bytes.
-        """
-
-    @abstractmethod
     def figures(self) -> Iterator[tuple[str, Figure]]:
         """Yield the file name (without extension) of each figure, and the figure with its title."""
+        for section in self.sections():
+            for drawing in section.figures(self, True):
+                yield drawing.stem, drawing.figure

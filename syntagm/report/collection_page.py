@@ -71,8 +71,8 @@ def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = 
         frequencies: word frequencies for the baselines; None for a page without baselines.
         options: the options of `syntagm describe`, each after a space.
     """
-    described = [_described(suite, frequencies) for suite in suites]
-    shared = _shared(described)
+    described = [_describe(suite, frequencies) for suite in suites]
+    shared = _find_shared(described)
     blocks = [f"# {markdown.text(title)}", f"Made by {markdown.code(f'syntagm describe {title}{options}')}."]
     blocks += [_summary(described, shared), _LEGEND]
     blocks += [_BASELINES.format(about=markdown.text(frequencies.about))] if frequencies else []
@@ -89,7 +89,7 @@ def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = 
     return shown_lines("\n\n".join(blocks)) + "\n"
 
 
-def _described(suite: Suite, frequencies: Frequencies | None) -> Described:
+def _describe(suite: Suite, frequencies: Frequencies | None) -> Described:
     found = baselines.baselines(suite, frequencies) if frequencies else []
     first = tuple(baseline for baseline in found if baseline.prediction == suite.predictions[0].name)
     return Described(replace(suite, items=suite.items[:1]), len(suite.items), first)
@@ -108,7 +108,7 @@ def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, lis
         yield getattr(members[0], key), members
 
 
-def _shared(described: Sequence[Described]) -> dict[str, str]:
+def _find_shared(described: Sequence[Described]) -> dict[str, str]:
     """Return the tags that have the same value in all suites, which are shown only once."""
     if len(described) < 2:
         return {}
@@ -232,13 +232,13 @@ def _sentence(suite: Suite, condition: str, sentence: Sentence) -> str:
         for region in sentence.regions
         if region.name in compared and region.start < region.end
     ]
-    for start, end in _joined(spans, sentence.text):
+    for start, end in _join(spans, sentence.text):
         pieces += [markdown.text(sentence.text[at:start]), markdown.bold(sentence.text[start:end])]
         at = end
     return "".join([*pieces, markdown.text(sentence.text[at:])])
 
 
-def _joined(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+def _join(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """Join spans that are separated only by white space."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:

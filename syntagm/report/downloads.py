@@ -29,7 +29,7 @@ def link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]], la
     return Markup(html)
 
 
-def figure(numbers: pl.DataFrame, stem: str) -> Markup:
+def link_figure(numbers: pl.DataFrame, stem: str) -> Markup:
     """Return a link that saves the numbers of a figure."""
     return link(f"{stem}.csv", numbers.columns, numbers.iter_rows(), "its numbers as CSV")
 

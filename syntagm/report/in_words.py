@@ -40,11 +40,11 @@ def _verdict(node: Node, labels: Mapping[str, str]) -> str:
     word = ", and " if node.operator == "&" else ", or "
     clauses = [_clause(part, labels) for part in _flat(node, node.operator)]
     # Neighbouring clauses with the same beginning are joined.
-    groups = [_shared(list(group), word) for _, group in groupby(clauses, lambda clause: clause[0])]
+    groups = [_join_clauses(list(group), word) for _, group in groupby(clauses, lambda clause: clause[0])]
     return ("" if node.operator == "&" else "either ") + word.join(groups)
 
 
-def _shared(clauses: Sequence[Clause], word: str) -> str:
+def _join_clauses(clauses: Sequence[Clause], word: str) -> str:
     """Join clauses that begin with the same words."""
     if not clauses[0][0]:
         return word.join(rest for _, _, rest in clauses)
@@ -71,7 +71,7 @@ def _flat(node: Node, operator: str) -> list[Node]:
 
 def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
     """Return the three parts of a comparison: what is compared, its condition, and what it is compared with."""
-    left, right = _pooled(node.left), _pooled(node.right)
+    left, right = _pool(node.left), _pool(node.right)
     if left and right and sorted(left[0]) == sorted(right[0]):
         more, than = (_MORE[node.operator], "than") if node.operator in _MORE else ("as", "as")
         head = f"{_regions(left[0], labels)} {'are' if len(left[0]) > 1 else 'is'} {more} surprising"
@@ -85,7 +85,7 @@ def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
     return f"{_quantity(node.left, labels)} is {_SIZE[node.operator]}", "", _quantity(node.right, labels)
 
 
-def _pooled(node: Node) -> Pooled | None:
+def _pool(node: Node) -> Pooled | None:
     """Return the regions of a sum of surprisals and their condition; None if they belong to several conditions."""
     parts = _flat(node, "+")
     references = [part for part in parts if isinstance(part, Reference)]
@@ -98,7 +98,7 @@ def _rise(node: Node) -> Rise | None:
     """Return the regions of a difference between two conditions, and the conditions; None if the node is something else."""
     if not isinstance(node, Binary) or node.operator != "-":
         return None
-    end, start = _pooled(node.left), _pooled(node.right)
+    end, start = _pool(node.left), _pool(node.right)
     return (end[0], start[1], end[1]) if end and start and sorted(end[0]) == sorted(start[0]) else None
 
 
@@ -110,13 +110,13 @@ def _quantity(node: Node, labels: Mapping[str, str]) -> str:
     """Return a number of bits as a noun phrase."""
     if isinstance(node, float):
         return _bits(node)
-    if pooled := _pooled(node):
+    if pooled := _pool(node):
         return f"the surprisal of {_regions(pooled[0], labels)} in `{pooled[1]}`"
     if rise := _rise(node):
         return f"the rise in surprisal of {_regions(rise[0], labels)} {_way(rise)}"
     assert isinstance(node, Binary)
     right = _quantity(node.right, labels)
-    if node.operator == "-" and isinstance(node.right, Binary) and not (_pooled(node.right) or _rise(node.right)):
+    if node.operator == "-" and isinstance(node.right, Binary) and not (_pool(node.right) or _rise(node.right)):
         right = f"({right})"
     return f"{_quantity(node.left, labels)} {'plus' if node.operator == '+' else 'minus'} {right}"
 

@@ -65,10 +65,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])
 
 
-def joined(parts: Sequence[str]) -> str:
+def join(parts: Sequence[str]) -> str:
     """Join parts of a sentence by commas, the last two by "and".
 
-    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+    >>> join(["a"]), join(["a", "b"]), join(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

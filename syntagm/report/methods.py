@@ -13,7 +13,7 @@ from syntagm.io.number import counted
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
 from syntagm.report import references
-from syntagm.report.markdown import code, joined, text
+from syntagm.report.markdown import code, join, text
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of
@@ -34,11 +34,11 @@ def paragraphs(runs: Sequence[Run]) -> list[str]:
         " ".join([_materials(runs, suites), *_models(runs)]),
         " ".join(_measure(runs)),
         " ".join([*_numbers(runs), _software(runs)]),
-        f"Suites, with the first eight digits of the hash of their content: {', '.join(_named(suites))}.",
+        f"Suites, with the first eight digits of the hash of their content: {', '.join(_list_suites(suites))}.",
     ]
 
 
-def sampled(suites: Sequence[SuiteRecord]) -> str:
+def describe_sample(suites: Sequence[SuiteRecord]) -> str:
     """Say of how many items those of sampled suites were drawn, and with which seed; "" if no suite was sampled."""
     samples = [sample for suite in suites if (sample := sample_of(suite.tags))]
     if not samples:
@@ -65,7 +65,7 @@ def keys(runs: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys([*cited, *_INTERVALS, *_COMPARISON[: _tests(runs)]]))
 
 
-def unknown(runs: Sequence[Run]) -> list[str]:
+def list_unknown_sources(runs: Sequence[Run]) -> list[str]:
     """Return a sentence for each suite without a source, or with a source that is not in the bibliography."""
     sentences = []
     for suite in _suites(runs):
@@ -116,7 +116,7 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     unit = "questions" if any(map(references.fills_gaps, runs)) else "sentences"
     size = f"{counted(len({suite.name for suite in suites}), 'suite')}{_versions(suites)} with {counted(items, 'item')} and "
     size += f"{sentences:,} {unit}"
-    sample = sampled(suites)
+    sample = describe_sample(suites)
     drawn = f" Only a sample of the items was evaluated: {sample}." if sample else ""
     models = {(run.model, run.record["model"]["fingerprint"]) for run in runs}
     return f"We evaluated {counted(len(models), 'language model')} on {size}{_cite(cited)}{who}.{drawn}"
@@ -132,15 +132,15 @@ def _models(runs: Sequence[Run]) -> Iterator[str]:
     """Yield a sentence about each group of models that were asked in the same way, and what is said of each group alone."""
     asked: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
-        words = _asked(run), _cite(references.of_model(run)), text(families.taught(str(run.record["model"]["name"])))
+        words = _describe_asking(run), _cite(references.of_model(run)), text(families.taught(str(run.record["model"]["name"])))
         asked.setdefault(words, []).append(run)
     for (way, cited, taught), group in asked.items():
-        yield f"For {joined([*dict.fromkeys(map(_named_model, group))])}{cited} {way}."
+        yield f"For {join([*dict.fromkeys(map(_name_model, group))])}{cited} {way}."
         if taught:
             yield taught
 
 
-def _named_model(run: Run) -> str:
+def _name_model(run: Run) -> str:
     record = run.record["model"]["record"]
     details = [f"{record['architecture']} architecture"] if "architecture" in record else []
     details += [f"order {record['order']}"] if "order" in record else []
@@ -151,7 +151,7 @@ def _named_model(run: Run) -> str:
     return code(run.model) + (f" ({', '.join(details)})" if details else "")
 
 
-def _asked(run: Run) -> str:
+def _describe_asking(run: Run) -> str:
     """Say what came before and after a text under the model, and its other settings."""
     model, settings = run.record["model"], references.settings(run)
     before = f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
@@ -249,7 +249,7 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
         yield f"Under {'; under '.join(counts)}."
     begun = [code(run.model) for run in runs if not run.done]
     if begun:
-        yield f"Not finished: {'the run' if len(begun) == 1 else 'the runs'} of {joined(begun)}."
+        yield f"Not finished: {'the run' if len(begun) == 1 else 'the runs'} of {join(begun)}."
     if tests := _tests(runs):
         yield (
             f"Models were compared on the same items by McNemar's test{_cite(_COMPARISON[:1])}, asymptotic and without "
@@ -296,7 +296,7 @@ def _software(runs: Sequence[Run]) -> str:
     return f"Numbers were computed with {', '.join(versions)}."
 
 
-def _named(suites: Sequence[SuiteRecord]) -> Iterator[str]:
+def _list_suites(suites: Sequence[SuiteRecord]) -> Iterator[str]:
     samples = [sample_of(suite.tags) for suite in suites]
     # A single seed of all samples is in the first paragraph.
     seeds = {sample.seed for sample in samples if sample}

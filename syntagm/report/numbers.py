@@ -96,6 +96,12 @@ class Subject(Generic[R]):
         return {key: value for key, value in self.record.tags.items() if key not in _SHOWN}
 
     @property
+    def comments(self) -> list[str]:
+        """What the suite says of itself."""
+        tags = self.record.tags
+        return [tags[name] for name in ("contrast", "comment", "description") if tags.get(name)]
+
+    @property
     def first(self) -> str:
         """The name of the first prediction; "" if there is none."""
         return next(iter(self.record.predictions_for("first")), "")

@@ -1,19 +1,23 @@
 """The HTML report: one page about runs, with every number, its interval and signature, and with figures, examples and records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from syntagm.arguments import public
 from syntagm.errors import UsageError
-from syntagm.report import methods, paragraph, shell
+from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.predictions.chapter import Predictions
+from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
 from syntagm.runs.store import Run, Runs, runs_of
-from syntagm.stats import interval
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.views.gaps import kept
 
@@ -22,6 +26,8 @@ _SOURCES = {
     "measures": "a run of `syntagm run --measure`",
     "gaps": "a run of `syntagm fill`",
 }
+# The text around what a version of a section leaves out varies by about this many bytes for each suite.
+_VARIES = 1000
 
 
 @public(name="write_report")
@@ -43,9 +49,9 @@ def report(runs: Runs, path: str | Path, *, ceiling: int = CEILING, resampling: 
     run_list = runs_of(runs)
     with using(resampling):
         chapter = chapter_of(run_list)
-        size = _write(chapter, Path(path), ceiling)
+        size = shell.write_first(Path(path), versions(chapter, ceiling), ceiling)
         if size > ceiling and len(run_list) > 1 and isinstance(chapter, Predictions):
-            size = _write(Sweep(run_list), Path(path), ceiling)
+            size = shell.write_first(Path(path), versions(Sweep(run_list), ceiling), ceiling)
     if size > ceiling:
         raise UsageError(
             "report", f"{size:,} bytes in its shortest form", f"at most {ceiling:,}", "Report on fewer runs at a time."
@@ -53,23 +59,98 @@ def report(runs: Runs, path: str | Path, *, ceiling: int = CEILING, resampling: 
     return Path(path)
 
 
-def _write(chapter: Chapter, path: Path, ceiling: int) -> int:
-    page = chapter.page(min(shell.FIGURES, ceiling // 2))
-    shared = page | {
-        "chapter": chapter.folder,
-        "title": chapter.title,
-        "many": chapter.many,
-        "columns": chapter.columns,
-        "items": sum(subject.record.items for subject in chapter.subjects),
-        "sampled": methods.sampled([subject.record for subject in chapter.subjects]),
-        "over_suites": interval.notes()[1],
-        "methods_text": paragraph.methods_text([column.run for column in chapter.columns]),
-    }
+def versions(chapter: Chapter, ceiling: int) -> Iterator[str]:
+    """Yield versions of the page about a chapter, each shorter than the previous one.
 
-    def render(further: Mapping[str, Any]) -> str:
-        return shell.rendered("page.html", {**shared, **further})
+    A version that can't be small enough is skipped, unless it is the last.
 
-    return shell.write_first(path, chapter.versions(page, render, ceiling), ceiling)
+    Arguments:
+        ceiling: the maximum size of the page in bytes.
+    """
+    parts = place(chapter, min(shell.FIGURES, ceiling // 2))
+    steps = range(max(len(part.section.versions) for part in parts))
+    predictable = all(part.only or part.section.least for part in parts)
+    # A lower bound for the size of the page without what versions add.
+    bare_size = sum(part.bare_size for part in parts)
+
+    def may_fit(step: int) -> bool:
+        return bare_size + sum(part.least(step) for part in parts) <= ceiling
+
+    # The shortest first: how much a longer one adds takes time to know.
+    possible = set(takewhile(may_fit, reversed(steps)))
+    for step in steps:
+        if step == steps[-1] or (step in possible and may_fit(step)):
+            page = _page(chapter, [(part.section, part.html(step)) for part in parts])
+            if predictable:
+                # If this version is too large, its size tells how large the others are.
+                added = sum(part.least(step) for part in parts)
+                bare_size = max(bare_size, len(page.encode()) - added - _VARIES * len(chapter.subjects))
+            yield page
+
+
+@dataclass(slots=True)
+class Placed:
+    """A section on the page, with its figures and the variables of its template."""
+
+    section: Section[Any]
+    chapter: Chapter
+    pictures: Mapping[str, Picture]
+    variables: Variables
+    only: Markup = field(default_factory=Markup, init=False)
+
+    def __post_init__(self) -> None:
+        # A section with a single version is rendered once.
+        if len(self.section.versions) == 1:
+            self.only = self._render(0)
+
+    @property
+    def bare_size(self) -> int:
+        """A lower bound for its bytes without what versions add."""
+        return len(self.only.encode()) or sum(len(picture.svg.encode()) for picture in self.pictures.values())
+
+    def least(self, step: int) -> int:
+        """Return a lower bound for the bytes that a version adds."""
+        return self.section.least(self.chapter, self._version(step)) if self.section.least else 0
+
+    def html(self, step: int) -> Markup:
+        """Return a version of its content."""
+        return self.only or self._render(step)
+
+    def _version(self, step: int) -> Variables:
+        return self.section.versions[min(step, len(self.section.versions) - 1)]
+
+    def _render(self, step: int) -> Markup:
+        variables = {"pictures": self.pictures, **self.variables, **self._version(step)}
+        return Markup(shell.render_part(self.section.template, variables))
+
+
+def place(chapter: Chapter, room: int) -> list[Placed]:
+    """Return the sections of a page, with their figures as long as there is room for them, in the order of the page."""
+    parts = []
+    for section in chapter.sections():
+        pictures = {}
+        for drawing in section.figures(chapter, False):
+            svg = drawing.figure.svg()
+            room -= len(svg.encode())
+            pictures[drawing.stem] = Picture(drawing, Markup(svg if room > 0 else ""))
+        parts.append(Placed(section, chapter, pictures, section.describe(chapter)))
+    return parts
+
+
+def _page(chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]]) -> str:
+    records, alerts = [subject.record for subject in chapter.subjects], chapter.alerts()
+    return shell.render(
+        "page.html",
+        {
+            "chapter": chapter,
+            "sections": sections,
+            "alerts": alerts,
+            "folded": chapter.many and alerts,
+            "unfinished": sum(not column.run.done for column in chapter.columns),
+            "items": sum(record.items for record in records),
+            "sampled": methods.describe_sample(records),
+        },
+    )
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:

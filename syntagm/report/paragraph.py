@@ -36,7 +36,7 @@ def methods_text(runs: Sequence[Run]) -> MethodsText:
     """Return the methods section about runs that `syntagm cite` writes."""
     paragraphs = tuple(html(paragraph) for paragraph in methods.paragraphs(runs))
     bibliography = references.bibtex(methods.keys(runs), runs, version("syntagm"))
-    return MethodsText(paragraphs, bibliography, tuple(methods.unknown(runs)))
+    return MethodsText(paragraphs, bibliography, tuple(methods.list_unknown_sources(runs)))
 
 
 def html(paragraph: str) -> Markup:

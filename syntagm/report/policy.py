@@ -12,10 +12,10 @@ from collections.abc import Sequence
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def embedded(value: object) -> str:
+def embed(value: object) -> str:
     """Return a value as JSON that is safe inside a script element.
 
-    >>> embedded({"text": "</script>"})
+    >>> embed({"text": "</script>"})
     '{"text":"\\\\u003c/script\\\\u003e"}'
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)

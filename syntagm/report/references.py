@@ -35,12 +35,12 @@ def entries() -> dict[str, str]:
     return {match[1]: block.strip() for block in blocks if (match := _KEY.match(block))}
 
 
-def mentioned(text: str) -> tuple[list[str], list[str]]:
+def find_mentioned(text: str) -> tuple[list[str], list[str]]:
     """Return the keys of the works that a text names by author and year, and the names of works not in the bibliography.
 
-    >>> mentioned("Hu et al. 2020; after Wilcox et al. 2018")
+    >>> find_mentioned("Hu et al. 2020; after Wilcox et al. 2018")
     (['hu-etal-2020-systematic', 'wilcox-etal-2018-rnn'], [])
-    >>> mentioned("after Nobody and Noone 1999")
+    >>> find_mentioned("after Nobody and Noone 1999")
     ([], ['Nobody and Noone 1999'])
     """
     keys, unknown = [], []
@@ -57,7 +57,7 @@ def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
 
     The sources are those that the tags name and, for suites in the form of BLiMP or SyntaxGym, the papers about these.
     """
-    keys, unknown = mentioned("; ".join(suite.tags.get(name, "") for name in ("reference", "paper")))
+    keys, unknown = find_mentioned("; ".join(suite.tags.get(name, "") for name in ("reference", "paper")))
     if {"UID", "linguistics_term"} <= suite.tags.keys():  # the fields of BLiMP
         keys.append("warstadt-etal-2020-blimp")
     if suite.region_labels and all(name.isdigit() for name in suite.region_labels):  # regions as SyntaxGym counts them

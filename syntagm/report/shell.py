@@ -1,6 +1,7 @@
 """The frame of every page: templates, the script, the style sheet, the content policy and the size limit."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +12,7 @@ from markupsafe import Markup
 
 from syntagm.display import visible
 from syntagm.io import atomic, utf8
+from syntagm.io.number import counted
 from syntagm.report import numbers
 from syntagm.report.policy import content_policy
 
@@ -20,17 +22,33 @@ FIGURES, DATA = 5_000_000, 1_500_000
 _HERE = Path(__file__).parent
 
 
+class _Loader(FileSystemLoader):
+    """A loader of templates, in which an indented line continues the line above it."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        source, path, is_current = super().get_source(environment, template)
+        return re.sub(r"\n +", " ", source), path, is_current
+
+
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=_Loader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["breakable"] = numbers.breakable
-    environment.globals.update(number=numbers.number, interval=numbers.interval, citation=numbers.citation)
+    environment.filters.update(breakable=numbers.breakable, counted=counted)
     return environment
 
 
-def rendered(template: str, shown: Mapping[str, Any]) -> str:
+def render_part(template: str, variables: Mapping[str, Any], folder: Path = _HERE) -> str:
+    """Render a template of a part of a page.
+
+    Arguments:
+        folder: the folder of the templates.
+    """
+    return _environment(folder).get_template(template).render(variables)
+
+
+def render(template: str, variables: Mapping[str, Any]) -> str:
     """Render a template that extends `shell.html`. Nothing on the page, or in the data of its script, hides or reorders text."""
     script, style = (utf8.read(_HERE / name) for name in ("page.js", "page.css"))
     frame = {
@@ -39,7 +57,7 @@ def rendered(template: str, shown: Mapping[str, Any]) -> str:
         "script": Markup(script),
         "style": Markup(style),
     }
-    return visible(_environment().get_template(template).render(frame, **shown))
+    return visible(_environment(_HERE).get_template(template).render(frame, **variables))
 
 
 def write_first(path: Path, versions: Iterable[str], ceiling: int) -> int:

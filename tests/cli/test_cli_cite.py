@@ -52,7 +52,7 @@ def test_every_bundled_suite_names_sources_that_are_known() -> None:
     for collection in ("distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020"):
         for path in expand([f"{collection}?n=1"] if collection != "hu2020" else [collection]):
             for suite in SuiteFiles([path]):
-                keys, unknown = references.mentioned(
+                keys, unknown = references.find_mentioned(
                     "; ".join(suite.tags.get(name, "") for name in ("reference", "paper"))
                 )
                 assert keys, suite.name

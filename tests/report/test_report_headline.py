@@ -100,7 +100,7 @@ def test_suites_are_grouped_and_sorted(tmp_path: Path) -> None:
         replace(many("top", 4, 0), tags={"circuit": "B"}),
     ]
     chapter = chapter_of([toy_run(tmp_path, *suites)])
-    tag, groups = scores.grouped(chapter.columns, chapter.subjects)
+    tag, groups = scores.group_subjects(chapter.columns, chapter.subjects)
     assert tag == "circuit"
     assert {group: [subject.name for subject in members] for group, members in groups.items()} == {
         "B": ["top"], "A": ["high", "low"],
@@ -126,4 +126,4 @@ def test_checkpoints_make_a_section(tmp_path: Path) -> None:
     assert "Trajectories" in written(tmp_path, *runs).text
     assert "Trajectories" not in written(tmp_path, *runs[:2]).text
     names = [name for name, _ in chapter_of(runs).figures()]
-    assert names == ["scores", "01-agreement", "effects", "comparison", "trajectories"]
+    assert names == ["scores", "effects", "trajectories", "comparison", "01-agreement"]

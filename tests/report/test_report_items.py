@@ -59,7 +59,7 @@ def test_many_ties_leave_room_for_others() -> None:
 
 def test_tokens_regions_and_bits(tmp_path: Path) -> None:
     [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, agreement(nouns=("dog",)))]))
-    shown = items.shown(subject)
+    shown = items.pick(subject)
     assert (shown.total, shown.regions) == (1, ("1", "2"))
     [item] = listed(shown)
     # p(barks | dog) = 3/29, p(bark | dog) = 1/29: the verb's margin is log2(3).
@@ -71,7 +71,7 @@ def test_tokens_regions_and_bits(tmp_path: Path) -> None:
 
 def test_a_token_over_a_border_stands_where_it_begins(tmp_path: Path) -> None:
     [subject] = numbers.subjects(scores.columns([toy_run(tmp_path, crossed())]))
-    [item] = listed(items.shown(subject))
+    [item] = listed(items.pick(subject))
     assert item["why"] == "undefined"
     assert item["verdicts"] == [[0, "0", None, None]]
     assert item["sentences"][0][2:4] == [[0, 1], ["dogs", " bark"]]
@@ -84,5 +84,5 @@ def test_items_of_one_id_stay_apart(tmp_path: Path) -> None:
     with patch("syntagm.runs.engine.check", lambda suites: []):
         run = toy_run(tmp_path, type(suite)("twins", twins, suite.predictions))
     [subject] = numbers.subjects(scores.columns([run]))
-    texts = [["".join(sentence[3]) for sentence in item["sentences"]] for item in listed(items.shown(subject))]
+    texts = [["".join(sentence[3]) for sentence in item["sentences"]] for item in listed(items.pick(subject))]
     assert texts == [["the dog barks", "the dog bark"], ["the cats sleep", "the cats sleeps"]]

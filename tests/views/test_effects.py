@@ -15,7 +15,7 @@ from toy_runs import agreement, pairs, sentence, toy_run
 from syntagm.errors import UsageError
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.report.page import report
+from syntagm.report.page import place, report
 from syntagm.report.predictions import figures as report_figures
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.runs.evaluate import run_suites as run
@@ -247,19 +247,21 @@ def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path
     with patch.object(report_figures, "FEW", 1):
         chapter = Predictions(runs)
         drawn = dict(chapter.figures())
-        page = chapter.page(10**6)
-        found = page["forests"]
+        shown = "effects", "suite-by-suite"
+        page = {part.section.anchor: part.pictures for part in place(chapter, 10**6) if part.section.anchor in shown}
         # They come out of the room for all figures.
-        full = chapter.page(sum(len(svg) for _, svg in found))
-    assert [bool(section.svg) for section in page["sections"]] == [True]
-    assert [bool(section.svg) for section in full["sections"]] == [False]
-    for (forest, _), name, stem in zip(
-        found, ("first", "second"), ("effects-01-first", "effects-02-second"), strict=True
+        room = sum(len(picture.svg) for picture in page["effects"].values())
+        full = {part.section.anchor: part.pictures for part in place(chapter, room)}
+    assert [bool(picture.svg) for picture in page["suite-by-suite"].values()] == [True]
+    assert [bool(picture.svg) for picture in full["suite-by-suite"].values()] == [False]
+    for picture, name, stem in zip(
+        page["effects"].values(), ("first", "second"), ("effects-01-first", "effects-02-second"), strict=True
     ):
         frame = drawn[stem].to_frame()
         assert frame["model"].to_list() == [name, name]
         above, below = int((frame["low"] > 0).sum()), int((frame["high"] < 0).sum())
-        assert (forest.model, forest.effects, forest.above, forest.below) == (name, 2, above, below)
+        sides = f"{name}</bdi>: interval right of 0 for {above} of 2 effects, left of 0 for {below}"
+        assert (picture.drawing.stem, sides in picture.drawing.heading) == (stem, True)
 
 
 def test_a_figure_of_many_effects_has_an_axis_at_the_top_as_well(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ COLUMNS = ("model", "of", "name", "measure", "value", "low", "high", "n", "ties"
 LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")
 
 
-def estimates(columns: Sequence[Column[Run]]) -> Markup:
+def link_estimates(columns: Sequence[Column[Run]]) -> Markup:
     """Return a link to every estimate of every run, at every cut-off."""
     return link("scores.csv", COLUMNS, (row for column in columns for row in _rows(column)), "all scores as CSV")
 
@@ -32,14 +32,14 @@ def _row(column: Column[Run], kind: str, name: str, estimate: Estimate) -> tuple
     return (column.name, kind, name, estimate.group.measure, *numbers, estimate.method)
 
 
-def lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
+def link_lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
     """Return a link to the sums of every lemma in a suite."""
     tables = ((column, kept.lemmas(column.run, suite).select(LEMMA_COLUMNS[1:])) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
     return link(f"{stem}-lemmas.csv", LEMMA_COLUMNS, rows, "every lemma as CSV")
 
 
-def contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
+def link_contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
     """Return a link to every context of a suite, with its values without a cut-off."""
     shown = ("item", "left", "right", "label", "items", "eligible", "equal_weight", "model_weight", "covered")
     tables = ((column, kept.contexts(column.run, suite).select(shown)) for column in columns)

@@ -95,7 +95,7 @@ def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]
     chosen = dict.fromkeys(order[:most], "lowest") | dict.fromkeys(order[most:][-most:], "highest")
     remaining = [place for place in range(len(table)) if place not in chosen]
     sample = sorted(random.Random(f"{SEED} {suite}").sample(remaining, min(most, len(remaining))))
-    return [table.row(place, named=True) | {"why": why} for place, why in _ordered(chosen, sample)]
+    return [table.row(place, named=True) | {"why": why} for place, why in _order(chosen, sample)]
 
 
 def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any]]:
@@ -111,5 +111,5 @@ def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -
     return [(context, [row for row in rows if row["context"] == context["context"]]) for context in contexts]
 
 
-def _ordered(chosen: Mapping[int, str], sample: Sequence[int]) -> list[tuple[int, str]]:
+def _order(chosen: Mapping[int, str], sample: Sequence[int]) -> list[tuple[int, str]]:
     return [*chosen.items(), *((place, "sampled") for place in sample)]

@@ -1,47 +1,46 @@
 """The figures of fill runs: the measures at nucleus cut-offs and by the frequency of lemmas."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure
 from syntagm.report.gaps.scores import TAG
+from syntagm.report.gaps.tables import tabulate_cut_offs
 from syntagm.report.numbers import Column
-from syntagm.result import Estimate, Group
+from syntagm.report.section import Drawing
 from syntagm.runs.store import Run
 from syntagm.views import frequency_bands, nucleus
-from syntagm.views.gaps import kept, lemma_groups
+from syntagm.views.gaps import kept
+
+# The names of the figures at cut-offs: of equal weight and model weight, then of what they are computed from.
+CUT_OFFS = tuple(f"cut_offs_{measure}" for measure in nucleus.MEASURES)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A figure, with the base name of its files, its title and the lines under the title."""
-
-    stem: str
-    title: str
-    subtitle: tuple[str, ...]
-    figure: Figure
+def select_cut(columns: Sequence[Column[Run]]) -> list[Column[Run]]:
+    """Return the runs that have cut-offs."""
+    return [column for column in columns if len(kept.cuts(column.run)) > 1]
 
 
-def cut_off_drawings(columns: Sequence[Column[Run]], titled: bool = False) -> list[Drawing]:
-    """Return figures of equal weight, model weight, covered mass and invalid contexts at cut-offs.
+def draw_cut_offs(columns: Sequence[Column[Run]], saved: bool = False) -> Iterator[Drawing]:
+    """Draw equal weight, model weight, covered mass and invalid contexts at cut-offs.
 
-    The list is empty if no run has cut-offs. There is one line per construction if all suites of all runs have one,
-    else one per suite.
+    There is one line per construction if all suites of all runs have one, else one per suite.
 
     Arguments:
-        titled: whether the figure itself has the title and the lines under it.
+        saved: whether the figure itself has the title and the lines under it.
     """
-    cut = [column for column in columns if len(kept.cuts(column.run)) > 1]
-    drawings = []
-    for measure in nucleus.MEASURES if cut else ():
+    cut = select_cut(columns)
+    for measure in nucleus.MEASURES:
         rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
         table = pl.DataFrame(rows, schema=nucleus.SCHEMA, orient="row")
         title, subtitle = nucleus.title(measure), nucleus.subtitle(measure)
-        figure = nucleus.draw(table, measure, *((title, subtitle) if titled else ()))
-        drawings.append(Drawing(f"cut_offs_{measure}", title, tuple(subtitle), figure))
-    return drawings
+        figure = nucleus.draw(table, measure, *((title, subtitle) if saved else ()))
+        numbers = tabulate_cut_offs(table, title, len(columns) > 1)
+        yield Drawing(f"cut_offs_{measure}", figure, f"Figure: {title}", _sentences(subtitle), title, numbers)
+
+
+def _sentences(lines: Iterable[str]) -> str:
+    return "".join(f"{line[0].upper()}{line[1:]}. " for line in lines)
 
 
 def _by_construction(columns: Sequence[Column[Run]]) -> bool:
@@ -54,51 +53,15 @@ def _rows(column: Column[Run], measure: str, pooled: bool) -> Iterator[tuple[obj
     yield from (row for row in rows if row)
 
 
-def band_drawing(columns: Sequence[Column[Run]], titled: bool = False) -> Drawing | None:
-    """Return the figure of equal weight by frequency band; None if no word list has bands.
+def draw_bands(columns: Sequence[Column[Run]], rows: Sequence[tuple[object, ...]], saved: bool = False) -> Drawing:
+    """Draw equal weight by frequency band.
 
     Arguments:
-        titled: whether the figure itself has the title and the lines under it.
+        rows: from `bands.band_rows`.
+        saved: whether the figure itself has the title and the lines under it.
     """
-    rows = [
-        row
-        for column in columns
-        for row in frequency_bands.rows_of(
-            column.name, kept.lemmas(column.run), _tags(column), kept.words(column.run).labels
-        )
-    ]
-    if not rows:
-        return None
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     different = frequency_bands.differences((column.name, column.run) for column in columns)
     subtitle, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
-    figure = frequency_bands.draw(table, subtitle, title) if titled else frequency_bands.draw(table, (), "")
-    return Drawing("frequency_bands", title, tuple(subtitle), figure)
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Equal weight and model weight of the lemmas of a frequency band under a model; all labels have equal weight."""
-
-    column: Column[Run]
-    band: int
-    equal_weight: Estimate
-    model_weight: Estimate
-
-
-def bands(columns: Sequence[Column[Run]]) -> list[Band]:
-    """Return the bands of each model, with the lemmas that were scored under every label."""
-    return [band for column in columns for band in _bands(column)]
-
-
-def _bands(column: Column[Run]) -> Iterator[Band]:
-    lemmas = lemma_groups.balanced(kept.lemmas(column.run), kept.words(column.run).labels)
-    table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
-    for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
-        members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
-        group = Group(column.name)
-        yield Band(column, band, *(lemma_groups.share(members, measure, group) for measure in lemma_groups.MEASURES))
-
-
-def _tags(column: Column[Run]) -> dict[str, dict[str, str]]:
-    return {row.lemma: dict(row.tags) for row in kept.words(column.run).rows}
+    figure = frequency_bands.draw(table, subtitle, title) if saved else frequency_bands.draw(table, (), "")
+    return Drawing("frequency_bands", figure, f"Figure: {title}", _sentences(subtitle), title)

@@ -52,11 +52,11 @@ def _column(run: Run, name: str) -> Column[Run]:
     pooled = {(estimate.group[TAG], estimate.group.measure): estimate for estimate in constructions}
     judged = {suite.name: (tse := by_suite[suite.name, "tse"]).n + tse.undefined for suite in run.suites}
     records = run.record["contexts"].values()
-    items, skipped = sum(record["items"] for record in records), _added(record["left_out"] for record in records)
+    items, skipped = sum(record["items"] for record in records), _add_up(record["left_out"] for record in records)
     return Column(run, name, by_suite, judged, items, skipped, pooled)
 
 
-def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Add up the numbers of skipped items by reason, over several suites."""
     total: dict[str, int] = {}
     for counted in counts:
@@ -94,7 +94,7 @@ def constructions(columns: Sequence[Column[Run]]) -> list[Row]:
 
 def _of_construction(name: str, column: Column[Run]) -> Row:
     suites = [suite.name for suite in column.run.suites if suite.tags.get(TAG) == name]
-    skipped = _added(column.run.record["contexts"][suite]["left_out"] for suite in suites)
+    skipped = _add_up(column.run.record["contexts"][suite]["left_out"] for suite in suites)
     return Row(name, column, _whole(column.pooled, name), _eligible(column.run, suites), skipped)
 
 

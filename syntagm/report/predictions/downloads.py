@@ -18,7 +18,7 @@ COMPARISON_COLUMNS = (
 )
 
 
-def scores(columns: Sequence[Column[Run]], lines: Iterable[ScoreRow]) -> Markup:
+def link_scores(columns: Sequence[Column[Run]], lines: Iterable[ScoreRow]) -> Markup:
     """Return a link to every accuracy of every run and to the scores of `lines`, with interval, chance and signature."""
     rows: list[tuple[object, ...]] = []
     over = list(lines)
@@ -28,13 +28,13 @@ def scores(columns: Sequence[Column[Run]], lines: Iterable[ScoreRow]) -> Markup:
     return link("scores.csv", COLUMNS, rows, "all scores as CSV")
 
 
-def compared(pairs: Sequence[ModelPair]) -> Markup:
+def link_comparisons(pairs: Sequence[ModelPair]) -> Markup:
     """Return a link to every comparison of two models on a suite."""
-    rows = (_compared(pair, subject, comparison) for pair in pairs for subject, comparison in pair.suites)
+    rows = (_row_of(pair, subject, comparison) for pair in pairs for subject, comparison in pair.suites)
     return link("comparison.csv", COMPARISON_COLUMNS, rows, "all comparisons as CSV")
 
 
-def verdicts(subject: Subject[Run], stem: str) -> Markup:
+def link_verdicts(subject: Subject[Run], stem: str) -> Markup:
     """Return a link to the value and the margin of every item: one row per item, measure and model."""
     columns = ("model", "item", "measure", "value", "margin")
     rows = [
@@ -45,7 +45,7 @@ def verdicts(subject: Subject[Run], stem: str) -> Markup:
     return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
 
 
-def _compared(pair: ModelPair, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
+def _row_of(pair: ModelPair, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
     estimates = [estimate for estimate in (comparison.a, comparison.b, comparison.difference) if estimate]
     counts = (comparison.verdicts.only_a, comparison.verdicts.only_b) if comparison.verdicts else ("", "")
     tested = (comparison.p, comparison.holm, comparison.benjamini_hochberg)

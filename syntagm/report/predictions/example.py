@@ -65,7 +65,7 @@ def _formula(text: str) -> Formula | None:
         return None
 
 
-def compared(record: SuiteRecord) -> tuple[Reference, ...]:
+def find_compared(record: SuiteRecord) -> tuple[Reference, ...]:
     """Return the regions and conditions that the first prediction compares."""
     formula = _formula(next(iter(record.predictions.values()), ""))
     return tuple(dict.fromkeys(formula.references())) if formula else ()
@@ -74,7 +74,7 @@ def compared(record: SuiteRecord) -> tuple[Reference, ...]:
 def _by_condition(record: SuiteRecord) -> dict[str, set[str]]:
     """Return the regions that the first prediction compares in each condition."""
     regions: dict[str, set[str]] = {}
-    for reference in compared(record):
+    for reference in find_compared(record):
         regions.setdefault(reference.condition, set()).add(reference.region)
     return regions
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.errors import FormulaError, RunError, UsageError
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.predictions.example import compared
+from syntagm.report.predictions.example import find_compared
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.result import Group
 from syntagm.runs.store import Run
@@ -25,6 +26,10 @@ CHECKPOINTS = 3
 FEW = 4
 # A figure of effects with more rows than this takes more than two screens.
 ROWS = 60
+
+
+# Suites with their effects, as `effects_of` returns them.
+EffectsOfSuites: TypeAlias = Sequence[tuple[Subject[Run], Sequence[Effect]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ def suite(
         found: the effects of the suite, from `effects_of`; computed if None.
     """
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
-    references = compared(subject.record)
+    references = find_compared(subject.record)
     if references and all(reference.region == "*" for reference in references):
         return "margins", _margins(subject, title)
     by_region = [
@@ -111,28 +116,28 @@ def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], titl
     return scores.draw(estimates, chances, title, groups=groups)
 
 
-def only_first(found: Sequence[tuple[Subject[Run], Sequence[Effect]]]) -> bool:
+def only_first(suites: EffectsOfSuites) -> bool:
     """Return whether the effects would take more than `ROWS` rows, so that only those of first predictions are drawn."""
     rows = sum(
-        len({(effect.estimate.group.measure, effect.comparison) for effect in of_suite}) for _, of_suite in found
+        len({(effect.estimate.group.measure, effect.comparison) for effect in of_suite}) for _, of_suite in suites
     )
-    return rows > ROWS and any(first_of_several(subject.record) for subject, _ in found)
+    return rows > ROWS and any(first_of_several(subject.record) for subject, _ in suites)
 
 
 def forests(
-    found: Sequence[tuple[Subject[Run], Sequence[Effect]]], columns: Sequence[Column[Run]], title: str = ""
+    suites: EffectsOfSuites, columns: Sequence[Column[Run]], title: str = ""
 ) -> list[Forest]:
     """Draw the effects of every suite, or of first predictions (`only_first`).
 
     With more than `FEW` models, each has a figure of its own; their axes have the same ends.
 
     Arguments:
-        found: the suites with their effects, from `effects_of`.
+        suites: the suites with their effects.
     """
-    first = only_first(found)
+    first = only_first(suites)
     named = [
         replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=subject.title)))
-        for subject, of_suite in found
+        for subject, of_suite in suites
         for effect in of_suite
         if not first or effect.estimate.group.measure == subject.first
     ]

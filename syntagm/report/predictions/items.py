@@ -90,7 +90,7 @@ def choose(
         tolerance: margins within this many bits are ties.
         name: the name of the suite, which seeds the sample together with `SEED`.
     """
-    table = pl.concat(_keyed(results).with_columns(model=pl.lit(index)) for index, results in enumerate(verdicts))
+    table = pl.concat(_number_rows(results).with_columns(model=pl.lit(index)) for index, results in enumerate(verdicts))
     all_fit = len(order) <= limit
     reasons: dict[Key, str] = {}
     for reason, keys in _candidates(table, tolerance).items():
@@ -129,13 +129,13 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
     }
 
 
-def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
+def pick(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
     """Choose at most `limit` items of a suite.
 
     Arguments:
         sentences: the sentences of the suite, one table per column; read from the runs if None.
     """
-    verdicts = [_keyed(column.run.results(subject.name)) for column in subject.columns]
+    verdicts = [_number_rows(column.run.results(subject.name)) for column in subject.columns]
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     sentences = [_sentences(table) for table in tables]
     order = _order(sentences)
@@ -149,8 +149,8 @@ def shown(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.Data
         tuple(named.unique(maintain_order=True).to_list()),
         tuple(reasons),
         tuple(reasons.values()),
-        tuple(_chosen(table, ranks) for table in verdicts),
-        tuple(_chosen(table, ranks) for table in sentences),
+        tuple(_select(table, ranks) for table in verdicts),
+        tuple(_select(table, ranks) for table in sentences),
         {name: place for place, name in enumerate(subject.record.conditions)},
     )
 
@@ -168,7 +168,7 @@ def _cut(
     return homes, [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
-def _keyed(table: pl.DataFrame) -> pl.DataFrame:
+def _number_rows(table: pl.DataFrame) -> pl.DataFrame:
     return matching.numbered(table, "measure")
 
 
@@ -181,7 +181,7 @@ def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:
     return [(str(item), int(at)) for item, at in keys.unique(maintain_order=True).iter_rows()]
 
 
-def _chosen(table: pl.DataFrame, ranks: Mapping[Key, int]) -> pl.DataFrame:
+def _select(table: pl.DataFrame, ranks: Mapping[Key, int]) -> pl.DataFrame:
     rows = [(*key, rank) for key, rank in ranks.items()]
     schema = {"item": pl.String, "occurrence": pl.Int64, "rank": pl.Int64}
     return table.join(pl.DataFrame(rows, schema=schema, orient="row"), on=list(_KEY), maintain_order="left")

@@ -8,7 +8,7 @@ from itertools import combinations
 import polars as pl
 
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.predictions.scores import judged
+from syntagm.report.predictions.scores import are_verdicts
 from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
@@ -60,7 +60,7 @@ def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) ->
 
     The list is empty if the values of a run are numbers, because then no item holds or fails.
     """
-    if len(columns) < 2 or not judged(columns):
+    if len(columns) < 2 or not are_verdicts(columns):
         return []
     comparable = _comparable(columns, subjects)
 

@@ -1,7 +1,7 @@
 """The scores of runs of predictions: overall, by group of suites, and by suite."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from syntagm.drawing.text import limits as limits_of
@@ -77,13 +77,13 @@ def _column(run: Run, name: str) -> Column[Run]:
     return Column(run, name, accuracies, judged, sum(suite.items for suite in run.suites), skipped)
 
 
-def judged(columns: Sequence[Column[Run]]) -> bool:
+def are_verdicts(columns: Sequence[Column[Run]]) -> bool:
     """Return whether all values are verdicts. The values of measures may be numbers, which neither hold nor fail."""
     kinds = {column.run.kind(name) for column in columns for suite in column.run.suites for name in suite.predictions}
     return kinds <= {Kind.VERDICT}
 
 
-def grouped(
+def group_subjects(
     columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]
 ) -> tuple[str, dict[str, list[Subject[Run]]]]:
     """Return the tag that groups the suites of the page ("" if none), and the suites of each group.
@@ -163,6 +163,11 @@ def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
                 for label, row in ((label, cells[label]) for label in ordered)
             ]
     return by_tag
+
+
+def methods(lines: Iterable[ScoreRow]) -> list[str]:
+    """Return the methods of the scores of a table, in alphabetical order."""
+    return sorted({REMARK.sub("", estimate.design) for line in lines for estimate in line.cells if estimate})
 
 
 def limits(lines: Sequence[ScoreRow]) -> tuple[str, ...]:

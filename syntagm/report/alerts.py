@@ -1,0 +1,73 @@
+"""What a page warns of, above all sections: unfinished runs, undefined values, and ties."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from syntagm.io.number import counted
+from syntagm.report.html import isolate, join
+from syntagm.report.numbers import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A warning; a mild one is no fault of the numbers."""
+
+    content: Markup
+    mild: bool = True
+
+
+def warn_unfinished(column: Column[Any], of_items: str) -> Iterator[Alert]:
+    """Warn of a run that is not finished.
+
+    Arguments:
+        of_items: the items of which some are missing, such as "of 12 items".
+    """
+    if not column.run.done or column.missing:
+        content = Markup(
+            "<b>Unfinished.</b> The run of %s has the status &ldquo;%s&rdquo;; %s %s are not judged. The numbers below are "
+            "computed from the others, and will change."
+        )
+        values = isolate(column.name), column.run.record["status"], f"{column.missing:,}", of_items
+        yield Alert(content % values, mild=False)
+
+
+def warn_undefined(column: Column[Any], noun: str) -> Iterator[Alert]:
+    """Warn of undefined values, with their reasons.
+
+    Arguments:
+        noun: what the values are, such as "verdict"; may be "".
+    """
+    if column.run.undefined:
+        name = f" {noun}{'' if column.undefined == 1 else 's'}" if noun else ""
+        lead = Markup("<b>%s undefined%s</b> for %s, not counted in any n:") % (
+            *(f"{column.undefined:,}", name),
+            isolate(column.name),
+        )
+        yield Alert(lead + list_reasons(column.run.undefined), mild=False)
+
+
+def list_reasons(counts: Mapping[str, int]) -> Markup:
+    """List reasons with their counts."""
+    return Markup("<ul>%s</ul>") % join(
+        (Markup("<li>%s &times; %s</li>") % (f"{count:,}", reason) for reason, count in counts.items()), ""
+    )
+
+
+def note_ties(columns: Sequence[Column[Any]], of: str, meaning: str) -> Iterator[Alert]:
+    """Note the ties of all models.
+
+    Arguments:
+        of: the values that tie, such as " of TSE"; may be "".
+        meaning: what a tie is, and how it counts.
+    """
+    tied = [
+        Markup("<b>%s</b>%s for %s (within %s bits)")
+        % (counted(column.ties, "tie"), of, isolate(column.name), f"{column.run.tolerance:g}")
+        for column in columns
+        if column.ties
+    ]
+    if tied:
+        yield Alert(Markup("%s. %s") % (join(tied), meaning))

@@ -1,0 +1,238 @@
+"""The parts of which templates are composed: tables, their headings and cells, and folds; all of it escaped HTML."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from syntagm.drawing.table import Table
+from syntagm.report.numbers import breakable, interval, number
+from syntagm.result import Estimate
+from syntagm.stats.chance.chance import Chance
+from syntagm.views.effects.numbers import Effect
+
+# With more rows than this, a table has a search field.
+LONG = 12
+# With more columns of numbers than this, cells are narrow.
+WIDE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlTable:
+    """A table on a page.
+
+    Arguments:
+        label: what a screen reader says that the table is.
+        headings: from `heading`.
+        rows: from `row` and `divider`.
+        classes: from `classes`; the script lets people sort and filter the tables that are `sortable` and `filterable`.
+        tall: whether the table scrolls inside of the page.
+    """
+
+    label: str
+    headings: Sequence[Markup]
+    rows: Iterable[Markup]
+    classes: str = ""
+    tall: bool = False
+
+    def __html__(self) -> str:
+        """Return the table as HTML; templates call this."""
+        box, classes = ("scroll tall" if self.tall else "scroll"), (f' class="{self.classes}"' if self.classes else "")
+        lines = [
+            f'<div class="{box}" role="region" aria-label="{escape(self.label)}" tabindex="0">',
+            f"<table{classes}>",
+            f"<thead><tr>{''.join(self.headings)}</tr></thead>",
+            *("<tbody>", *self.rows, "</tbody>"),
+            *("</table>", "</div>"),
+        ]
+        return "\n".join(lines)
+
+
+def tabulate(table: Table, label: str) -> HtmlTable:
+    """Return a table as HTML. Columns without text are numbers; None, or nan, is an empty cell.
+
+    Arguments:
+        label: what a screen reader says that the table is.
+    """
+    numeric = [all(not isinstance(cells[place], str) for cells in table.rows) for place in range(len(table.columns))]
+    headings = [heading(name, is_number) for name, is_number in zip(table.columns, numeric, strict=True)]
+    rows = [row(*map(_cell, cells, numeric)) for cells in table.rows]
+    return HtmlTable(label, headings, rows, classes(sortable=True, filterable=len(rows) > LONG))
+
+
+def _cell(cell: object, is_number: bool) -> Markup:
+    if not is_number:
+        return text_cell(isolate("" if cell is None else str(cell)))
+    if isinstance(cell, float):
+        return number_cell("" if math.isnan(cell) else number(cell), cell)
+    return number_cell("" if cell is None else f"{cell:,}", cell)
+
+
+def classes(**chosen: bool) -> str:
+    """Join the names whose values are true.
+
+    >>> classes(sortable=True, narrow=False, rows=True)
+    'sortable rows'
+    """
+    return " ".join(name for name, value in chosen.items() if value)
+
+
+def heading(content: str = "", is_number: bool = False) -> Markup:
+    """Return the heading of a column."""
+    kind = ' class="number"' if is_number else ""
+    return Markup(f'<th scope="col"{kind}>{escape(content)}</th>')
+
+
+def number_headings(*contents: str) -> list[Markup]:
+    """Return the headings of columns of numbers."""
+    return [heading(content, True) for content in contents]
+
+
+def name_headings(names: Iterable[str]) -> list[Markup]:
+    """Return the headings of columns of numbers that have names of models, suites or predictions."""
+    return [heading(isolate(name), True) for name in names]
+
+
+def row(*cells: Markup, headline: bool = False) -> Markup:
+    """Return a row of a table."""
+    kind = ' class="headline"' if headline else ""
+    return Markup(f"<tr{kind}>{''.join(cells)}</tr>")
+
+
+def divider(content: str, width: int) -> Markup:
+    """Return a row with the name of the group of the rows below it."""
+    return Markup(
+        f'<tr class="divider"><th scope="rowgroup" colspan="{width}"><bdi>{escape(content)}</bdi></th></tr>'
+    )
+
+
+def isolate(name: str, breaks: bool = True) -> Markup:
+    """Return a name that does not change the direction of the text around it.
+
+    Arguments:
+        breaks: whether it may break into lines after punctuation.
+    """
+    return Markup(f"<bdi>{breakable(name) if breaks else escape(name)}</bdi>")
+
+
+def row_heading(content: str) -> Markup:
+    """Return the heading of a row."""
+    return Markup(f'<th scope="row">{escape(content)}</th>')
+
+
+def text_cell(content: str) -> Markup:
+    """Return a cell with text."""
+    return Markup(f"<td>{escape(content)}</td>")
+
+
+def number_cell(content: object, value: object = None, classes: str = "") -> Markup:
+    """Return a cell with a number.
+
+    Arguments:
+        content: what it shows.
+        value: the number by which the table is sorted; None, or nan, if there is none.
+        classes: further classes of the cell.
+    """
+    defined = value is not None and value == value
+    names = " ".join(filter(None, ("number", "" if defined else "none", classes)))
+    return Markup(f'<td class="{names}" data-value="{value if defined else ""}">{escape(content)}</td>')
+
+
+def count_cell(count: int) -> Markup:
+    """Return a cell with a whole number."""
+    return number_cell(count, count)
+
+
+def value_cell(value: float) -> Markup:
+    """Return a cell with a number that has no interval."""
+    return number_cell(number(value), value)
+
+
+def interval_cell(low: float, high: float) -> Markup:
+    """Return a cell with an interval."""
+    text = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
+    return Markup(f'<td class="number" data-value="{low if low == low else ""}">{text}</td>')
+
+
+def p_cell(p: float) -> Markup:
+    """Return a cell with a p-value; significant ones stand out, nan is empty."""
+    if p != p:
+        return number_cell("")
+    return number_cell("<0.001" if p < 0.001 else f"{p:.3f}", p, "sure" if p <= 0.05 else "")
+
+
+def chance_cell(level: Chance) -> Markup:
+    """Return a cell with a chance level."""
+    defined = level.value == level.value
+    title = escape(f"{level}, {level.method}" if defined else level.method)
+    name, value = ("number", level.value) if defined else ("number none", "")
+    return Markup(
+        f'<td class="{name}" data-value="{value}" title="{title}">{number(level.value) if defined else "unknown"}</td>'
+    )
+
+
+def shade(value: float) -> str:
+    """Return the class of a cell with a proportion: the higher, the stronger its colour; nan has none."""
+    return "" if value != value else f"a{min(int(value * 10), 9)}"
+
+
+def estimate_cell(
+    estimate: Estimate | None, lacking: str = "not run", shaded: bool = False, suites: int = 0
+) -> Markup:
+    """Return a cell with an estimate, its interval, n, ties and undefined values.
+
+    Arguments:
+        lacking: what it shows if there is no estimate.
+        shaded: whether it has a colour.
+        suites: the number of suites over which the estimate is a mean, if the cell shall show it.
+    """
+    if estimate is None:
+        return number_cell(lacking)
+    notes = [
+        f"n={estimate.n:,}",
+        f"<em>{suites:,} suite{'' if suites == 1 else 's'}</em>" if suites else "",
+        f"<em>{estimate.ties:,} {'tie' if estimate.ties == 1 else 'ties'}</em>" if estimate.ties else "",
+        f"<em>{estimate.undefined:,} undefined</em>" if estimate.undefined else "",
+    ]
+    content = f'{strong_estimate(estimate)}<br><span class="notes">{", ".join(filter(None, notes))}</span>'
+    return number_cell(Markup(content), estimate.value, shade(estimate.value) if shaded else "")
+
+
+def strong_estimate(estimate: Estimate, digits: int = 3) -> Markup:
+    """Return the value of an estimate in bold, and its interval."""
+    value, limits = number(estimate.value, digits), interval(estimate, digits)
+    return Markup(f'<b>{value}</b> <span class="interval">{limits}</span>')
+
+
+def format_difference(estimate: Estimate) -> Markup:
+    """Return a difference with its sign, and its interval."""
+    value = "undefined" if estimate.value != estimate.value else f"{estimate.value:+.3f}"
+    ends = "no interval" if estimate.low != estimate.low else f"[{estimate.low:+.3f}, {estimate.high:+.3f}]"
+    return Markup(f'{value} <span class="interval">{ends}</span>')
+
+
+def effect_cell(effect: Effect | None) -> Markup:
+    """Return a cell with an effect in bits; None if the model was not asked."""
+    if effect is None:
+        return number_cell("not asked")
+    estimate = effect.estimate
+    notes = [
+        f"d={number(effect.d, 2)}" if effect.d == effect.d else "",
+        f"n={estimate.n:,}",
+        f"<em>{estimate.undefined:,} undefined</em>" if estimate.undefined else "",
+    ]
+    content = f'{strong_estimate(estimate, 2)}<br><span class="notes">{", ".join(filter(None, notes))}</span>'
+    content += f'<br><span class="notes">{escape(effect.missing)}</span>' if effect.missing else ""
+    return number_cell(Markup(content), estimate.value)
+
+
+def join(parts: Iterable[Any], separator: str = ", ") -> Markup:
+    """Join parts, escaping those that are not HTML."""
+    return Markup(separator).join(parts)
+
+
+def list_tags(tags: Mapping[str, str], names: Sequence[str]) -> Markup:
+    """List those of the named tags that a suite has."""
+    return join((Markup(" &middot; %s: %s") % (name, isolate(tags[name], False)) for name in names if tags.get(name)), "")

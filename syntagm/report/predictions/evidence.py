@@ -1,0 +1,117 @@
+"""The numbers of runs of predictions that a page shows: accuracies, comparisons of models, and effects."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar
+
+from markupsafe import Markup
+
+from syntagm.drawing.chart import Figure
+from syntagm.io.number import counted
+from syntagm.report import numbers
+from syntagm.report.alerts import Alert, note_ties, warn_undefined, warn_unfinished
+from syntagm.report.chapter import Chapter
+from syntagm.report.html import isolate, join
+from syntagm.report.numbers import Column, Subject
+from syntagm.report.predictions import figures, model_pairs, scores
+from syntagm.report.predictions.headline import Headline, headlines
+from syntagm.report.predictions.model_pairs import ModelPair
+from syntagm.report.predictions.scores import ScoreRow
+from syntagm.report.predictions.suites import SuiteOnPage, lay_out
+from syntagm.runs.store import Run
+from syntagm.views.effects.numbers import Effect
+
+
+class Evidence(Chapter):
+    """The numbers of runs of predictions, or of measures used instead of them.
+
+    Attributes:
+        overall: the scores over all suites.
+        groups: tag -> the scores over the suites of each of its values.
+        pairs: the comparisons of two models.
+        chance_headlines: the headline of each model, without comparisons with other models.
+        tag, by_group: as `scores.group_subjects` returns them.
+        judged: whether all values are verdicts.
+        effects: number of a suite -> the effects of all its predictions under all models.
+        curves: the figure of scores along checkpoints; None if the runs have none.
+        suites: the suites as the page shows them.
+    """
+
+    intro: ClassVar[str] = "predictions/intro.html"
+    title: ClassVar[str] = "Targeted syntactic evaluation"
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.columns: Sequence[Column[Run]] = scores.columns(runs)
+        self.subjects: Sequence[Subject[Run]] = numbers.subjects(self.columns)
+        self.judged = scores.are_verdicts(self.columns)
+        self.tag, self.by_group = scores.group_subjects(self.columns, self.subjects)
+
+    def alerts(self) -> list[Alert]:
+        """Return what the page warns of."""
+        by_column = []
+        for column in self.columns:
+            of_items = f"of {sum(suite.items for suite in column.run.suites):,} items"
+            by_column += [*warn_unfinished(column, of_items), *warn_undefined(column, "verdict"), *_note_skipped(column)]
+        meaning = (
+            "The two sides of a tie differ by no more than numerical error; a tie does not hold, and counts as a failure."
+        )
+        return [*by_column, *note_ties(self.columns, "", meaning)]
+
+    @property
+    def tag_name(self) -> str:
+        """The tag by which suites are grouped, as a noun; "" if there is none."""
+        return self.tag.replace("_", " ")
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all suites."""
+        return {subject.name for subject in self.subjects}
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What the names of predictions mean, where it is known."""
+        names = dict.fromkeys(name for subject in self.subjects for name in subject.record.predictions)
+        return {name: scores.MEANINGS[name] for name in names if name in scores.MEANINGS}
+
+    @cached_property
+    def overall(self) -> list[ScoreRow]:  # noqa: D102
+        return scores.overall(self.columns)
+
+    @cached_property
+    def groups(self) -> Mapping[str, Sequence[ScoreRow]]:  # noqa: D102
+        return scores.groups(self.columns)
+
+    @cached_property
+    def pairs(self) -> list[ModelPair]:  # noqa: D102
+        return model_pairs.compare(self.columns, self.subjects)
+
+    @cached_property
+    def chance_headlines(self) -> list[Headline]:  # noqa: D102
+        return headlines(self.columns, self.subjects, ())
+
+    @cached_property
+    def effects(self) -> dict[int, list[Effect]]:  # noqa: D102
+        return {
+            subject.number: figures.effects_of(subject, [column.run.sentences(subject.name) for column in subject.columns])
+            for subject in self.subjects
+        }
+
+    @cached_property
+    def curves(self) -> Figure | None:  # noqa: D102
+        return figures.trajectories(self.columns, self.tag)
+
+    @cached_property
+    def suites(self) -> list[SuiteOnPage]:  # noqa: D102
+        return lay_out(self.subjects, self.effects)
+
+
+def _note_skipped(column: Column[Run]) -> Iterator[Alert]:
+    if column.skipped:
+        skipped = join(
+            Markup("%s (of %s)") % (isolate(name, False), counted(suites, "suite")) for name, suites in column.skipped.items()
+        )
+        content = Markup(
+            "<b>Not computed</b> for %s: %s. These predictions are about parts of a sentence. This model sees the text on both "
+            "sides of a part, so its bits for a part are not the surprisal of a reader who has read only up to there."
+        )
+        yield Alert(content % (isolate(column.name), skipped))

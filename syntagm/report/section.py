@@ -1,0 +1,116 @@
+"""Sections of a page. A section is a record: one loop in `page` puts it on the page and into the menu, and saves its figures."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from markupsafe import Markup, escape
+
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.table import Table
+from syntagm.report import downloads
+from syntagm.report.html import HtmlTable, tabulate
+
+C = TypeVar("C")
+# The variables of a template.
+Variables: TypeAlias = Mapping[str, Any]
+
+_NOT_SHOWN = (
+    '<p class="left-out">The figure is not shown, to keep this page small; <code>syntagm report --figures FOLDER</code> draws '
+    "it.</p>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure of a section.
+
+    Arguments:
+        stem: the name of its files, without an ending; unique on a page.
+        label: what a screen reader says that the figure is.
+        caption: what stands below it on the page.
+        heading: what stands above it on the page, if the section has several figures.
+        table: its numbers as a table of the page, if the section shows them.
+    """
+
+    stem: str
+    figure: Figure
+    label: str = ""
+    caption: str | Markup = ""
+    heading: str | Markup = ""
+    table: HtmlTable | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure on a page; `svg` is "" if there is no room for it."""
+
+    drawing: Drawing
+    svg: Markup
+
+    def __html__(self) -> str:
+        """Return the figure with its caption as HTML, or say that it is not shown; templates call this."""
+        if not self.svg:
+            return _NOT_SHOWN
+        box = f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
+        caption = f"<figcaption>{escape(self.drawing.caption)}</figcaption>\n" if self.drawing.caption else ""
+        return f"<figure>\n{box}\n{caption}</figure>"
+
+    @property
+    def numbers(self) -> Markup:
+        """A link that saves the numbers of the figure as CSV."""
+        return downloads.link_figure(self.drawing.figure.table, self.drawing.stem)
+
+
+def _always(chapter: object) -> bool:
+    return True
+
+
+def _no_figures(chapter: object, saved: bool) -> Iterable[Drawing]:
+    return ()
+
+
+def _nothing(chapter: object) -> Variables:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Generic[C]):
+    """A section of a page about a chapter of type `C`, whose attributes are the numbers that it shows.
+
+    Arguments:
+        anchor: its id on the page, to which the menu leads.
+        heading: its heading, also in the menu.
+        caption: a paragraph below the heading, as HTML.
+        template: the template of what stands below its heading; the default shows the caption, the figures and the table.
+        when: whether a page about the chapter has this section.
+        figures: the figures of the section. They are asked for twice: for the page, where headings say what they show,
+            and to be saved as files, with titles of their own.
+        table: the table of the section, which can be saved as CSV under the name of the anchor.
+        show: further variables of the template. It also has `chapter`, `caption`, `pictures`
+            (the figures by stem), and `table`, `data` (a link that saves it) and `remarks` (its notes).
+        versions: variables of the template in ever shorter versions of the section; a page that would be larger than its
+            ceiling takes the next one.
+        least: a lower bound for the bytes that a version adds to the text that all versions have, so that those which can't be
+            small enough need not be made; if None, all are tried.
+    """
+
+    anchor: str
+    heading: str
+    caption: str = ""
+    template: str = "section.html"
+    when: Callable[[C], object] = _always
+    figures: Callable[[C, bool], Iterable[Drawing]] = _no_figures
+    table: Callable[[C], Table] | None = None
+    show: Callable[[C], Variables] = _nothing
+    versions: Sequence[Variables] = ({},)
+    least: Callable[[C, Variables], int] | None = None
+
+    def describe(self, chapter: C) -> Variables:
+        """Return the variables of the template, except for the figures and those of versions."""
+        shown: Variables = {"chapter": chapter, "caption": Markup(self.caption), "table": "", "data": "", "remarks": ()}
+        if self.table:
+            table = self.table(chapter)
+            link = downloads.link(f"{self.anchor}.csv", table.columns, table.rows, "the table as CSV")
+            shown = {**shown, "table": tabulate(table, self.heading), "data": link, "remarks": table.notes}
+        return {**shown, **self.show(chapter)}
