@@ -196,9 +196,11 @@ def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
 
 
 def _p(comparison: "Comparison") -> str:
+    from syntagm.result import p_value
+
     if not comparison.tested:
         return "no test"
-    return "<0.001" if comparison.holm < 0.001 else f"{comparison.holm:.3f}"
+    return p_value(comparison.holm)
 
 
 def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
