@@ -20,7 +20,7 @@ from syntagm.stats.suite_intervals import over_models, over_suites, spread_over_
 FIXED = Resampling(suites="fixed")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(2, 400), st.data())
 def test_an_accuracy_has_wilsons_interval(n: int, data: st.DataObject) -> None:
     right = data.draw(st.integers(0, n))
@@ -118,7 +118,7 @@ def test_tangos_interval_of_a_published_table() -> None:
     assert mcnemar(7, 1, 21) == pytest.approx(0.0339, abs=1e-4)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(2, 120), st.data())
 def test_on_a_suite_interval_and_test_agree(n: int, data: st.DataObject) -> None:
     only_b = data.draw(st.integers(0, n))
@@ -140,7 +140,7 @@ def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
     assert found.p == 1.0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=8), min_size=2, max_size=8))
 def test_over_suites_interval_and_test_agree(suites: list[list[float]]) -> None:
     for resampling in (Resampling(), FIXED):
