@@ -96,7 +96,11 @@ def test_a_view_that_no_step_asks_for_has_one_of_its_own() -> None:
     """The checkout calls the table `discordant` as it did before, and has a view that nobody listed."""
 
     def checkout(words: str) -> SimpleNamespace:
-        views = "flips     of old\nscores    of suites\nlately    new\n" if words.startswith("table") else "scores  of suites\n"
+        views = (
+            "flips     of old\nscores    of suites\nlately    new\n"
+            if words.startswith("table")
+            else "scores  of suites\n"
+        )
         return SimpleNamespace(stdout=views)
 
     [step] = Views(cast(Command, checkout)).unasked()

@@ -36,7 +36,9 @@ class Views:
     def unasked(self) -> list[Step]:
         """A step for each view of the checkout that no step in the list asks for."""
         asked = {(kind, self.called(kind, name)) for one in STEPS for kind, name in one.views}
-        return [plain(kind, name) for kind in self.there for name in sorted(self.there[kind]) if (kind, name) not in asked]
+        return [
+            plain(kind, name) for kind in self.there for name in sorted(self.there[kind]) if (kind, name) not in asked
+        ]
 
 
 class Command:

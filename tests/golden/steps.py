@@ -341,7 +341,6 @@ for _view, _of, _rest, _quick in _FIGURES:
     _add(f"figures/{_view}-{_of}", f"figure {_view} {_rest} -o {{out}} --format {_formats}", _quick)
 
 
-
 def plain(kind: str, name: str) -> Step:
     """The step of a view that isn't listed above: of two runs, without options. A view that needs options is listed."""
     formats = " --format vl.json" if kind == "figure" else ""

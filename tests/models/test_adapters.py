@@ -227,7 +227,9 @@ def test_what_is_refused(pair: Path, spoil: Callable[[Path], object], message: s
 def test_an_adapter_that_names_no_base_model_and_does_not_fit(pair: Path) -> None:
     smaller(pair)
     settings(pair, base_model_name_or_path=None)
-    with pytest.raises(ModelError, match=r"size mismatch.*; expected an adapter of this base model\. Name the base model"):
+    with pytest.raises(
+        ModelError, match=r"size mismatch.*; expected an adapter of this base model\. Name the base model"
+    ):
         names.load(f"{pair}/base+{pair}/adapter", device="cpu")
 
 
