@@ -56,7 +56,8 @@ class Command:
             "TERM": "dumb",
         }
         self.work, self.surroundings = work, os.environ | fixed
-        helps = [self._run(["train", family, "--help"]).stdout for family in ("ngram", "lstm", "gpt2", "masked")]
+        families = re.findall(r"^    (\w+)(?: |$)", self._run(["train", "--help"]).stdout, re.MULTILINE)
+        helps = [self._run(["train", family, "--help"]).stdout for family in families if family != "syntagm"]
         listed = {word.strip(",") for text in helps for word in text.split()}
         self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in listed}
 
