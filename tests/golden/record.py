@@ -56,10 +56,11 @@ class Command:
             "TERM": "dumb",
         }
         self.work, self.surroundings = work, os.environ | fixed
-        families = re.findall(r"^    (\w+)(?: |$)", self._run(["train", "--help"]).stdout, re.MULTILINE)
-        helps = [self._run(["train", family, "--help"]).stdout for family in families if family != "syntagm"]
-        listed = {word.strip(",") for text in helps for word in text.split()}
-        self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in listed}
+        listed = self._run(["train", "--help"]).stdout.partition("  FAMILY\n")[2]
+        families = re.findall(r"^    (\w+)(?: |$)", listed, re.MULTILINE)
+        helps = [self._run(["train", family, "--help"]).stdout for family in families]
+        options = {word.strip(",") for text in helps for word in text.split()}
+        self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in options}
 
     def __call__(self, words: str) -> subprocess.CompletedProcess[str]:
         """Run it with the options as the checkout calls them; the exit code and what was printed."""
