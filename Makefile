@@ -1,5 +1,5 @@
-# The nine commands: run, test, test-slow, test-night, test-lowest, lint, docs, pages, bench. They set up the virtual environment by
-# themselves.
+# The commands: run, test, test-slow, test-night, test-lowest, lint, fix, docs, pages, bench. They set up the virtual
+# environment by themselves.
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-night test-lowest lint docs pages bench clean
+.PHONY: run test test-slow test-night test-lowest lint fix docs pages bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -43,6 +43,10 @@ $(LOWEST)/ready: pyproject.toml constraints-lowest.txt
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# Repairs what ruff can of what lint refuses. The rest, and types, it prints.
+fix: $(READY)
+	$(BIN)/ruff check --fix .
 
 docs: $(READY)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build

@@ -213,6 +213,15 @@ def interval(low: float, high: float, form: str = ".3f") -> str:
     return "no interval" if math.isnan(low) else f"[{signless(low, form)}, {signless(high, form)}]"
 
 
+def p_value(p: float) -> str:
+    """Format a p-value.
+
+    >>> p_value(0.0009999), p_value(0.001), p_value(0.05)
+    ('<0.001', '0.001', '0.050')
+    """
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def unseen(units: str) -> str:
     """Say what no interval of a mean knows: units of kinds that are absent from the data.
 

@@ -1,4 +1,4 @@
-"""What all tests share: one thread, no network, a cache of their own."""
+"""What all tests share: one thread, no network, a cache of their own, no deadlines."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,11 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test looks at a clock: on a loaded machine, a deadline fails what is right.
+settings.register_profile("syntagm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("syntagm")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

@@ -12,6 +12,7 @@ import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from syntagm.models import families
 from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.contract import LanguageModel
 from syntagm.models.jrnn.letters import Letters, Symbols
@@ -258,6 +259,7 @@ CAUSAL: dict[str, Callable[[], LanguageModel]] = {
     "mpt": lambda: causal("mpt"),
     "gemma2": lambda: causal("gemma2"),
 }
+# Families, some of them with options, whose name follows after a hyphen.
 FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "lstm": lstm,
     "lstm-eos": lambda: lstm(eos="yes"),
@@ -276,3 +278,6 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
     "ngram-eos": lambda: ngram(eos="yes", tokens="treebank"),
     "ngram-arpa": lambda: ngram(file="arpa", case="lower"),
 }
+
+# Those of words, without options.
+PLAIN = [name for name in FAMILIES if name.replace("-", "_") in families.names()]

@@ -13,6 +13,7 @@ import syntagm
 from syntagm import registry
 from syntagm.cli import _parser
 from syntagm.errors import InputError
+from syntagm.materials.finding import collections
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -27,10 +28,7 @@ OTHERS = [
     *(ROOT / "syntagm" / "materials").rglob("*.md"),
 ]
 # Pages that `syntagm describe` writes.
-COLLECTIONS = {
-    ROOT / "docs" / "reference" / "collections" / f"{name}.md"
-    for name in ("distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020")
-}
+COLLECTIONS = {ROOT / "docs" / "reference" / "collections" / f"{name}.md" for name in collections()}
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -242,7 +242,7 @@ trees = st.recursive(comparisons, lambda part: st.builds(Binary, st.sampled_from
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(trees)
 def test_printed_and_read_again_it_is_the_same(tree: Binary) -> None:
     formula = Formula("", tree)
@@ -250,7 +250,7 @@ def test_printed_and_read_again_it_is_the_same(tree: Binary) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(trees, st.integers(0, 2**32))
 def test_the_margin_says_whether_it_holds(tree: Binary, seed: int) -> None:
     chance = random.Random(seed)
@@ -341,7 +341,7 @@ def test_a_hundred_thousand_random_strings() -> None:
     assert fuzz(range(10_000, 110_000)) > 100
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=60))
 def test_any_unicode(text: str) -> None:
     try:

@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from golden import compare, normal
+from golden.record import Command, Views
 from golden.steps import STEPS
 
 
@@ -87,6 +90,23 @@ def test_lines_by_the_clock_are_not_kept(tmp_path: Path) -> None:
     found = normal.kept([*tmp_path.iterdir()], tmp_path, {})
     assert found["a_TIME-abc.said"] == "12 of 40 flipped items, 2 left out\n"
     assert found["a_TIME-abc.said.numbers"] == "12\n40\n2\n"
+
+
+def test_a_view_that_no_step_asks_for_has_one_of_its_own() -> None:
+    """The checkout calls the table `discordant` as it did before, and has a view that nobody listed."""
+
+    def checkout(words: str) -> SimpleNamespace:
+        views = (
+            "flips     of old\nscores    of suites\nlately    new\n"
+            if words.startswith("table")
+            else "scores  of suites\n"
+        )
+        return SimpleNamespace(stdout=views)
+
+    [step] = Views(cast(Command, checkout)).unasked()
+    assert (step.out, step.views, step.quick) == ("tables/lately-plain", [("table", "lately")], True)
+    runs = step.command.removeprefix("table lately ").removesuffix(" -o {out}").split()
+    assert {one.out for one in STEPS if one.quick} > set(runs)
 
 
 def test_steps_have_names_of_their_own_and_quick_ones_rest_on_quick_ones() -> None:

@@ -15,11 +15,11 @@ over suites, both are Student's, from the differences of the suites, and Hall's 
 are skewed. p is at most 0.05 exactly where the interval doesn't contain 0. Numbers over
 suites are about other suites, too, or with --suites fixed about these alone (score test of
 the items). What limits a number is printed below the table and is in `remarks` of --json:
-few items or suites, or one suite without which the number or the verdict would change. The
-p-values of suites are adjusted by Holm's method: where they are at most 0.05, the
-probability of any false positive among the suites is below 0.05. A discordant item is one
-that only one model gets right: arrows count the items that B gains and loses; in the list
-of these items, `measure` is the name of the prediction. --json has p, p_holm and p_bh
+few items or suites, one suite without which the number or the verdict would change, or
+skewed suites. The p-values of suites are adjusted by Holm's method: where they are at most
+0.05, the probability of any false positive among the suites is below 0.05. A discordant item
+is one that only one model gets right: arrows count the items that B gains and loses; in the
+list of these items, `measure` is the name of the prediction. --json has p, p_holm and p_bh
 (Benjamini & Hochberg); `syntagm table significance` shows which difference each suite could
 have detected. Measures whose values are proportions (equal_weight and model_weight of fill
 runs) have no discordant items.
@@ -196,9 +196,11 @@ def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
 
 
 def _p(comparison: "Comparison") -> str:
+    from syntagm.result import p_value
+
     if not comparison.tested:
         return "no test"
-    return "<0.001" if comparison.holm < 0.001 else f"{comparison.holm:.3f}"
+    return p_value(comparison.holm)
 
 
 def _cells(comparison: "Comparison", narrow: bool) -> list[str]:

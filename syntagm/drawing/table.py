@@ -14,7 +14,7 @@ from syntagm.drawing.save import Product, endings
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.io import csv as table
-from syntagm.result import Estimate
+from syntagm.result import Estimate, p_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -229,7 +229,7 @@ class Table(Product):
             case None:
                 return ""
             case float() if column.startswith("p ") or column == "p":
-                return "<0.001" if cell < 0.001 else f"{cell:.3f}"
+                return p_value(cell)
             case float():
                 return f"{cell:.2f}" if column in self.published else f"{cell:.3f}"
             case int():

@@ -14,8 +14,9 @@ interval with the number of independent items that would have this variance (Kor
 which keeps its coverage near 0 and 1. Where at least ten units are skewed, both are widened to contain Hall's interval
 (1992). p-values are computed from the same numbers, so they never contradict the interval.
 
-What an interval can't know is remarked (`Interval.remarks`): that it rests on few units, or on one of them
-(`influence`). `benchmarks/coverage.py` measures the coverage of each interval, and how often it is remarked on.
+What an interval can't know is remarked (`Interval.remarks`): that it rests on few units, on one of them (`influence`), or
+on the correction for their skewness (`skewed`). `benchmarks/coverage.py` measures the coverage of each interval, and how
+often it is remarked on.
 """
 
 from dataclasses import dataclass, replace
@@ -270,16 +271,22 @@ def skewness(values: Numbers, expected: float = 0.0) -> float:
     >>> round(skewness(np.array([1.0] * 9 + [11.0])), 2), skewness(np.arange(10.0)), skewness(np.array([1.0, 1.0, 11.0]))
     (1.26, 0.0, 0.0)
     """
-    n = len(values)
-    if n < FEW or not np.isfinite(values).all():
+    n, found = len(values), _skewness(values)
+    return (1 + 5 / n) * found / sqrt(n) if n >= FEW and abs(found - expected) > _error_of_skewness(n) else 0.0
+
+
+def _skewness(values: Numbers) -> float:
+    """Return the skewness of a sample; 0 of a sample without spread, or with infinite numbers."""
+    if not np.isfinite(values).all():
         return 0.0
     deviations = values - values.mean()
     spread = float((deviations**2).mean())
-    if not spread > 0:
-        return 0.0
-    found = float((deviations**3).mean()) / spread**1.5
-    error = sqrt(6.0 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
-    return (1 + 5 / n) * found / sqrt(n) if abs(found - expected) > error else 0.0
+    return float((deviations**3).mean()) / spread**1.5 if spread > 0 else 0.0
+
+
+def _error_of_skewness(n: int) -> float:
+    """Return the standard error of the skewness of n numbers, at least three, from a normal distribution."""
+    return sqrt(6.0 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
 
 
 # The probability of an outlier among normal units, above which none is remarked on.
@@ -330,6 +337,34 @@ def influence(name: str, value: float, found: Interval, left: float, without: In
     p = "" if not turned or isnan(without.p) else ", p < 0.001" if without.p < 0.001 else f", p = {without.p:.2g}"
     comma = "," if isnan(without.low) else ""
     return (f"without {name}: {result.signless(left, '.3f')}{comma} {result.interval(without.low, without.high)}{p}",)
+
+
+# How many times as far as the interval without the correction Hall's reaches if it is remarked on, and by how many
+# standard errors the units are skewed then. Of ten normal numbers, Hall's reaches as far in one sample of six, by chance.
+_FAR = 2.0
+
+
+def skewed(name: str, units: Numbers, value: float, found: Interval, plain: Interval) -> tuple[str, ...]:
+    """Return a remark if the correction for skewed units more than doubles how far an interval reaches on a side.
+
+    With ten to about thirty units, Hall's interval may reach several times as far as Student's or Wilson's; the remark has
+    the limits of these.
+
+    Arguments:
+        name: what the units are called, for example "suites".
+        units: at least ten numbers, one of each unit, on a scale on which they should not be skewed.
+        value, found: the number and its interval.
+        plain: the interval without the correction for skewness.
+
+    >>> units, corrected, plain = np.array([0.0] * 10 + [1.0, 1.0]), Interval(0.0, 0.9, ""), Interval(0.0, 0.4, "")
+    >>> skewed("suites", units, 0.17, corrected, plain)
+    ('skewed suites: [0.000, 0.400] without the correction for skewness',)
+    """
+    reaches = (found.high - value, plain.high - value), (value - found.low, value - plain.low)
+    far = any(corrected > _FAR * uncorrected + 1e-9 for corrected, uncorrected in reaches)
+    if not far or abs(_skewness(units)) <= _FAR * _error_of_skewness(len(units)):
+        return ()
+    return (f"skewed {name}: {result.interval(plain.low, plain.high)} without the correction for skewness",)
 
 
 def of_items(values: ArrayLike, kind: Kind, units: str = "items") -> Interval:

@@ -51,7 +51,8 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind
 
         contrasts = sides[1].mean(axis=1) - sides[0].mean(axis=1)
         found = _crossed(sides[0], sides[1], kind)
-        return value, suite_intervals.influenced(found, list(first), contrasts, without, proportion=False)
+        remarks = suite_intervals.influence_of_one(found, list(first), contrasts, without, proportion=False)
+        return value, found.remarked(*remarks)
     of_items = [interval.means(second[suite], 1) - interval.means(first[suite], 1) for suite in first]
     items = suite_intervals.spread_over_suites([values[~np.isnan(values)] for values in of_items], "fixed")
     variances, units = [items.variance], [items.units[0]]

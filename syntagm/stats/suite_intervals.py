@@ -27,6 +27,7 @@ from syntagm.stats.interval import (
     of_items,
     outlier,
     score,
+    skewed,
     skewness,
     student,
 )
@@ -73,36 +74,52 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     def without(place: int) -> Interval:
         return _over_several([items for k, items in enumerate(arrays.values()) if k != place], kind, difference)
 
-    return influenced(found, list(arrays), means, without, kind.bounded and not difference)
+    proportion = kind.bounded and not difference
+    if remarks := influence_of_one(found, list(arrays), means, without, proportion):
+        return found.remarked(*remarks)
+    plain = _over_several(list(arrays.values()), kind, difference, corrected=False)
+    return found.remarked(*skewed("suites", _evened(means, proportion), mean_of(means), found, plain))
 
 
-def influenced(
+def influence_of_one(
     found: Interval, suites: Sequence[str], means: Numbers, without: Callable[[int], Interval], proportion: bool
-) -> Interval:
-    """Add a remark to an interval over random suites if the number rests on one of them (`interval.influence`).
+) -> tuple[str, ...]:
+    """Return a remark if a number over random suites rests on one of them (`interval.influence`).
 
     Arguments:
+        found: the interval of the number.
         means: the number of each suite; their mean has the interval. Shape (suites,).
         without: the place of a suite -> the interval without it.
-        proportion: whether the numbers are from 0 to 1. Those near the ends have long tails by their nature, which the
-            arcsine of the square root takes away.
+        proportion: whether the numbers are from 0 to 1.
     """
-    place = outlier(np.arcsin(np.sqrt(np.clip(means, 0, 1))) if proportion else means)
+    place = outlier(_evened(means, proportion))
     if place is None:
-        return found
+        return ()
     left = mean_of(np.delete(means, place))
-    return found.remarked(*influence(suites[place], mean_of(means), found, left, without(place)))
+    return influence(suites[place], mean_of(means), found, left, without(place))
 
 
-def _over_several(samples: Sequence[Numbers], kind: Kind, difference: bool) -> Interval:
-    """Compute the interval of `over_suites`, for several suites with defined values."""
+def _evened(means: Numbers, proportion: bool) -> Numbers:
+    """Return the numbers of suites; of those from 0 to 1 the arcsine of the square root.
+
+    Proportions near the ends have long tails by their nature, which the arcsine takes away.
+    """
+    return np.arcsin(np.sqrt(np.clip(means, 0, 1))) if proportion else means
+
+
+def _over_several(samples: Sequence[Numbers], kind: Kind, difference: bool, corrected: bool = True) -> Interval:
+    """Compute the interval of `over_suites`, for several suites with defined values.
+
+    Arguments:
+        corrected: whether the interval over random suites is corrected for their skewness.
+    """
     least, random = -1.0 if difference else 0.0, bootstrap.current().suites == "random"
     value, spread = mean_of(np.array([mean_of(items) for items in samples])), spread_over_suites(samples)
     # Random suites that agree more closely than their items allow have the interval of these suites alone.
     if _by_strata(kind, difference) and (not random or spread.freedom == inf):
         alone = stratified.interval(stratified.of_samples(samples, kind, difference), least, tested=difference)
         return spread.interval(alone.low, alone.high, "stratified score", alone.p)
-    if random:
+    if random and corrected:
         spread = replace(spread, skewness=_skewness(samples, spread, kind.bounded and not difference))
     if not kind.bounded or difference:
         found = student(value, spread)
@@ -179,9 +196,9 @@ def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> fl
     if not spread.variance > 0:
         return nan
     value, error = float(np.mean([mean_of(items) for items in arrays])), sqrt(spread.variance)
-    skewed = _skewness(arrays, spread, False)
+    correction = _skewness(arrays, spread, False)
     above, below = (value + bound) / error, (value - bound) / error
-    sides = [-min(above, halls(above, skewed)), max(below, halls(below, skewed))]
+    sides = [-min(above, halls(above, correction)), max(below, halls(below, correction))]
     return max(float(ndtr(side) if spread.freedom == inf else stdtr(spread.freedom, side)) for side in sides)
 
 
@@ -210,7 +227,8 @@ def over_models(values: Mapping[str, NDArray[np.float64]], kind: Kind) -> Interv
         def without(place: int) -> Interval:
             return _crossed(np.delete(scores, place, axis=0), kind)
 
-        return influenced(_crossed(scores, kind), list(values), scores.mean(axis=1), without, kind.bounded)
+        found = _crossed(scores, kind)
+        return found.remarked(*influence_of_one(found, list(values), scores.mean(axis=1), without, kind.bounded))
     averages = [means(items[~np.isnan(items).all(axis=1)], 1) for items in values.values()]
     items = spread_over_suites(averages, "fixed")
     variance = items.variance

@@ -9,7 +9,7 @@ from report_examples import hostile, written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.materials.finding import expand
+from syntagm.materials.finding import collections, expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references
@@ -49,7 +49,7 @@ def test_every_entry_is_whole(key: str) -> None:
 
 @pytest.mark.slow
 def test_every_bundled_suite_names_sources_that_are_known() -> None:
-    for collection in ("distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020"):
+    for collection in collections():
         for path in expand([f"{collection}?n=1"] if collection != "hu2020" else [collection]):
             for suite in SuiteFiles([path]):
                 keys, unknown = references.find_mentioned(

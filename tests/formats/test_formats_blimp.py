@@ -222,7 +222,7 @@ keys = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     prefix=words,
     good=words,

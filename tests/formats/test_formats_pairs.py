@@ -333,7 +333,7 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     rows=st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=4),
     suffix=st.sampled_from([".tsv", ".csv"]),

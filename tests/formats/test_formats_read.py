@@ -421,7 +421,7 @@ def reads_or_refuses(path: Path, content: bytes) -> None:
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
 def test_fuzz(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     reads_or_refuses(tmp_path_factory.mktemp("fuzz") / "fuzz.json", content)
@@ -462,7 +462,7 @@ def replaced(value: Any, place: Sequence[Any], new: Any) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=5_000, deadline=None)
+@settings(max_examples=5_000)
 @given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
 def test_fuzz_longer(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     reads_or_refuses(tmp_path_factory.getbasetemp() / "fuzz.json", content)

@@ -155,7 +155,7 @@ def suites(draw: st.DrawFn) -> Suite:
 
 class TestRoundTrip:
     @pytest.mark.slow
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(suite=suites(), ending=st.sampled_from([".csv", ".tsv"]))
     def test_what_is_written_is_read_back_exactly_or_refused(
         self, tmp_path_factory: pytest.TempPathFactory, suite: Suite, ending: str
@@ -168,7 +168,7 @@ class TestRoundTrip:
         (reread,) = reading.read(path)
         assert reread == suite
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(
         cells=st.lists(
             st.lists(st.text(st.sampled_from("ab,;'\"字.~"), min_size=1, max_size=5), min_size=3, max_size=3),

@@ -328,7 +328,7 @@ def has_nul_or_surrogate(value: object) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(extra=st.dictionaries(st.text(), JSON, max_size=3), parts=contents, where=st.integers(0, 4))
 def test_any_foreign_keys_come_back(
     extra: dict[str, object], parts: list[str], where: int, tmp_path_factory: pytest.TempPathFactory

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import inputs, normal
 from .compare import digest, renames
-from .steps import STEPS, Step
+from .steps import STEPS, Step, plain
 
 _LIBRARIES = ("numpy", "polars", "scipy", "tokenizers", "torch", "transformers", "vl-convert-python")
 
@@ -33,11 +33,11 @@ class Views:
         old = self.old.get(name, name)
         return old if name not in self.there[kind] and old in self.there[kind] else name
 
-    def unasked(self, steps: list[Step]) -> list[str]:
-        """The views of the checkout that no step asks for."""
-        asked = {(kind, self.called(kind, name)) for one in steps for kind, name in one.views}
+    def unasked(self) -> list[Step]:
+        """A step for each view of the checkout that no step in the list asks for."""
+        asked = {(kind, self.called(kind, name)) for one in STEPS for kind, name in one.views}
         return [
-            f"{kind} {name}" for kind in self.there for name in sorted(self.there[kind]) if (kind, name) not in asked
+            plain(kind, name) for kind in self.there for name in sorted(self.there[kind]) if (kind, name) not in asked
         ]
 
 
@@ -56,9 +56,11 @@ class Command:
             "TERM": "dumb",
         }
         self.work, self.surroundings = work, os.environ | fixed
-        helps = [self._run(["train", family, "--help"]).stdout for family in ("ngram", "lstm", "gpt2", "masked")]
-        listed = {word.strip(",") for text in helps for word in text.split()}
-        self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in listed}
+        listed = self._run(["train", "--help"]).stdout.partition("  FAMILY\n")[2]
+        families = re.findall(r"^    (\w+)(?: |$)", listed, re.MULTILINE)
+        helps = [self._run(["train", family, "--help"]).stdout for family in families]
+        options = {word.strip(",") for text in helps for word in text.split()}
+        self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in options}
 
     def __call__(self, words: str) -> subprocess.CompletedProcess[str]:
         """Run it with the options as the checkout calls them; the exit code and what was printed."""
@@ -90,8 +92,7 @@ def record(out: Path, package: Path, shared: Path | None, quick: bool = False, r
     steps = [one for one in STEPS if (one.quick or not quick) and (shared or not one.shared)]
     if left := [one.out for one in STEPS if (one.quick or not quick) and one not in steps]:
         print(f"no folder of published data (--shared): {len(left)} steps are left out: {', '.join(left)}", flush=True)
-    if not quick and (names := views.unasked(steps)):
-        print(f"no step asks for: {', '.join(names)}", flush=True)
+    steps += views.unasked()
     odd = 0
     for number, one in enumerate(steps, 1):
         if done.get(one.out, {}).get("command") == one.command:

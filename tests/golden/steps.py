@@ -195,6 +195,12 @@ _add(
     " --top published --bottom published -o {out}",
 )
 
+_add(
+    "fills/most_probable",
+    "fill demo --suite marvin2018/simple_agrmt -n 3 --words verbs --most-probable 5 -o {out} --no-report",
+    True,
+)
+
 # Exports.
 for _model in _EXPORTED:
     for _key in ("mixed", *_SUITES) if _model in ("toy", "5gram", "demo") else _SUITES:
@@ -232,7 +238,7 @@ _add(
 )
 _TRAINED = " ".join(f"papers/experiment/runs/{one}" for one in ("ngram-xs", "ngram-sm", "lstm-xs-1", "lstm-sm-1"))
 
-# Tables: name of the view, what it is of, whether it is quick.
+# Tables: name of the view, what it is of, whether it is quick. Views that are not listed have a step, too: `plain`.
 _TABLES = [
     ("scores", "hu", _runs("hu"), False),
     ("scores", "mixed", _runs("mixed", *_THREE), True),
@@ -284,6 +290,9 @@ _TABLES = [
     ("trajectory_gap", "two", _SERIES, False),
     ("trajectory_gap", "trained", f"{_TRAINED} by=circuit scale=linear", False),
     ("trajectory_gap", "mixed", _runs("mixed", *_THREE) + " runs/recorded x=1,2,1,2 series=a,a,b,b", True),
+    ("equivalence", "mixed", _runs("mixed", *_TWO) + " bound=0.2", True),
+    ("factors", "mixed", _runs("mixed", *_TWO) + " by=lemma", True),
+    ("top_words", "fill", "fills/most_probable", True),
 ]
 for _view, _of, _rest, _quick in _TABLES:
     _add(f"tables/{_view}-{_of}", f"table {_view} {_rest} -o {{out}}", _quick)
@@ -325,10 +334,18 @@ _FIGURES = [
     ("correlation", "bl", _ALL_BL, False),
     ("correlation", "hu", _runs("hu") + " measure=first", False),
     ("correlation", "mixed", _runs("mixed", *_THREE), True),
+    ("factors", "mixed", _runs("mixed", *_TWO) + " by=lemma", True),
 ]
 for _view, _of, _rest, _quick in _FIGURES:
     _formats = "vl.json" if _quick else "svg,vl.json"
     _add(f"figures/{_view}-{_of}", f"figure {_view} {_rest} -o {{out}} --format {_formats}", _quick)
+
+
+def plain(kind: str, name: str) -> Step:
+    """The step of a view that isn't listed above: of two runs, without options. A view that needs options is listed."""
+    formats = " --format vl.json" if kind == "figure" else ""
+    return Step(f"{kind}s/{name}-plain", f"{kind} {name} {_runs('mixed', *_TWO)} -o {{out}}{formats}", quick=True)
+
 
 # Two models, pages, citations.
 _PAIR = _runs("mixed", *_TWO)

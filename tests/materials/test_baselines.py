@@ -12,6 +12,7 @@ from syntagm.cli import main
 from syntagm.formula import parse
 from syntagm.materials import baselines
 from syntagm.materials.baselines import Baseline, Frequencies
+from syntagm.materials.finding import collections
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "chance.md"
@@ -145,7 +146,7 @@ def listed_leaks() -> dict[tuple[str, str, str], str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collection", ["distance", "hu2020", "islands", "marvin2018", "textbook", "warstadt2020"])
+@pytest.mark.parametrize("collection", collections())
 def test_what_leaks_in_a_bundled_collection_is_declared_or_listed_on_the_page(collection: str) -> None:
     found, names = {}, set()
     for suite in sg.read_suites(collection):

@@ -200,7 +200,7 @@ def smaller(folder: Path) -> None:
         (lambda pair: shutil.rmtree(pair / "base"), r"the base model '.*', which is not here; .*BASE\+ADAPTER"),
         (lambda pair: settings(pair, base_model_name_or_path=None), r"no base model in adapter_config.json"),
         (lambda pair: settings(pair, base_model_name_or_path="nobody/nothing"), "causal:nobody/nothing: no such folder"),
-        (smaller, "does not fit the base model: .*size mismatch"),
+        (smaller, r"does not fit the base model: .*size mismatch.*; expected an adapter of /\S+/base\. Name the base model"),
         (lambda pair: settings(pair, target_modules=["q_proj"]), "does not fit the base model: Target modules"),
         (lambda pair: settings(pair, peft_type="TELEPATHY"), "peft_type 'TELEPATHY'; expected one of .*LORA"),
         (lambda pair: settings(pair, peft_type="PREFIX_TUNING"), "depends on tokens before the text"),
@@ -222,6 +222,15 @@ def test_what_is_refused(pair: Path, spoil: Callable[[Path], object], message: s
     spoil(pair)
     with pytest.raises(ModelError, match=message):
         names.load(f"{pair}/adapter", device="cpu")
+
+
+def test_an_adapter_that_names_no_base_model_and_does_not_fit(pair: Path) -> None:
+    smaller(pair)
+    settings(pair, base_model_name_or_path=None)
+    with pytest.raises(
+        ModelError, match=r"size mismatch.*; expected an adapter of this base model\. Name the base model"
+    ):
+        names.load(f"{pair}/base+{pair}/adapter", device="cpu")
 
 
 def test_names_that_are_refused(saved: Path) -> None:

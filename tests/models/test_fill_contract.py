@@ -18,20 +18,8 @@ WORDS = ("roses", "rose", "rain", "gardener", "gardeners", "gardener", "boats", 
 LEFTS = ["The old ", "The old gardener watered the ", "", "No one who has met the "]
 BLANKS = [Gap(left, right, WORDS) for left, right in zip(LEFTS, [" .", "", " came", "."], strict=True)]
 CLOSE = 1e-4 / math.log(2)
-WORD_BY_WORD = [
-    "lstm",
-    "lstm-eos",
-    "lstm-bare",
-    "multitask",
-    "onlstm",
-    "onlstm-eos",
-    "onlstm-adaptive",
-    "jrnn",
-    "transformer-xl",
-    "ngram",
-    "ngram-eos",
-    "ngram-arpa",
-]
+# All but RNNGs, which score whole sentences.
+WORD_BY_WORD = [name for name in FAMILIES if name not in CAUSAL and name.partition("-")[0] != "rnng"]
 NAMED = {
     "toy": "toy",
     "toy-eos": "toy?eos=yes",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from masked_for_tests import MASKED
-from models_for_tests import CAUSAL, FAMILIES
+from models_for_tests import CAUSAL, FAMILIES, PLAIN
 from test_causal_tokens import odd_texts
 
 from syntagm.io import csv
-from syntagm.models import names
+from syntagm.models import families, names
 from syntagm.models.conformance import CHECKS, CLOSE, TEXTS, Check, failures, prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.suite import Region, Sentence
@@ -88,6 +88,15 @@ def test_a_family_keeps_its_promises(model: LanguageModel, check: Check) -> None
     assert check.exempt(model) or failures(check, model, TEXTS) == []
 
 
+# Families of servers, which have tests of their own: `test_openai.py`, `test_vllm.py`.
+SERVED = {"openai", "vllm"}
+
+
+def test_every_family_is_asked_for_its_promises() -> None:
+    asked = {"recorded", "toy", "random", "exec", "python", *(name.replace("-", "_") for name in PLAIN)}
+    assert asked | {"causal", "masked"} | SERVED == set(families.names())
+
+
 # Models of words, and programs. Hugging Face's tokenizers refuse some characters, and have tests of their own.
 WORDED = [family for family in FAMILIES if family not in CAUSAL]
 PROGRAMS = EXTRA[-2:]
@@ -102,7 +111,7 @@ def check_odd_texts(family: str, count: int, seed: int) -> None:
             assert failures(check, model, texts) == []
 
 
-@pytest.mark.parametrize("family", ["multitask", "onlstm", "jrnn", "transformer-xl", "rnng", "ngram", *PROGRAMS])
+@pytest.mark.parametrize("family", [*PLAIN, *PROGRAMS])
 def test_odd_texts(family: str) -> None:
     check_odd_texts(family, 6, seed=8)
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ngrams_for_tests import TOY, Slow, trained
 
@@ -26,7 +26,7 @@ def ids(model: BackOff, words: tuple[str, ...]) -> list[int]:
     return [model.ngrams.words.index(word) for word in words]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(CORPORA, st.integers(1, 5), st.booleans(), PRUNED)
 def test_equal_to_the_equations(sentences: list[list[str]], order: int, quirk: bool, prune: tuple[int, ...]) -> None:
     prune = prune[:order]
@@ -44,7 +44,7 @@ def test_equal_to_the_equations(sentences: list[list[str]], order: int, quirk: b
         assert math.fsum(found) == pytest.approx(1, abs=2e-6)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @given(CORPORA, st.integers(1, 5), st.lists(st.sampled_from("abcde"), max_size=8))
 def test_the_distribution_and_the_score_are_the_same_numbers(
     sentences: list[list[str]], order: int, words: list[str]

@@ -156,7 +156,7 @@ def test_the_surprisals_of_the_exact_mask_rule_are_those_of_the_words() -> None:
 LOGITS = st.lists(st.floats(-2, 2), min_size=4, max_size=4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGITS, st.lists(st.floats(-0.3, 0.3), min_size=4, max_size=4), st.sampled_from(["drop", "mask"]))
 def test_a_larger_beam_never_lowers_the_mass_if_nothing_else_is_limited(
     logits: list[float], slopes: list[float], root: str
@@ -170,7 +170,7 @@ def test_a_larger_beam_never_lowers_the_mass_if_nothing_else_is_limited(
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(LOGITS, st.integers(1, 8), st.integers(1, 4), st.integers(0, 3), st.sampled_from(["drop", "mask"]))
 def test_a_prefix_has_the_beam_of_any_sentence_that_begins_with_it(
     logits: list[float], beam: int, word_beam: int, fast_track: int, root: str
@@ -202,7 +202,7 @@ class Bounded(Counting):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     LOGITS, st.integers(1, 30), st.integers(1, 6), st.integers(0, 4), st.floats(0, 3), st.sampled_from(["drop", "mask"])
 )

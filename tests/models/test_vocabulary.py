@@ -36,7 +36,6 @@ def test_nothing_has_the_widest_class() -> None:
     assert unknown_class("", set()) == unknown_class("  ", set()) == "UNK"
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_every_text_has_a_class_that_is_known_for_one(text: str) -> None:
     name = unknown_class(text, {text.lower()})
@@ -113,7 +112,7 @@ def test_refusals() -> None:
 WORDS = st.text(min_size=1).filter(lambda word: word not in ("</s>", "<unk>"))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(WORDS, unique=True), st.sampled_from(["berkeley", "single", "none"]))
 def test_written_and_read(tmp_path_factory: pytest.TempPathFactory, words: list[str], classes: str) -> None:
     odd = ["a b", "\\u{61}", "line\nfeed", "\u2028", "\ud800", "\\"]

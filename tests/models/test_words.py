@@ -48,7 +48,7 @@ def test_treebank_words_as_published(line: str, expected: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(LINE)
 @example("'' ''x '' ''")
 @example('""a "" "')
@@ -62,7 +62,7 @@ def test_pieces_are_divided_as_nltk_divides_the_line(line: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(LINE, st.sampled_from(words.KINDS))
 @example("''a'' \"b\" ``c``", "treebank")
 def test_the_words_partition_the_text(line: str, tokens: str) -> None:

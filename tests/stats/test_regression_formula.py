@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagm.errors import FormulaError
@@ -100,7 +100,6 @@ def test_refused_with_the_place(text: str, place: int, message: str) -> None:
         assert len(lines[-1]) - 3 == min(place - 1, 60)
 
 
-@settings(deadline=None)
 @given(st.text("yxfg()|~+-*:/01 `log", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

@@ -67,6 +67,15 @@ def test_refused(formula: str, message: str) -> None:
         fit(formula, TABLE)
 
 
+def test_groups_that_explain_nearly_everything_are_refused() -> None:
+    """The standard deviation of the groups is 9,950 times that of the residuals, and 10,000 is the largest ratio tried."""
+    nearly = TABLE.with_columns(nearly=pl.col("g") + 1.9397e-4 * pl.col("y"))
+    with pytest.raises(InputError, match=r"groups that explain the response exactly; .*\. Remove a random term"):
+        fit("nearly ~ x + (1 | g)", nearly, starts=1)
+    less = TABLE.with_columns(nearly=pl.col("g") + 2e-4 * pl.col("y"))
+    assert fit("nearly ~ x + (1 | g)", less, starts=1).place == pytest.approx([9650], rel=0.01)
+
+
 def test_too_much_is_refused_before_it_is_made() -> None:
     big = pl.DataFrame({"y": np.arange(20_000.0) % 7, "a": np.arange(20_000) % 900, "b": np.arange(20_000) % 901})
     text = big.with_columns(pl.col("a", "b").cast(pl.String))

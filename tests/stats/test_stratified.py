@@ -83,7 +83,7 @@ def test_limits_are_those_of_direct_maximisation(
     assert (strata.end(1), strata.end(-1)) == pytest.approx(expected, abs=2e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=5), st.data())
 def test_each_limit_is_a_mean_that_is_just_not_rejected(counts: list[tuple[int, int, int]], data: st.DataObject) -> None:
     sizes = np.array([float(sum(of_suite)) for of_suite in counts])

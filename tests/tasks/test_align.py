@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.answers import Surprisals
@@ -34,6 +34,10 @@ def cases(draw: st.DrawFn) -> tuple[Sentence, Surprisals]:
     return Sentence(text, regions), Surprisals(
         text, np.array(starts, np.int32), np.array(bits), np.ones(len(bits), bool)
     )
+
+
+def test_no_example_has_a_deadline() -> None:
+    assert settings().deadline is None
 
 
 def owner_of(sentence: Sentence, place: int) -> int:

@@ -84,7 +84,7 @@ def lists(draw: st.DrawFn) -> tuple[Drawn, WordList, int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lists(), st.text(max_size=3), st.data())
 def test_any_distribution_against_the_definition(
     made: tuple[Drawn, WordList, int], left: str, data: st.DataObject

@@ -23,12 +23,12 @@ COLUMNS = ["text", "line", "index", "start", "end", "token", "bits", "known", "c
 
 
 class Pieces(LanguageModel):
-    """A model with tokens of given lengths, and the bits 1, 2, 3 ..., of which some may be missing."""
+    """A model with tokens of given lengths, of which some may be unknown, and the bits 1, 2, 3 ..., or none."""
 
     name, fingerprint, bos = "pieces", "0" * 64, "<s>"
 
-    def __init__(self, *lengths: int, missing: Sequence[int] = ()) -> None:
-        self.lengths, self.missing = lengths, list(missing)
+    def __init__(self, *lengths: int, missing: Sequence[int] = (), unknown: Sequence[int] = ()) -> None:
+        self.lengths, self.missing, self.unknown = lengths, list(missing), list(unknown)
         self.settings, self.record = {"bos": "yes"}, {}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -36,7 +36,7 @@ class Pieces(LanguageModel):
             starts = np.cumsum([0, *self.lengths[:-1]], dtype=np.int32)
             bits = np.arange(1.0, 1 + len(starts))
             bits[self.missing] = np.nan
-            yield Surprisals(text, starts, bits, np.ones(len(starts), bool))
+            yield Surprisals(text, starts, bits, ~np.isin(np.arange(len(starts)), self.unknown))
 
 
 def test_rows_of_tokens_are_slices_of_the_text() -> None:
@@ -135,6 +135,14 @@ def test_punctuation_that_shares_a_token_with_its_word_stays_attached_and_is_cou
         sg.score_text(Pieces(4, 5, 1), "(he) said.", by="word", punctuation="apart", progress=Told())
     frame = sg.score_text(Pieces(4, 5, 1), "(he) said.", by="word", punctuation="apart")
     assert frame.select("word", "bits").rows() == [("(he)", 1.0), ("said", 2.0), (".", 3.0)]
+
+
+def test_a_word_is_known_if_all_its_tokens_are() -> None:
+    """Three words of one, two and three tokens, with none, one and two of them unknown."""
+    frame = sg.score_text(Pieces(1, 2, 2, 2, 2, 2, unknown=[2, 3, 5]), "a beer outside", by="word")
+    assert frame.select("word", "known").rows() == [("a", True), ("beer", False), ("outside", False)]
+    frame = sg.score_text(Pieces(1, 2, 2, 2, 2, 2, unknown=[0]), "a beer outside", by="word")
+    assert frame["known"].to_list() == [False, True, True]
 
 
 def test_a_token_of_several_words_leaves_them_without_bits_and_is_named() -> None:

@@ -57,7 +57,7 @@ def combinations(counted: Counted) -> list[tuple[int, ...]]:
     st.lists(condition.filter(lambda one: len(expression.slots(one)) > 1), max_size=4),
     st.sampled_from(["", *SLOTS]),
 )
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 def test_ranks_are_the_combinations_that_meet_the_conditions(
     cells: list[list[tuple[str, str]]], joint: list[Expression], spread: str
 ) -> None:

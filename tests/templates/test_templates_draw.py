@@ -32,7 +32,7 @@ EQUAL = (expression.Share(Ref("b", "third"), Ref("a", "third")),)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, max_examples=50)
 def test_unranking_is_the_product(sizes: list[int]) -> None:
     slots = [slot(f"s{index}", size) for index, size in enumerate(sizes)]
     unranked = []
@@ -44,7 +44,7 @@ def test_unranking_is_the_product(sizes: list[int]) -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 90), st.integers(0, 5))
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, max_examples=100)
 def test_crosses_draw_different_allowed_combinations_evenly(first: int, second: int, n: int, seed: int) -> None:
     two = [plan(slot("a", first), slot("b", second), joint=EQUAL, x="1"), plan(slot("a", first), x="2")]
     # 0 to first - 1 against 0 to second - 1, equal remainders by 3.
@@ -92,7 +92,7 @@ def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int |
 
 
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=4), st.sets(st.sampled_from(["ab", "ac", "bd", "cd", "ad"])))
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, max_examples=50)
 def test_listing_is_trying_every_rank(sizes: list[int], pairs: set[str]) -> None:
     joint = tuple(expression.Share(Ref(first, "third"), Ref(second, "third")) for first, second in sorted(pairs))
     whole = plan(*map(slot, "abcd", sizes), joint=joint)

@@ -291,6 +291,17 @@ CASES = [
         "!= noun, kind = noun.pl]",
         ["here.toml: 0 different items", "(no words of noun and other meet their conditions where number = sg: 1,000)"],
     ),
+    # Conditions on two slots, one for each part of a choice.
+    (
+        CROSS,
+        '"noun[!= noun]"',
+        '"noun[!= noun, kind = noun.kind] | noun[!= noun, pl = noun.sg]"',
+        [
+            "here.toml, [slots] other: two parts of class noun with different conditions on other slots",
+            "; expected one part of class noun. Join them with or: ",
+        ],
+    ),
+    (CROSS, '"noun[!= noun]"', '"noun[!= noun, kind = animal] | noun[!= noun, kind = thing]"', []),
     # Rules.
     (
         CROSS,

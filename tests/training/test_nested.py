@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagm.errors import UsageError
 from syntagm.training.corpora import corpus, nested
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=3, max_size=60), st.data(), st.integers(0, 9))
 def test_nested_and_no_larger_than_needed(lengths: list[int], data: st.DataObject, seed: int) -> None:
     total = sum(lengths)

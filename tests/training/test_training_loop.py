@@ -27,7 +27,7 @@ from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageE
 from syntagm.io import lock, seal
 from syntagm.models.words import words as _words
 from syntagm.progress import Progress
-from syntagm.training import loop, state
+from syntagm.training import families, loop, state
 from syntagm.training.gpt2.settings import Gpt2Settings, Text
 from syntagm.training.gpt2.train import train as train_gpt2
 from syntagm.training.lstm import train as lstm
@@ -47,8 +47,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(
     scope="module",
     params=[
-        "lstm",
-        *(pytest.param(family, marks=pytest.mark.slow) for family in ("onlstm", "multitask", "gpt2", "masked", "rnng")),
+        pytest.param(one.name, marks=() if one.name == "lstm" else pytest.mark.slow)
+        for one in families.FAMILIES
+        if not one.variant_of and any(option.field == "lr" for option in one.options)
     ],
 )
 def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:

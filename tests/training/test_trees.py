@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError
@@ -52,7 +52,6 @@ def test_a_word_beside_a_node() -> None:
     assert trees.words(only("(NP the (NN dog) now)")) == ["the", "dog", "now"]
 
 
-@settings(deadline=None)
 @given(st.lists(TREE, max_size=3), st.sampled_from([" ", "\n", "", "\r\n"]))
 def test_printed_and_read(found: list[Tree], between: str) -> None:
     text = between.join(map(str, found))

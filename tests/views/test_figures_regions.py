@@ -84,7 +84,7 @@ TEXTS = st.text("ab \u3000\u00e9\n", min_size=1, max_size=12).filter(str.strip)
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, st.data()), min_size=1, max_size=4), st.sampled_from(["strict", "start"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_texts_and_borders(tmp_path_factory: pytest.TempPathFactory, drawn, rule: str) -> None:
     items = []
     for number, (text, draw) in enumerate(drawn):
