@@ -276,12 +276,17 @@ def skewness(values: Numbers, expected: float = 0.0) -> float:
 
 
 def _skewness(values: Numbers) -> float:
-    """Return the skewness of a sample; 0 of a sample without spread, or with infinite numbers."""
+    """Return the skewness of a sample; 0 of a sample without spread, or with infinite numbers.
+
+    >>> _skewness(np.array([1.0, 1.0, 1.0])), _skewness(np.array([0.0, 6e-111]))
+    (0.0, 0.0)
+    """
     if not np.isfinite(values).all():
         return 0.0
     deviations = values - values.mean()
     spread = float((deviations**2).mean())
-    return float((deviations**3).mean()) / spread**1.5 if spread > 0 else 0.0
+    # The power of the least numbers is 0.
+    return float((deviations**3).mean()) / power if (power := spread**1.5) > 0 else 0.0
 
 
 def _error_of_skewness(n: int) -> float:
