@@ -52,13 +52,13 @@ class Progress:
             row: the row for the training record: column -> value.
         """
 
-    def simulated(self, done: int, total: int, seconds: float) -> None:
+    def simulated(self, done: int, total: int, left: float) -> None:
         """Report a simulated response of a parametric bootstrap, to which models were fitted.
 
         Arguments:
-            done: number of finished responses.
+            done: number of finished responses, with those of an earlier process.
             total: number of all responses.
-            seconds: time since the first response.
+            left: about how many seconds the others take, at most.
         """
 
     def failed(self, left: int | None) -> None:

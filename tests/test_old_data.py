@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shlex
 import shutil
 import sqlite3
@@ -62,6 +63,12 @@ def each_command(*quick: str, option: str = "") -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("version", "command"), chosen)
 
 
+# Version and command of each training; of the n-gram model, the settings have since been extended.
+TRAINING = [
+    pytest.param(version, line, id=f"{version}-{line.split()[1]}", marks=[] if "train ngram" in line else pytest.mark.slow)
+    for version in VERSIONS
+    for line in re.findall(r"^    syntagm (train .*)$", (OLD / version / "README.md").read_text("utf-8"), re.MULTILINE)
+]
 each_version = pytest.mark.parametrize("version", VERSIONS)
 
 
@@ -177,6 +184,16 @@ def test_every_file_is_whole(version: str, copy: Callable[[str], None], capsys: 
     unsealed = {Path(finding["path"]).name for finding in findings if finding["state"] != "whole"}
     assert unsealed <= {"results.csv", "results.md", "answers.sqlite-wal", "answers.sqlite-shm"}
     assert {finding["folder"] for finding in findings} >= {"run", "cache", "model", "experiment"}
+
+
+@pytest.mark.parametrize(("version", "line"), TRAINING)
+def test_a_finished_training_has_nothing_to_do(version: str, line: str, copy: Callable[[str], None]) -> None:
+    copy(version)
+    words = shlex.split(line)
+    folder = Path(words[-1])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main(words) == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.slow

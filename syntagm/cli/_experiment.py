@@ -16,6 +16,7 @@ from syntagm.papers.experiment import hyperparameters
 if TYPE_CHECKING:
     from syntagm.papers.experiment.design import Design
     from syntagm.papers.paper import Experiment, Paper
+    from syntagm.stats.mixed.few_groups import Planned
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,9 +95,9 @@ def run(options: argparse.Namespace, paper: "Paper", experiment: "Experiment") -
         raise UsageError("--threads", str(options.threads), "at least 1")
     torch.set_num_threads(options.threads)
     design = _design(options, experiment, paper.suites)
-    _show_plan(options.paper, design)
-    if paper.ratio_tests:
-        _show_tests(len(design.cells()), options.bootstrap)
+    finished = _show_plan(options.paper, design)
+    if experiment.tests:
+        _show_tests(experiment.tests(design, finished), len(design.cells()))
     if options.plan:
         return 0
     experiment.carry_out(design, Lines())
@@ -182,8 +183,8 @@ def _number(option: str, text: str) -> int:
     return whole(option, text.replace("_", ""))
 
 
-def _show_plan(paper: str, design: "Design") -> None:
-    """Print the models to train, their progress, and the estimated remaining time."""
+def _show_plan(paper: str, design: "Design") -> bool:
+    """Print the models to train, their progress, and the estimated remaining time; return whether all are finished."""
     from syntagm.papers.experiment import duration, measured, parts, record
 
     # Without this check, the plan of another experiment would call the models of this folder finished.
@@ -207,22 +208,29 @@ def _show_plan(paper: str, design: "Design") -> None:
         print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(seconds):>8}")
     left = f"about {shown_duration(total)} at most, one process" if total else "nothing is left to do"
     print(f"{left}; {duration.basis(speed)}" if total else left, flush=True)
+    return not total
 
 
-def _show_tests(models: int, simulated: str | None) -> None:
-    """Print what the likelihood-ratio tests need besides, and can show, if the models are few."""
-    from syntagm.stats.mixed import few_groups
+def _show_tests(tests: "Sequence[Planned]", models: int) -> None:
+    """Print what the likelihood-ratio tests with simulated responses need besides, and can show, if the models are few."""
     from syntagm.stats.mixed.linear import FEW_GROUPS
 
-    if models >= FEW_GROUPS or simulated == "0":
+    if not tests:
         return
+    responses, kept, left = (sum(getattr(test, name) for test in tests) for name in ("responses", "kept", "left"))
+    done = f", {kept:,} of them done" if kept else ""
+    duration = shown_duration(sum(test.seconds for test in tests))
+    rest = f"about {duration} at most; --bootstrap 0 omits them" if left else "nothing is left to do"
     print(
-        f"besides, likelihood-ratio tests: with {counted(models, 'model')}, each fits up to "
-        f"{few_groups.DRAWS if simulated is None else int(simulated):,} simulated responses (of counts of items "
-        f"{few_groups.LOGISTIC_DRAWS}, a second each); --bootstrap 0 omits that. They find no effect that is not far "
-        "larger than the differences between seeds.",
+        f"besides, {counted(len(tests), 'likelihood-ratio test')} with up to {responses:,} simulated responses{done}: {rest}",
         flush=True,
     )
+    if models < FEW_GROUPS:
+        print(
+            f"with {counted(models, 'model')}, these tests find no effect that is not far larger than the differences "
+            "between seeds",
+            flush=True,
+        )
 
 
 def _shown(seconds: float) -> str:

@@ -55,10 +55,9 @@ class Lines(Progress):
         if self._is_due():
             print(f"{suite}: {self._done:,} sentences", flush=True)
 
-    def simulated(self, done: int, total: int, seconds: float) -> None:
+    def simulated(self, done: int, total: int, left: float) -> None:
         """Print a line every ten seconds, with the time that is left."""
         if self._is_due():
-            left = seconds / done * (total - done)
             print(f"{done:,} of {total:,} simulated responses, {shown_duration(left)} left", flush=True)
 
     def warned(self, message: str) -> None:

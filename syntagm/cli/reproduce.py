@@ -21,7 +21,7 @@ which needs many groups. If a group has fewer than 20 levels, such as ten traine
 1,000 responses are simulated from the smaller model instead (seed 1; 10 to 50 ms each).
 --bootstrap N simulates up to N for every test of suite scores. Tests of counts of items take
 about a second per response, so they have up to 200, and only where groups are few. The column
-`method` of the tests says it.
+`method` of the tests says it. With --corpus, finished responses are kept in DIR/simulations.
 
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1

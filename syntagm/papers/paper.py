@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from syntagm.drawing.table import Table
     from syntagm.papers.experiment.design import Design
     from syntagm.progress import Progress
+    from syntagm.stats.mixed.few_groups import Planned
 
     Outputs = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 
@@ -42,6 +43,8 @@ class Experiment:
         outputs: a function that makes the tables and figures of an experiment's folder.
         families: the default families; empty for those of `hyperparameters.default`.
         samples: the default number of random samples of the corpus.
+        tests: a function that plans the likelihood-ratio tests of its results that have simulated responses. Its arguments
+            are the design, and whether all models are finished. None: there are no such tests.
     """
 
     sizes: Mapping[str, int]
@@ -50,6 +53,7 @@ class Experiment:
     outputs: "Callable[[Path], Outputs]"
     families: Sequence[str] = ()
     samples: int = 1
+    tests: "Callable[[Design, bool], Sequence[Planned]] | None" = None
 
 
 @dataclass(frozen=True, slots=True)

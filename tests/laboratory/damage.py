@@ -69,6 +69,13 @@ def _on_trees(line: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.replace(".txt", ".trees") for word in line)
 
 
+def _with_tests(line: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the line of an experiment with a second family, so that it has tests with simulated responses."""
+    sizes = {"layers": 1, "heads": 2, "width": 8, "window": 16, "positions": 128, "vocabulary": 300, "epochs": 2, "warmup": 1}
+    options = (f"gpt2.{name}={value}" for name, value in sizes.items())
+    return (*("ngram,gpt2" if word == "ngram" else word for word in line), *options, "--bootstrap", "100")
+
+
 ARTEFACTS: Mapping[str, Artefact] = {
     "run": _run("in/run", PREPARATION["run"]),
     "fill": _run("in/fill", _at("fill", "in/fill")),
@@ -79,7 +86,7 @@ ARTEFACTS: Mapping[str, Artefact] = {
     "cache": Artefact(
         "cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)
     ),
-    "experiment": Artefact("experiment", "in/paper", (), (_at("experiment", "in/paper"),)),
+    "experiment": Artefact("experiment", "in/paper", (), (_with_tests(_at("experiment", "in/paper")),)),
     "treebank": Artefact("experiment", "in/treebank", (), (_on_trees(_at("experiment", "in/treebank")),)),
     "products": Artefact("", "out", (), tuple(line for name, line in LINES.items() if name in _PRODUCTS)),
 }
@@ -228,8 +235,9 @@ class Damages:
         self._expected = {line: self._run(line, "", b"") for line in lines}
 
     def trials(self, number: int, draw: random.Random) -> Iterator[str]:
-        """Damage files of all kinds in turn, in ways by chance; yield what is wrong."""
+        """Damage files of all kinds in turn, those first that are checked, in ways by chance; yield what is wrong."""
         kinds = draw.sample(names := list(dict.fromkeys(self.kinds.values())), len(names))
+        kinds.sort(key=lambda kind: not kind.checked)
         for turn in range(number):
             kind, damage = kinds[turn % len(kinds)], draw.choice(DAMAGES)
             name = draw.choice([name for name, its in self.kinds.items() if its == kind])

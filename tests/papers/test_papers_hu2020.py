@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from syntagm.papers.experiment._written import EXPERIMENT
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs.store import open_run
+from syntagm.stats.mixed.simulations import SIMULATIONS
 from syntagm.tasks.perplexity import perplexity
 from syntagm.training.corpora import corpus
 from syntagm.views.scores.numbers import accuracies
@@ -48,6 +50,21 @@ def step(self, step, *others):
     if step == {step}:
         os.kill(os.getpid(), signal.SIGKILL)
 Lines.step = step
+main(sys.argv[1:])
+"""
+# Kills its own process at a simulated response, counted over all tests; the file has each of them at once.
+KILLED_IN_TESTS = """
+import os, signal, sys
+from itertools import count
+from syntagm.cli import main
+from syntagm.cli._lines import Lines
+from syntagm.stats.mixed import simulations
+simulations._LINEAR = simulations._LOGISTIC = 1
+numbers = count(1)
+def simulated(self, done, total, left):
+    if next(numbers) == {number}:
+        os.kill(os.getpid(), signal.SIGKILL)
+Lines.simulated = simulated
 main(sys.argv[1:])
 """
 
@@ -174,13 +191,47 @@ def test_killed_and_interrupted_it_goes_on_to_the_same_table(
     assert (out / "results.csv").read_bytes() == (undisturbed / "results.csv").read_bytes()
 
 
+def simulated(out: Path) -> dict[str, int]:
+    """Return the number of kept responses of each test of an experiment."""
+    return {path.name: len(SIMULATIONS.read(path)["ratios"]) for path in (out / "simulations").iterdir()}
+
+
+@pytest.mark.slow
+def test_killed_during_its_tests_it_simulates_no_response_again(
+    undisturbed: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(undisturbed, out := tmp_path / "out")
+    shutil.rmtree(out / "simulations")
+    (out / "regression_tests.csv").unlink()
+    whole = simulated(undisturbed)
+    # The second kill is in the second test, or a later one.
+    for number, expected in ((20, 20), (max(whole.values()), 20 + max(whole.values()))):
+        command = [sys.executable, "-c", KILLED_IN_TESTS.format(number=number), *line(texts, out)]
+        killed = subprocess.run(command, capture_output=True)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        assert sum(simulated(out).values()) == expected
+    assert len(simulated(out)) > 1
+    numbers: list[int] = []
+    monkeypatch.setattr(Lines, "simulated", lambda self, done, total, left: numbers.append(done))
+    capsys.readouterr()
+    assert main(line(texts, out)) == 0
+    shown = capsys.readouterr().out
+    assert f"simulated responses, {expected:,} of them done: about " in shown
+    assert expected + len(numbers) == sum(whole.values())
+    for path in (path for path in undisturbed.rglob("*") if path.is_file() and path.suffix not in (".png", ".pdf")):
+        assert path.read_bytes() == (out / path.relative_to(undisturbed)).read_bytes(), path
+    assert not EXPERIMENT.check(out)
+
+
 def test_the_plan_does_nothing(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line(texts, tmp_path / "out", "--plan")) == 0
     shown = capsys.readouterr().out
     assert "4 models" in shown
     assert "GFLOP/s" in shown
     assert shown.count("to do") == 4
-    assert "likelihood-ratio tests: with 4 models, each fits up to 1,000 simulated responses" in shown
+    # Four of scores; of counts of items, which are of two suites, two.
+    assert "besides, 6 likelihood-ratio tests with up to 4,400 simulated responses: about " in shown
+    assert "with 4 models, these tests find no effect that is not far larger than" in shown
     assert not (tmp_path / "out").exists()
     assert main(line(texts, tmp_path / "out", "--plan", "--bootstrap", "0")) == 0
     assert "simulated" not in capsys.readouterr().out

@@ -9,6 +9,7 @@ from syntagm.papers.experiment import measured, parts
 from syntagm.papers.experiment.design import part, record
 from syntagm.runs.files import has_run
 from syntagm.runs.training_study import PERPLEXITY
+from syntagm.stats.mixed.simulations import SIMULATIONS
 from syntagm.training import record as training
 
 
@@ -32,6 +33,11 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
             faults[model / training.FILE] = RunError(
                 str(model / training.FILE), found, "the record of the training", cure
             )
+    for path in _simulations(folder):
+        try:
+            SIMULATIONS.read(path)
+        except SyntagmError as error:
+            faults[path] = error
     for name, digest in design.get("parts", {}).items():
         path = part(folder, name, [text["name"] for text in design["corpus"]])
         if damaged := parts.fault(path, digest):
@@ -40,7 +46,11 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def _renew(folder: Path) -> list[str]:
-    forms = {record(folder): measured.DESIGN, **dict.fromkeys(_perplexities(folder), PERPLEXITY)}
+    forms = {
+        record(folder): measured.DESIGN,
+        **dict.fromkeys(_perplexities(folder), PERPLEXITY),
+        **dict.fromkeys(_simulations(folder), SIMULATIONS),
+    }
     changed = []
     for path, form in forms.items():
         if renewed := form.renewed(path):
@@ -53,12 +63,17 @@ def _perplexities(folder: Path) -> Iterator[Path]:
     yield from sorted((folder / "perplexity").glob("*.json"))
 
 
+def _simulations(folder: Path) -> Iterator[Path]:
+    yield from sorted((folder / "simulations").glob("*.json"))
+
+
 EXPERIMENT = Folder(
     "experiment",
     ("experiment.json", "perplexity/*.json"),
     (
         Kind("the design of the experiment", "experiment.json"),
         Kind("the perplexity of a model", "perplexity/*.json"),
+        Kind("the simulated responses of a likelihood-ratio test", "simulations/*.json"),
         Kind("a subset of the corpus", "corpora/*.txt"),
         Kind("a subset of a corpus of trees", "corpora/*.trees"),
         Kind("the results of the experiment", "results.csv", checked=False),

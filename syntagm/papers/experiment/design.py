@@ -5,6 +5,7 @@
     models/NAME/          the model folders, where NAME is FAMILY-PART-SEED
     runs/NAME/            the run directory of each model
     perplexity/NAME.json  the perplexity of each model on the test text
+    simulations/*.json    the simulated responses of likelihood-ratio tests, a file for each test
 
 PART is SIZE in the first random sample of the corpus, and SIZE.2, SIZE.3 ... in further samples. The subsets of one sample
 are nested. Existing results are not computed again, so a killed experiment can be resumed, and families, sizes, samples and
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from syntagm.io import atomic
 from syntagm.training import families
 
 Options = Mapping[str, Any]
@@ -154,3 +156,12 @@ def run(folder: Path, cell: Cell) -> Path:
 def perplexity(folder: Path, cell: Cell) -> Path:
     """Return the file with the perplexity of a model in the folder of an experiment."""
     return folder / "perplexity" / f"{cell.name}.json"
+
+
+def simulations(folder: Path) -> Path:
+    """Return the folder of simulated responses in the folder of an experiment.
+
+    Raises:
+        RunError: there is a link in its place.
+    """
+    return atomic.inside(folder, "simulations")

@@ -76,11 +76,7 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
     Raises:
         RunError: there is no experiment, or a file is damaged.
     """
-    record = DESIGN.read(places.record(folder))
-    families, sizes = list(record["families"]), record["sizes"]
-    models = [{"sample": 1} | read(path, families, sizes) for path in sorted((folder / "perplexity").glob("*.json"))]
-    order = {cell(model): (sizes[model["size"]], families.index(model["family"])) for model in models}
-    for model in sorted(models, key=lambda each: (*order[cell(each)], each["sample"], each["seed"])):
+    for model in models(folder):
         place = places.run(folder, cell(model))
         if error := lost_run(folder, cell(model)):
             raise error
@@ -91,6 +87,15 @@ def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
                 str(place), f"a run of {found}", f"a run of {expected}", "Move each folder back to where it belongs."
             )
         yield model, run
+
+
+def models(folder: Path) -> list[dict[str, Any]]:
+    """Return the perplexity records of a folder, beginning with small subsets; for the errors see `finished`."""
+    record = DESIGN.read(places.record(folder))
+    families, sizes = list(record["families"]), record["sizes"]
+    models = [{"sample": 1} | read(path, families, sizes) for path in sorted((folder / "perplexity").glob("*.json"))]
+    order = {cell(model): (sizes[model["size"]], families.index(model["family"])) for model in models}
+    return sorted(models, key=lambda each: (*order[cell(each)], each["sample"], each["seed"]))
 
 
 def read(path: Path, families: Container[str], sizes: Mapping[str, int]) -> dict[str, Any]:

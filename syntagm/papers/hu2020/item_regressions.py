@@ -9,12 +9,14 @@ Means of suites hide the number of items behind them; a binomial model doesn't. 
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
-from syntagm.errors import SyntagmError
+from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.stats.mixed import diagnostics, few_groups, logistic
 from syntagm.stats.mixed.fit import Fit
 
@@ -47,18 +49,19 @@ class Fits:
         return *models, *(f"{name} is not computed: {reason}" for name, reason in self.failures.items())
 
 
-def tables(items: pl.DataFrame) -> Iterator[tuple[str, Table]]:
+def tables(items: pl.DataFrame, folder: Path | None = None) -> Iterator[tuple[str, Table]]:
     """Yield the tables, with the names of their files.
 
     Arguments:
         items: one row per trained model and item, with the columns correct, numwords, architecture, instance, suite and
             item.
+        folder: where the likelihood ratios of simulated responses are kept, as in `few_groups.compare`.
     """
     found = fitted(items)
     yield "regression_items", coefficients(found)
     yield "regression_items_fits", fits(found)
     if "counts" in found.fits:
-        yield "regression_items_tests", tests(found, counts(items))
+        yield "regression_items_tests", tests(found, counts(items), folder)
     if found.fits:
         yield "regression_items_residuals", residuals(found)
         yield "regression_items_influence", influence(found)
@@ -127,7 +130,7 @@ def fits(found: Fits) -> Table:
     return Table("Logistic regression of items: fit diagnostics", columns, tuple(rows), (), notes)
 
 
-def tests(found: Fits, counted: pl.DataFrame) -> Table:
+def tests(found: Fits, counted: pl.DataFrame, folder: Path | None) -> Table:
     """Make the table of likelihood-ratio tests of class and size in the model of counts."""
     rows: list[tuple[Cell, ...]] = []
     notes = [*found.notes[: len(RANDOM)], "method: what chi2 is compared with."]
@@ -135,13 +138,25 @@ def tests(found: Fits, counted: pl.DataFrame) -> Table:
     for tested, fixed in WITHOUT.items():
         try:
             smaller = _counted(fixed, counted)
-            ratio = few_groups.compare(smaller, full)
+            ratio = few_groups.compare(smaller, full, folder=folder)
             rows.append((tested, ratio.chi2, ratio.df, ratio.p, ratio.method, full.aic, smaller.aic))
             notes += [f"{tested}: {ratio.remark}"] if ratio.remark else []
-        except SyntagmError as error:
+        except (InputError, UsageError) as error:
             notes.append(f"{tested} is not tested: {error}")
     columns = ("tested", "chi2", "df", "p", "method", "aic with", "aic without")
     return Table("Logistic regression of counts: likelihood-ratio tests", columns, tuple(rows), (), tuple(notes))
+
+
+def planned(items: pl.DataFrame, folder: Path) -> list[few_groups.Planned]:
+    """Plan the likelihood-ratio tests of `tests`, with made-up items if the results are not known yet."""
+    plans, counted = list[few_groups.Planned](), counts(items)
+    for fixed in WITHOUT.values():
+        with suppress(InputError, UsageError):
+            smaller, larger = (
+                logistic.designed(_formula("counts", each), counted, trials="items") for each in (fixed, FIXED)
+            )
+            plans.append(few_groups.planned(smaller, larger, False, folder))
+    return plans
 
 
 def residuals(found: Fits) -> Table:

@@ -7,14 +7,16 @@ likelihood. An ablation removes a predictor from the fixed effects and keeps it 
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
-from syntagm.errors import SyntagmError
+from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.papers.hu2020 import item_regressions
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
@@ -59,9 +61,15 @@ class Fits:
 
 @dataclass(frozen=True)
 class Regressions:
-    """The regressions of suite scores of a study, and their tests; each is computed once, when it is first used."""
+    """The regressions of suite scores of a study, and their tests; each is computed once, when it is first used.
+
+    Arguments:
+        study: the study.
+        folder: where the likelihood ratios of simulated responses are kept, as in `few_groups.compare`.
+    """
 
     study: Study
+    folder: Path | None = None
 
     @cached_property
     def observations(self) -> pl.DataFrame:
@@ -86,7 +94,7 @@ class Regressions:
     @cached_property
     def ratios(self) -> "Ratios":
         """The likelihood-ratio tests with all classes, and without those of footnote 7."""
-        return ratios({ALL: self.fits, **self.without})
+        return ratios({ALL: self.fits, **self.without}, self.folder)
 
 
 # (Classes, tested predictor) -> the test, or the reason why there is none.
@@ -114,7 +122,7 @@ def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
     failures: dict[str, str] = {}
     for name in names:
         try:
-            fits[name] = linear.fit(f"performance ~ {FIXED[name]} + {RANDOM}", table)
+            fits[name] = linear.fit(_formula(name), table)
         except SyntagmError as error:
             failures[name] = str(error)
     return Fits(fits, failures)
@@ -129,7 +137,7 @@ def tables(found: Regressions) -> Iterator[tuple[str, Table]]:
         yield "regression_coefficients", coefficients(found.fits)
         yield "regression_random_effects", random_effects(found.fits)
     yield "variances", variances(found.observations)
-    yield from item_regressions.tables(items_of(found.study))
+    yield from item_regressions.tables(items_of(found.study), found.folder)
 
 
 def without_classes(table: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -173,20 +181,41 @@ def fits(fitted_models: Fits) -> Table:
     return Table("Mixed-effects regressions: fit diagnostics", columns, rows, (), notes)
 
 
-def ratios(by_classes: Mapping[str, Fits]) -> Ratios:
+def ratios(by_classes: Mapping[str, Fits], folder: Path | None = None) -> Ratios:
     """Test predictors by likelihood ratios, if the models without and with them could be fitted.
 
-    If a group has few levels, a parametric bootstrap is used; see `few_groups.compare`.
+    If a group has few levels, a parametric bootstrap is used; see `few_groups.compare`, also for `folder`.
     """
     found: dict[tuple[str, str], LikelihoodRatio | str] = {}
     for classes, fitted_models in by_classes.items():
         for tested, (smaller, larger) in TESTS.items():
             if smaller in fitted_models.fits and larger in fitted_models.fits:
+                small, large = fitted_models.fits[smaller], fitted_models.fits[larger]
                 try:
-                    found[classes, tested] = few_groups.compare(fitted_models.fits[smaller], fitted_models.fits[larger])
-                except SyntagmError as error:
+                    found[classes, tested] = few_groups.compare(small, large, folder=folder)
+                except (InputError, UsageError) as error:
                     found[classes, tested] = str(error)
     return found
+
+
+def planned(study: Study, folder: Path) -> list[few_groups.Planned]:
+    """Plan the likelihood-ratio tests of a study that have simulated responses, with those of counts of items.
+
+    Arguments:
+        study: the study; if its results are not known yet, with made-up ones.
+        folder: where the likelihood ratios of simulated responses are kept.
+    """
+    table = observations(study)
+    plans = item_regressions.planned(items_of(study), folder)
+    for classes, chosen in {ALL: table, **without_classes(table)}.items():
+        for smaller, larger in TESTS.values():
+            if classes != ALL and larger not in _ABLATIONS:
+                continue
+            # A model that the data don't allow has no test.
+            with suppress(InputError, UsageError):
+                small, large = (linear.designed(_formula(name), chosen) for name in (smaller, larger))
+                plans.append(few_groups.planned(small, large, True, folder))
+    return [plan for plan in plans if plan.responses]
 
 
 def tests(by_classes: Mapping[str, Fits], ratios: Ratios) -> Table:
@@ -294,6 +323,10 @@ def variances(table: pl.DataFrame) -> Table:
         notes.append(f"The variance is not split: {error}")
     columns = ("part", "levels", "sd", "share", "low", "high", "remark")
     return Table("Shares of variance", columns, tuple(rows), (), tuple(notes))
+
+
+def _formula(name: str) -> str:
+    return f"performance ~ {FIXED[name]} + {RANDOM}"
 
 
 def _predictors(study: Study) -> tuple[pl.Expr, ...]:

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
+from syntagm.materials.suite_files import read_suites
 from syntagm.papers.experiment import measured
-from syntagm.papers.experiment.design import Design
+from syntagm.papers.experiment.design import Design, simulations
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.hu2020 import completeness, figures, findings, multiverse, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
@@ -30,6 +31,7 @@ from syntagm.progress import Progress
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
+from syntagm.stats.mixed.few_groups import Planned
 from syntagm.views.scores import numbers as estimates
 
 SUITES = ("hu2020",)
@@ -94,18 +96,52 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     Raises:
         RunError: there is no experiment, or no included suite has results.
     """
-    finished = list(measured.finished(folder))
-    millions = {size: words / 1e6 for size, words in measured.sizes(folder).items()}
-    study = _study.of_experiment(finished, millions, ASIDE)
+    study = _studied(folder)
     yield from figures.figures(study)
     yield from tables.tables(study)
-    families, sizes = ({model[key] for model, _ in finished} for key in ("family", "size"))
-    if len(families) > 1 and len(sizes) > 1:
-        found = regressions.Regressions(study)
+    if _is_compared(study):
+        found = regressions.Regressions(study, simulations(folder))
         yield from regressions.tables(found)
         if rows := [row for claim in findings.judged(study.as_published(), None, found) for row in claim.rows]:
             yield "verdicts", findings.verdicts(rows)
             yield "multiverse", multiverse.table(rows)
+
+
+def tests(design: Design, finished: bool) -> list[Planned]:
+    """Plan the likelihood-ratio tests that the results of an experiment will contain.
+
+    Arguments:
+        design: the experiment.
+        finished: whether all its models are finished.
+
+    Raises:
+        RunError: a file of the folder is damaged.
+    """
+    folder = design.folder
+    if finished:
+        study = _studied(folder)
+    else:
+        began = design.record().exists()
+        # The results are those of all models of the folder.
+        cells = dict.fromkeys(map(measured.cell, measured.models(folder) if began else []))
+        sizes = (measured.sizes(folder) if began else {}) | dict(design.sizes)
+        cells |= dict.fromkeys(design.cells())
+        study = _study.planned(cells, read_suites(*design.suites), _millions(sizes), ASIDE)
+    return regressions.planned(study, simulations(folder)) if _is_compared(study) else []
+
+
+def _studied(folder: Path) -> _study.Study:
+    """Build the study of all finished models of an experiment."""
+    return _study.of_experiment(list(measured.finished(folder)), _millions(measured.sizes(folder)), ASIDE)
+
+
+def _millions(sizes: Mapping[str, int]) -> dict[str, float]:
+    return {size: words / 1e6 for size, words in sizes.items()}
+
+
+def _is_compared(study: _study.Study) -> bool:
+    """Return whether there are several classes and several sizes, so that there are regressions."""
+    return study.items["model"].n_unique() > 1 and study.items["corpus"].n_unique() > 1
 
 
 def _short(table: Table, folder: Path) -> Table:
@@ -189,5 +225,5 @@ PAPER = Paper(
     read,
     completeness.lacking,
     ratio_tests=True,
-    experiment=Experiment(SIZES, SEEDS, experiment, of_experiment),
+    experiment=Experiment(SIZES, SEEDS, experiment, of_experiment, tests=tests),
 )

@@ -13,10 +13,12 @@ import polars as pl
 
 from syntagm.errors import RunError
 from syntagm.io.number import counted
+from syntagm.papers.experiment.design import Cell
 from syntagm.papers.hu2020.models import CLASSES
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
+from syntagm.suite import Suite
 from syntagm.views import classes
 from syntagm.views.scores import numbers as estimates
 
@@ -175,6 +177,30 @@ def of_experiment(
     perplexity = pl.DataFrame(rows, schema=schema, orient="row").filter(pl.col("perplexity").is_finite())
     ordered = dict(sorted(words.items(), key=lambda pair: pair[1]))
     return _study([run for _, run in pairs], tables, aside, perplexity, ordered, {})
+
+
+def planned(cells: Iterable[Cell], suites: Iterable[Suite], words: Mapping[str, float], aside: Sequence[str]) -> Study:
+    """Build the study that an experiment will be, with made-up results: of two items, the second is correct.
+
+    Arguments:
+        cells: the models.
+        suites: the suites.
+        words, aside: as in `of_experiment`.
+    """
+    included = [suite for suite in suites if suite.predictions and suite.name not in aside]
+    seeds: Counter[tuple[str, str]] = Counter()
+    rows = []
+    for cell in cells:
+        seeds[cell.family, cell.size] += 1
+        instance = cell.family, cell.size, seeds[cell.family, cell.size]
+        rows += [
+            (*instance, suite.name, item.id, float(index % 2))
+            for suite in included
+            for index, item in enumerate(suite.items)
+        ]
+    items = pl.DataFrame(rows, schema=classes.ITEM, orient="row")
+    circuits = {suite.name: suite.tags["circuit"] for suite in included if "circuit" in suite.tags}
+    return Study(items, circuits, pl.DataFrame(), dict(sorted(words.items(), key=lambda pair: pair[1])))
 
 
 def _numbered(finished: Sequence[tuple[Mapping[str, Any], Run]]) -> list[tuple[Mapping[str, Any], Run]]:

@@ -7,15 +7,19 @@ responses, and Kenward and Roger's F test (Halekoh & Højsgaard 2014), don't; no
 """
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import nan
+from pathlib import Path
 
 import numpy as np
 
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.stats import bootstrap
-from syntagm.stats.mixed import linear, logistic, search
+from syntagm.stats.mixed import linear, logistic, search, simulations
 from syntagm.stats.mixed.columns import Numbers
+from syntagm.stats.mixed.design import Design
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 
@@ -24,6 +28,9 @@ from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_group
 DRAWS, LOGISTIC_DRAWS = 1000, 200
 # A bootstrap stops after one of this many ratios is larger.
 _SHARE = 20
+# Seconds of fitting both models to a response, for the fit itself and for each row: upper limits of what was measured on
+# one processor core with 124 to 310 rows.
+_SECONDS, _LOGISTIC_SECONDS = (0.005, 0.0001), (0.05, 0.003)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,24 @@ def f_test(smaller: Fit, larger: Fit) -> F:
     return F(value, len(contrasts), denominator, float(fdtrc(len(contrasts), denominator, value)))
 
 
-def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRatio:
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A planned likelihood-ratio test with simulated responses.
+
+    Arguments:
+        responses: the largest number of simulated responses; 0: the test has none.
+        kept: how many of them are kept from before.
+        left: how many are still to be simulated, at most.
+        seconds: about how long these take, at most.
+    """
+
+    responses: int
+    kept: int
+    left: int
+    seconds: float
+
+
+def compare(smaller: Fit, larger: Fit, draws: int | None = None, folder: Path | None = None) -> LikelihoodRatio:
     """Compare two nested models by a likelihood-ratio test, with a parametric bootstrap where groups are few.
 
     Responses are simulated from the smaller model, and both models are fitted to each. p is the share of likelihood
@@ -96,17 +120,17 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
             `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0. Fits of
             logistic models take seconds, so for these it is `LOGISTIC_DRAWS` where groups are few, otherwise 0, unless
             `bootstrap.current()` has 0.
+        folder: where the ratios of finished responses are kept and, after an interruption, read again. The result is the
+            same with and without it. None: nowhere.
 
     Raises:
         UsageError: the models aren't nested, weren't fitted to the same data in the same way, or by restricted
             likelihood, which simulated responses can't be compared by.
+        RunError: the folder can't be written.
     """
     plain = linear.compare(smaller, larger)
-    design = bootstrap.current()
-    wanted, linear_model = design.simulated if draws is None else draws, bool(np.isfinite(larger.sigma))
-    if wanted is None or (wanted and draws is None and not linear_model):
-        few = fewest_groups(larger) < FEW_GROUPS
-        wanted = (DRAWS if linear_model else LOGISTIC_DRAWS) if few else 0
+    design, linear_model = bootstrap.current(), _is_linear(smaller)
+    wanted = _wanted(larger.design, linear_model) if draws is None else draws
     if not wanted:
         return plain
     if smaller.method == "REML":
@@ -114,18 +138,25 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
     source = bootstrap.generator(f"{smaller.formula} | {larger.formula}", design.seed)
     deviance_of = linear.deviance_of if linear_model else logistic.deviance_of
     progress, start = bootstrap.progress(), time.monotonic()
-    progress.began(f"Likelihood-ratio test: up to {wanted:,} simulated responses of {smaller.formula}")
-    larger_ratios, fitted, enough = 0, 0, max(1, wanted // _SHARE)
-    for number in range(1, wanted + 1):
-        response = simulate(smaller, source)
-        # A simulated response may have no variance; the number of these is said.
-        with suppress(SyntagmError):
-            ratio = deviance_of(smaller, response) - deviance_of(larger, response)
-            fitted, larger_ratios = fitted + 1, larger_ratios + (ratio >= plain.chi2 - search.SAME)
-        progress.simulated(number, wanted, time.monotonic() - start)
-        if larger_ratios == enough:
-            break
-    stopped = larger_ratios == enough
+    with simulations.of_test(smaller, larger, plain.chi2, design.seed, folder, progress) as ratios:
+        before = len(ratios.values)
+        counted = _counted(ratios.values, plain.chi2, wanted)
+        if not counted.decided:
+            kept = f", {before:,} of them kept" if before else ""
+            progress.began(f"Likelihood-ratio test: up to {wanted:,} simulated responses of {smaller.formula}{kept}")
+        # Those that are kept take their random numbers, too.
+        for _ in range(before):
+            simulate(smaller, source)
+        while not counted.decided:
+            response, ratio = simulate(smaller, source), nan
+            # A simulated response may have no variance; the number of these is said.
+            with suppress(SyntagmError):
+                ratio = deviance_of(smaller, response) - deviance_of(larger, response)
+            ratios.append(ratio)
+            done = len(ratios.values)
+            progress.simulated(done, wanted, (time.monotonic() - start) / (done - before) * (wanted - done))
+            counted = _counted(ratios.values, plain.chi2, wanted)
+    number, fitted, larger_ratios, stopped = counted.number, counted.fitted, counted.larger, counted.stopped
     p = larger_ratios / fitted if stopped else (1 + larger_ratios) / (1 + fitted)
     drawn = f"{number} of {wanted}" if number < wanted else f"{wanted}"
     failed = f", {number - fitted} not fitted" if fitted < number else ""
@@ -133,9 +164,66 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None) -> LikelihoodRa
     return LikelihoodRatio(plain.chi2, plain.df, p, method, least=0.0 if stopped else 1 / (1 + fitted))
 
 
+def planned(smaller: Design, larger: Design, linear_model: bool, folder: Path) -> Planned:
+    """Plan a likelihood-ratio test, as `compare` performs it, before its models are fitted.
+
+    Arguments:
+        smaller, larger: the designs of the models; if the data are not known yet, of made-up ones of their size.
+        linear_model: whether they are linear, not logistic.
+        folder: where ratios are kept.
+    """
+    wanted = _wanted(larger, linear_model)
+    values, chi2 = simulations.kept(folder, simulations.name(smaller, larger, linear_model, bootstrap.current().seed))
+    counted = _counted(values, chi2, wanted)
+    left = 0 if counted.decided else wanted - counted.number
+    least, of_row = _SECONDS if linear_model else _LOGISTIC_SECONDS
+    return Planned(wanted, counted.number, left, left * (least + of_row * len(larger.response)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Likelihood ratios until the test is decided.
+
+    Arguments:
+        number: how many responses count.
+        fitted: to how many of these the models could be fitted.
+        larger: how many of their ratios are at least as large as the observed one.
+        stopped: whether it is clear that p is above .05.
+        decided: whether no more responses are needed.
+    """
+
+    number: int
+    fitted: int
+    larger: int
+    stopped: bool
+    decided: bool
+
+
+def _counted(ratios: Sequence[float], chi2: float, wanted: int) -> _Counted:
+    values, enough = np.array(ratios[:wanted], np.float64), max(1, wanted // _SHARE)
+    larger = np.cumsum(values >= chi2 - search.SAME)
+    stopped = bool(len(larger)) and int(larger[-1]) >= enough
+    number = int(np.argmax(larger >= enough)) + 1 if stopped else len(values)
+    fitted = int(np.isfinite(values[:number]).sum())
+    return _Counted(number, fitted, int(larger[number - 1]) if number else 0, stopped, stopped or number == wanted)
+
+
+def _wanted(larger: Design, linear_model: bool) -> int:
+    """Return the largest number of simulated responses of a test; 0 for the chi-squared distribution."""
+    wanted = bootstrap.current().simulated
+    if wanted is None or (wanted and not linear_model):
+        few = fewest_groups(larger) < FEW_GROUPS
+        wanted = (DRAWS if linear_model else LOGISTIC_DRAWS) if few else 0
+    return wanted
+
+
+def _is_linear(fit: Fit) -> bool:
+    return bool(np.isfinite(fit.sigma))
+
+
 def simulate(fit: Fit, source: np.random.Generator) -> Numbers:
     """Draw a response from a fitted model."""
-    design, linear_model = fit.design, bool(np.isfinite(fit.sigma))
+    design, linear_model = fit.design, _is_linear(fit)
     sigma = fit.sigma if linear_model else 1.0
     mean = design.fixed.values @ np.array([effect.estimate for effect in fit.coefficients])
     for grouping, lower in zip(design.groupings, search.triangles(fit.place, design.groupings), strict=True):

@@ -84,10 +84,30 @@ def fit(
     >>> [round(x, 4) for x in (model.coefficients[0].estimate, model.groups[0].sd[0], model.sigma, model.loglik)]
     [4.6667, 2.6247, 0.5774, -10.8362]
     """
+    if starts < 1:
+        raise UsageError("option starts", str(starts), "1 or more")
+    design = designed(formula, table, reference=reference, missing=missing, dependent=dependent)
+    return fit_design(design, reml, starts, seed, progress)
+
+
+def designed(
+    formula: str,
+    table: pl.DataFrame,
+    *,
+    reference: Mapping[str, str] | None = None,
+    missing: str = "refuse",
+    dependent: str = "refuse",
+) -> _lmm_design.Design:
+    """Apply a formula to a table, and check that a linear model can be fitted; for arguments and errors see `fit`."""
     model = _lmm_formula.parse(formula)
     design = _lmm_design.design(model, table, reference=reference, missing=missing, dependent=dependent)
-    _checked(design, starts)
-    return fit_design(design, reml, starts, seed, progress)
+    for grouping in design.groupings:
+        if grouping.size >= len(design.response):
+            raise InputError(
+                design.model.text, f"{grouping.size} random effects by {grouping.name} for {len(design.response)} rows",
+                "fewer effects than rows", "They can't be separated from the residuals: use fewer random effects.",
+            )  # fmt: skip
+    return design
 
 
 def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
@@ -136,26 +156,16 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
         raise UsageError(larger.formula, found, "a fit at the maximum of the likelihood", "Use more starts.")
     same = len(smaller.coefficients) + df == len(larger.coefficients)
     remarks = [] if same else ["variances are tested at their bound 0, so p is too large"]
-    if (groups := fewest_groups(larger)) < FEW_GROUPS:
+    if (groups := fewest_groups(larger.design)) < FEW_GROUPS:
         remarks.append(f"only {groups} groups, so p may be too small: use few_groups.compare")
     chi2 = max(0.0, chi2)
     return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark="; ".join(remarks))
 
 
-def fewest_groups(fit: Fit) -> int:
+def fewest_groups(design: _lmm_design.Design) -> int:
     """Return the number of levels of the group that has fewest; without groups, the number of rows."""
-    return min((len(group.levels) for group in fit.groups), default=fit.n)
-
-
-def _checked(design: _lmm_design.Design, starts: int) -> None:
-    if starts < 1:
-        raise UsageError("option starts", str(starts), "1 or more")
-    for grouping in design.groupings:
-        if grouping.size >= len(design.response):
-            raise InputError(
-                design.model.text, f"{grouping.size} random effects by {grouping.name} for {len(design.response)} rows",
-                "fewer effects than rows", "They can't be separated from the residuals: use fewer random effects.",
-            )  # fmt: skip
+    levels = (len(grouping.levels) for grouping in design.groupings if grouping.size)
+    return min(levels, default=len(design.response))
 
 
 def _fit(design: _lmm_design.Design, problem: Problem, minimum: search.Minimum) -> Fit:

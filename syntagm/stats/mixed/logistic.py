@@ -61,17 +61,31 @@ def fit(
     """
     if starts < 1:
         raise UsageError("option starts", str(starts), "1 or more")
+    design = designed(formula, table, trials=trials, reference=reference, missing=missing, dependent=dependent)
+    found = fit_design(design, starts, seed, progress)
+    if not found.groups or (fewest := fewest_groups(design)) >= FEW_GROUPS:
+        return found
+    # Of 12 groups, the test of a difference between them rejects in 9 of 100 cases (`benchmarks/coverage_models.py`).
+    few = f"only {fewest} groups, so p may be too small and intervals too narrow: use few_groups.compare"
+    return replace(found, messages=(*found.messages, few))
+
+
+def designed(
+    formula: str,
+    table: pl.DataFrame,
+    *,
+    trials: str = "",
+    reference: Mapping[str, str] | None = None,
+    missing: str = "refuse",
+    dependent: str = "refuse",
+) -> Design:
+    """Apply a formula to a table, and check the response; for arguments and errors see `fit`."""
     model = _lmm_formula.parse(formula)
     design = _lmm_design.design(
         model, table, reference=reference, missing=missing, dependent=dependent, trials=trials
     )  # fmt: skip
     _checked(design, trials)
-    found = fit_design(design, starts, seed, progress)
-    if not found.groups or (fewest := fewest_groups(found)) >= FEW_GROUPS:
-        return found
-    # Of 12 groups, the test of a difference between them rejects in 9 of 100 cases (`benchmarks/coverage_models.py`).
-    few = f"only {fewest} groups, so p may be too small and intervals too narrow: use few_groups.compare"
-    return replace(found, messages=(*found.messages, few))
+    return design
 
 
 def fit_design(design: Design, starts: int, seed: int, progress: Progress | None = None) -> Fit:

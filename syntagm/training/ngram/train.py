@@ -8,7 +8,7 @@ import gzip
 import os
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from itertools import count
@@ -38,6 +38,8 @@ from syntagm.training.words import Words
 
 # Their numbers in lmplz; the numbers of words follow.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
+# Settings that earlier versions did not have -> what they did.
+_ADDED = {"smoothing": "interpolated"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +94,7 @@ def train(
     if recorded is None:
         refuse_foreign(folder)
     else:
-        refuse_another(folder, recorded, identity)
+        refuse_another(folder, _with_added_settings(recorded), identity)
         if not (damage := _ngram_folder.faults(folder)):
             _ngram_folder.clear(folder)
             return list(recorded.get("history", []))
@@ -104,6 +106,12 @@ def train(
         # A file that was added is still there.
         _ngram_folder.check(folder)
     return history
+
+
+def _with_added_settings(recorded: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the record of a training run with the settings that earlier versions did not record."""
+    settings = recorded.get("settings")
+    return {**recorded, "settings": {**_ADDED, **settings}} if isinstance(settings, Mapping) else recorded
 
 
 def _train(
