@@ -1,4 +1,4 @@
-"""The parts of which templates are composed: tables, their headings and cells, and folds; all of it escaped HTML."""
+"""The parts of which pages are composed: tables, their headings, rows and cells, and numbers in text; all of it escaped HTML."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -14,6 +14,7 @@ from syntagm.drawing.table import Table
 from syntagm.report import page as loop
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.section import Drawing, Section
+from syntagm.views import effects
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 SPEC = {
@@ -106,3 +107,13 @@ def test_versions_become_shorter_until_the_page_fits(chapter: Chapter) -> None:
     # The first can't fit and is not made; the last is always made, to know its size.
     assert [len(page) // 100_000 for page in versions(chapter, sizes, ceiling=250_000)] == [2, 0]
     assert [len(page) // 100_000 for page in versions(chapter, sizes, ceiling=10)] == [0]
+
+
+def test_a_view_is_a_section_with_one_line(chapter: Chapter) -> None:
+    view: Section[Evidence] = Section(
+        "effects", "Effects", table=lambda chapter: effects.make_table([column.run for column in chapter.columns])
+    )
+    [content] = versions(chapter, view)
+    rows = saved(Reader(content))["effects.csv"]
+    expected = effects.make_table([column.run for column in chapter.columns])
+    assert [row["suite"] for row in rows] == [row[expected.columns.index("suite")] for row in expected.rows]

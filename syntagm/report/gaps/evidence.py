@@ -21,13 +21,7 @@ from syntagm.views.gaps import comparability
 
 
 class Evidence(Chapter):
-    """The numbers of fill runs.
-
-    Attributes:
-        suites: the suites as the page shows them.
-        band_rows, bands: the numbers of the figure by frequency band, and the weights of the lemmas of each band; empty
-            if no word list has bands.
-    """
+    """The numbers of fill runs."""
 
     intro: ClassVar[str] = "gaps/intro.html"
     title: ClassVar[str] = "Words in gaps"
@@ -61,7 +55,8 @@ class Evidence(Chapter):
             yield Alert(content)
 
     @cached_property
-    def suites(self) -> list[SuiteOnPage]:  # noqa: D102
+    def suites(self) -> list[SuiteOnPage]:
+        """The suites as the page shows them."""
         return suites.lay_out(self.subjects)
 
     @property
@@ -70,11 +65,13 @@ class Evidence(Chapter):
         return [model.row for suite in self.suites for model in suite.models]
 
     @cached_property
-    def band_rows(self) -> list[tuple[object, ...]]:  # noqa: D102
+    def band_rows(self) -> list[tuple[object, ...]]:
+        """The numbers of the figure by frequency band; empty if no word list has bands."""
         return bands.band_rows(self.columns)
 
     @cached_property
-    def bands(self) -> list[Band]:  # noqa: D102
+    def bands(self) -> list[Band]:
+        """The weights of the lemmas of each band; empty if no word list has bands."""
         return bands.bands(self.columns) if self.band_rows else []
 
 

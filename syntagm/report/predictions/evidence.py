@@ -17,7 +17,7 @@ from syntagm.report.predictions import figures, model_pairs, scores
 from syntagm.report.predictions.headline import Headline, headlines
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.report.predictions.suites import SuiteOnPage, lay_out
+from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentences
 from syntagm.runs.store import Run
 from syntagm.views.effects.numbers import Effect
 
@@ -26,15 +26,8 @@ class Evidence(Chapter):
     """The numbers of runs of predictions, or of measures used instead of them.
 
     Attributes:
-        overall: the scores over all suites.
-        groups: tag -> the scores over the suites of each of its values.
-        pairs: the comparisons of two models.
-        chance_headlines: the headline of each model, without comparisons with other models.
-        tag, by_group: as `scores.group_subjects` returns them.
         judged: whether all values are verdicts.
-        effects: number of a suite -> the effects of all its predictions under all models.
-        curves: the figure of scores along checkpoints; None if the runs have none.
-        suites: the suites as the page shows them.
+        tag, by_group: as `scores.group_subjects` returns them.
     """
 
     intro: ClassVar[str] = "predictions/intro.html"
@@ -74,34 +67,41 @@ class Evidence(Chapter):
         return {name: scores.MEANINGS[name] for name in names if name in scores.MEANINGS}
 
     @cached_property
-    def overall(self) -> list[ScoreRow]:  # noqa: D102
+    def overall(self) -> list[ScoreRow]:
+        """The scores over all suites."""
         return scores.overall(self.columns)
 
     @cached_property
-    def groups(self) -> Mapping[str, Sequence[ScoreRow]]:  # noqa: D102
+    def groups(self) -> Mapping[str, Sequence[ScoreRow]]:
+        """Tag -> the scores over the suites of each of its values."""
         return scores.groups(self.columns)
 
     @cached_property
-    def pairs(self) -> list[ModelPair]:  # noqa: D102
+    def pairs(self) -> list[ModelPair]:
+        """The comparisons of two models."""
         return model_pairs.compare(self.columns, self.subjects)
 
     @cached_property
-    def chance_headlines(self) -> list[Headline]:  # noqa: D102
+    def chance_headlines(self) -> list[Headline]:
+        """The headline of each model, without comparisons with other models."""
         return headlines(self.columns, self.subjects, ())
 
     @cached_property
-    def effects(self) -> dict[int, list[Effect]]:  # noqa: D102
+    def effects(self) -> dict[int, list[Effect]]:
+        """Number of a suite -> the effects of all its predictions under all models."""
         return {
-            subject.number: figures.effects_of(subject, [column.run.sentences(subject.name) for column in subject.columns])
+            subject.number: figures.effects_of(subject, read_sentences(subject))
             for subject in self.subjects
         }
 
     @cached_property
-    def curves(self) -> Figure | None:  # noqa: D102
+    def curves(self) -> Figure | None:
+        """The figure of scores along checkpoints; None if the runs have none."""
         return figures.trajectories(self.columns, self.tag)
 
     @cached_property
-    def suites(self) -> list[SuiteOnPage]:  # noqa: D102
+    def suites(self) -> list[SuiteOnPage]:
+        """The suites as the page shows them."""
         return lay_out(self.subjects, self.effects)
 
 

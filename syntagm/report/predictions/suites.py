@@ -130,9 +130,7 @@ def read_sentences(subject: Subject[Run]) -> list[pl.DataFrame]:
     return [column.run.sentences(subject.name) for column in subject.columns]
 
 
-def draw_suites(
-    subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Effect]]
-) -> Iterator[Drawing]:
+def draw_suites(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Effect]]) -> Iterator[Drawing]:
     """Draw the figure of each suite that has one, with its title."""
     for subject in subjects:
         _, figure = figures.suite(subject, subject.title, read_sentences(subject), effects[subject.number])
