@@ -1,4 +1,4 @@
-"""Generator of parts of the reference: options of models, columns of files, columns and options of views.
+"""Generator of parts of pages: options and abilities of models, columns of files, columns and options of views.
 
 python -m tools.options
 
@@ -19,7 +19,7 @@ from syntagm.tasks.items import TABLES
 from syntagm.views.options import options as options_of
 from tools import blocks
 
-REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 _EFFECTS = {
     "scoring": "changes numbers",
     "source": "changes what is read",
@@ -101,6 +101,8 @@ def parts(page: str) -> dict[str, str]:
     """Return the generated parts of a page of the reference, by the names in its comments."""
     if page == "models.md":
         return {f"options of {name}": model_options(families.find(name)) for name in families.names()}
+    if page == "gaps.md":
+        return {"families that fill gaps": "".join(_paragraph(f"{_names(families.able('fill'))}."))}
     return {
         "columns of run directories": run_files(),
         "columns of exports": exports(),
@@ -109,7 +111,7 @@ def parts(page: str) -> dict[str, str]:
     }
 
 
-PAGES = [REFERENCE / "models.md", REFERENCE / "columns.md"]
+PAGES = [DOCS / "reference" / "models.md", DOCS / "reference" / "columns.md", DOCS / "guide" / "gaps.md"]
 
 
 def renewed(page: Path, text: str) -> str:

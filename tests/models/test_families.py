@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from masked_for_tests import masked, word_pieces
 
 from syntagm.cli import main
-from syntagm.errors import SyntagmError, UsageError
+from syntagm.errors import ModelError, SyntagmError, UsageError
 from syntagm.models import families, names
 from syntagm.models.family import Family
 from syntagm.models.hugging_face.loading import spelled
@@ -112,6 +113,46 @@ def test_a_model_in_memory_takes_no_options_about_loading() -> None:
     assert "dtype" not in family.choose({"bos": "no"}, loaded=True)
     with pytest.raises(UsageError, match="model family causal, for a model in memory: no such option: 'dtype'"):
         family.choose({"dtype": "f32"}, loaded=True)
+
+
+def test_a_value_of_an_option_decides_what_a_model_can_do() -> None:
+    assert names.declared("gpt2").can == {"score", "fill", "best"}
+    assert names.declared("gpt2?chat=user").can == {"score"}
+    with pytest.raises(ModelError, match="^gpt2[?]chat=user: this model can't fill gaps"):
+        names.check("gpt2?chat=user", queries=["fill"])
+    twice = replace(families.find("toy"), settings=(Option("side", Choice((Value("left", sees="left"), Value("both"))), "left", ""),), sees="both")
+    assert (twice.seen({"side": "left"}), twice.seen({"side": "both"})) == ("left", "both")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (["fill", "rnng:none", "--words", "verbs"], "rnng:none: this model can't fill gaps; expected a model of a family that can: causal, "),
+        (["fill", "random", "--words", "verbs", "--most-probable", "3"], "random: this model can't list the most probable entries"),
+        (["run", "masked:none"], "model masked:none: predictions about parts of sentences only, in mvrr; expected predictions about whole"),
+        (["run", "masked:none", "--dry-run"], "model masked:none: predictions about parts of sentences only"),
+        (["run", "masked:none", "--executor", "local:1"], "model masked:none: predictions about parts of sentences only"),
+        (["run", "masked:none", "rnng:none", "--dry-run"], "model masked:none: predictions about parts of sentences only"),
+        (["run", "masked:none", "--stop-at", "0.1"], "model masked:none: predictions about parts of sentences only"),
+    ],
+)  # fmt: skip
+def test_what_a_model_can_not_do_is_refused_by_its_name_before_it_is_looked_for(
+    line: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*line, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "run")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_perplexity_that_can_not_be_is_refused_by_the_name_of_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (text := tmp_path / "text.txt").write_text("The dog barks .\n")
+    for model in ("masked:none", "lstm:none?eos=no"):
+        assert main(["perplexity", model, str(text)]) == 2
+        assert f"model {model}: the end of a sentence is not scored" in capsys.readouterr().err
+    assert main(["perplexity", "masked:none", "--no-end", str(text)]) == 2
+    assert "no such folder" in capsys.readouterr().err
 
 
 def test_types_are_called_alike_in_declarations_and_in_records() -> None:

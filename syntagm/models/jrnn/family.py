@@ -9,6 +9,7 @@ FAMILY = Family(
     module="syntagm.models.jrnn.model",
     checks="syntagm.models.words.folder",
     settings=settings("the symbol for the beginning of a sentence is read before a text, as in training"),
+    can=("score", "fill", "best"),
     references=("jozefowicz-etal-2016-exploring",),
     programs=PROGRAMS,
 )

@@ -12,6 +12,7 @@ FAMILY = Family(
         "the end-of-sentence symbol is read before a text, as before each sentence in training",
         published="the published numbers of Hu et al. and of Gulordava's model in lm-zoo",
     ),
+    can=("score", "fill", "best"),
     references=("hochreiter-schmidhuber-1997-long",),
     programs=PROGRAMS,
 )

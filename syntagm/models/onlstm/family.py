@@ -20,6 +20,7 @@ FAMILY = Family(
             depends="the second layer, as in Shen et al. 2019, or the only one",
         ),
     ),
+    can=(*LSTM.can, "parse"),
     references=("shen-etal-2019-ordered",),
     programs=LSTM.programs,
 )

@@ -33,7 +33,6 @@ _LAYER = 2
 class OnLstm(RecurrentModel):
     """An ON-LSTM with its vocabulary."""
 
-    can = frozenset({"score", "fill", "best", "parse"})
     labelled: ClassVar[bool] = False
     family: ClassVar[Family] = FAMILY
     scorer: ClassVar[str] = "onlstm 1"

@@ -40,7 +40,6 @@ class RecurrentModel(LanguageModel):
         symbols: the symbols before and after a text; both are the word 0 of the vocabulary.
     """
 
-    can = frozenset({"score", "fill", "best"})
     family: ClassVar[Family]
     scorer: ClassVar[str]
     symbols: ClassVar[tuple[str, str]] = (END, END)
@@ -60,6 +59,7 @@ class RecurrentModel(LanguageModel):
             details: what else the numbers depend on, for the fingerprint.
         """
         chosen = self.family.choose(options)
+        self.can = self.family.able(chosen)
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, self.family.canonical(label, options)
         self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
         self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])

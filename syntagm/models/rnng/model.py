@@ -40,7 +40,7 @@ START, END = "the empty stack", "the closed tree"
 class Rnng(LanguageModel):
     """An RNNG with its vocabulary and labels, created by `load`, or from a network."""
 
-    can = frozenset({"score", "parse"})
+    can = frozenset(FAMILY.can)
     bos, exact = START, False
 
     def __init__(

@@ -34,6 +34,7 @@ FAMILY = Family(
             "higher perplexity.",
         ),
     ),
+    can=("score", "fill", "best"),
     references=("dai-etal-2019-transformer",),
     programs=PROGRAMS,
 )  # fmt: skip
