@@ -17,7 +17,7 @@ FAMILY = Family(
     settings=(
         Option(
             "masking",
-            Choice(tuple(Value(kind.name, kind.help, kind.words, kind.references) for kind in KINDS)),
+            Choice(tuple(Value(kind.name, kind.help, kind.words, kind.references, kind.sees) for kind in KINDS)),
             KINDS[0].name,
             "which tokens are masked when a token is scored. Always part of the model's name.",
             always_named=True,
