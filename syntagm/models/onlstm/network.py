@@ -20,7 +20,7 @@ from torch.nn.functional import linear
 
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ class Network(network.Network):
     ) -> None:  # fmt: skip
         super().__init__()
         self.dropout = dropout or Dropout()
-        self.decoder: nn.Linear | AdaptiveSoftmax
+        self.decoder: Softmax | AdaptiveSoftmax
         widths = [embedding, *[hidden] * (layers - 1), embedding]
         self.encoder = nn.Embedding(words, embedding)
         self.layers: Sequence[Layer] = nn.ModuleList(  # type: ignore[assignment]
             Layer(inputs, width, chunk) for inputs, width in pairwise(widths)
         )
-        self.decoder = AdaptiveSoftmax(embedding, words, tuple(cutoffs)) if cutoffs else nn.Linear(embedding, words)
+        self.decoder = AdaptiveSoftmax(embedding, words, tuple(cutoffs)) if cutoffs else Softmax(embedding, words)
         self.decoder.weight = self.encoder.weight
         nn.init.uniform_(self.encoder.weight, -0.1, 0.1)
         nn.init.zeros_(self.decoder.bias)

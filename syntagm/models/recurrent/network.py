@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from syntagm.models.recurrent.softmax import Clusters
+from syntagm.models.recurrent.softmax import OutputLayer
 
 # Each tensor has a column or row for each text in its dimension 1.
 State = tuple[Tensor, ...]
@@ -31,7 +31,7 @@ class Network(nn.Module, ABC):
     """
 
     encoder: nn.Embedding
-    decoder: nn.Linear | Clusters
+    decoder: OutputLayer
 
     @abstractmethod
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:

@@ -26,14 +26,13 @@ from torch import Tensor
 from syntagm.io import atomic
 from syntagm.models.recurrent.network import Network, State
 from syntagm.models.recurrent.reading import surprisals
-from syntagm.models.recurrent.softmax import Clusters
 from syntagm.models.words import vocabulary
 from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit
 from syntagm.training.lstm.settings import Steps
-from syntagm.training.lstm.softmax import Softmax
+from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.settings import Settings
 from syntagm.training.statistics import statistics
 from syntagm.training.words import Words
@@ -111,9 +110,8 @@ class RecurrentLearner(Learner, ABC):
         on_cpu = torch.device(settings.loop.device).type == "cpu"
         self.module = self.network(on_cpu)
         self.module.to(settings.loop.device)
-        decoder = self.module.decoder
-        plain = None if isinstance(decoder, Clusters) else decoder
-        self._softmax = Softmax(plain, settings.loop.dtype == "bf16") if plain and on_cpu else None
+        layer = self.module.decoder.plain if on_cpu else None
+        self._loss = OnePass(layer, settings.loop.dtype == "bf16").loss if layer else self.module.decoder.loss
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(settings.size), "text": asdict(words) | asdict(settings.steps),
@@ -157,14 +155,7 @@ class RecurrentLearner(Learner, ABC):
         rows = batch.to(self.device)
         outputs, added, state = self.outputs(rows[:-1], tuple(carried[name] for name in sorted(carried)))
         flat, targets = outputs.flatten(0, 1), rows[1:].flatten()
-        decoder = self.module.decoder
-        if self._softmax is not None:
-            loss = self._softmax.loss(flat, targets)
-        elif isinstance(decoder, Clusters):
-            loss = decoder.nats(flat, torch.arange(len(flat), device=flat.device), targets).mean()
-        else:
-            loss = torch.nn.functional.cross_entropy(decoder(flat), targets)
-        return loss + added, len(targets), _named(state)
+        return self._loss(flat, targets) + added, len(targets), _named(state)
 
     def outputs(self, ids: Tensor, state: State) -> tuple[Tensor, Tensor | float, State]:
         """Return the inputs of the output layer, a term to add to the loss, and the state after the last step."""
