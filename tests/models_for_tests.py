@@ -187,8 +187,8 @@ def multitask(head: str = "linear", **options: str) -> Multitask:
     """A random LSTM over the words of `TEXT` and three tags."""
     vocabulary = build([line.split() for line in TEXT.splitlines()])
     torch.manual_seed(1)
-    network = TaggingNetwork(len(vocabulary), 12, 16, 2, 3, head)
-    return Multitask(network, vocabulary, "blanks", "tiny", options, ["N", "NP", "S"])
+    network = TaggingNetwork(len(vocabulary), 12, 16, 2, ["N", "NP", "S"], head)
+    return Multitask(network, vocabulary, "blanks", "tiny", options)
 
 
 def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLstm:
@@ -199,7 +199,7 @@ def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLs
     with torch.no_grad():
         for weights in network.parameters():
             weights.mul_(8.0)
-    return OnLstm(network, vocabulary, "blanks", "tiny", options, cutoffs)
+    return OnLstm(network, vocabulary, "blanks", "tiny", options)
 
 
 def jrnn(**options: str) -> Jrnn:

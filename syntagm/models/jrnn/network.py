@@ -148,6 +148,10 @@ class Network(network.Network):
             cells.append(cell)
         return inputs, (torch.stack(hiddens), torch.stack(cells))
 
+    def identity(self) -> list[object]:
+        """Return the symbols."""
+        return [list(self._letters.symbols)]
+
     def number(self, word: str) -> int:
         """Return the number by which the network reads an unknown word."""
         return self._letters.number(word)

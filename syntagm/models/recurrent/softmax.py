@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
+from syntagm.errors import UsageError
+
 # Inputs of an output layer, shape (rows, width); words, shape (n,); and the row that each word follows, shape (n,).
 Portion = tuple[Tensor, Tensor, Tensor]
 
@@ -92,6 +94,13 @@ class Softmax(OutputLayer, nn.Linear):
         return cross_entropy(self(hidden), words)
 
 
+def are_cutoffs(value: object, words: int) -> bool:
+    """Return whether a value may be the first words of the tails, of which there is at least one."""
+    if not isinstance(value, list) or not value or not all(type(first) is int for first in value):
+        return False
+    return all(first < after for first, after in pairwise([0, *value, words]))
+
+
 class Clusters(OutputLayer):
     """What adaptive softmax layers share: the probabilities of words from those of the head and of the tails."""
 
@@ -99,6 +108,8 @@ class Clusters(OutputLayer):
     _tails: list[tuple[int, int]]
 
     def _set_cutoffs(self, cutoffs: tuple[int, ...], words: int) -> None:
+        if not are_cutoffs(list(cutoffs), words):
+            raise UsageError("cutoffs", str(list(cutoffs)), f"increasing numbers of words, below the {words:,} of the vocabulary")
         self._cutoffs, self._tails = cutoffs, list(pairwise([*cutoffs, words]))
 
     def _head(self, hidden: Tensor) -> Tensor:
@@ -145,6 +156,9 @@ class AdaptiveSoftmax(Clusters, nn.Linear):
         width: width of the inputs.
         words: size of the vocabulary.
         cutoffs: the first word of each tail, in increasing order.
+
+    Raises:
+        UsageError: there are no cut-offs, or they are not in order.
     """
 
     def __init__(self, width: int, words: int, cutoffs: tuple[int, ...]) -> None:
