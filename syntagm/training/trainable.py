@@ -74,7 +74,7 @@ class Trainable(Generic[S]):
 
     def train(
         self, corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: S, progress: Progress
-    ) -> None:
+    ) -> object:
         """Train a model and write its folder. Making the same call again resumes interrupted training.
 
         A finished model stays unchanged, and the folder of another training run is refused.
@@ -84,8 +84,12 @@ class Trainable(Generic[S]):
             folder: the folder for the model.
             settings: the settings of the family.
             progress: progress callbacks.
+
+        Returns:
+            What the module returns: in most families, the history of evaluations.
         """
-        importlib.import_module(self.module).train(corpus, valid, folder, settings, progress)
+        result: object = importlib.import_module(self.module).train(corpus, valid, folder, settings, progress)
+        return result
 
     @property
     def options(self) -> tuple[Option, ...]:
