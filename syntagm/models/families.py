@@ -49,11 +49,20 @@ def refuse_unable(model: Described, queries: Iterable[Query]) -> None:
     """Refuse a model, loaded or not, that can't do what it will be asked.
 
     Raises:
-        ModelError: it can't; the message lists the families whose models can.
+        ModelError: it can't; the message has the setting that decides it, or the families whose models can.
     """
     for query in queries:
         if query not in model.can:
-            raise unable(model.name, query, "a model of a family that can: " + ", ".join(able(query)))
+            raise unable(model.name, query, _deciding(model, query) or "a model of a family that can: " + ", ".join(able(query)))
+
+
+def _deciding(model: Described, query: Query) -> str:
+    """Return what is expected of a model that can't do something because of a setting; empty if there is none."""
+    for family in map(find, able(query)):
+        for setting, text in model.settings.items():
+            if (value := family.known(setting, text)) and value.can is not None and query not in value.can:
+                return f"another value than {setting}={text}"
+    return ""
 
 
 def taught(name: str) -> str:
