@@ -295,7 +295,7 @@ def _one(options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", fo
     from syntagm.runs.driver import Job
 
     _refuse_several_names(options)
-    refuse_unable(options, task, files)
+    refuse_unable(options.model, options, task, files)
     label = next(iter(options.name), "")
     [(_, result)] = with_workers(options, files, task, [Job(options.model, label, folder)], folder)
     if isinstance(result, SyntagmError):
@@ -399,16 +399,16 @@ def stop_at(options: argparse.Namespace) -> float | None:
     return value
 
 
-def refuse_unable(options: argparse.Namespace, task: "Task[Any]", files: "Iterable[Suite]") -> None:
-    """Refuse the model of the command line, as far as its name tells that it can't do the task. No weights are read.
+def refuse_unable(model: str, options: argparse.Namespace, task: "Task[Any]", files: "Iterable[Suite]") -> None:
+    """Refuse a model as far as its name tells that it can't do the task. No weights are read.
 
     Raises:
         UsageError, ModelError: as for `models.names.check` and `Task.refuse_unasked`.
     """
     from syntagm.models import names
 
-    task.refuse_unasked(files, names.declared(options.model))
-    _model.check(options, task.queries)
+    task.refuse_unasked(files, names.declared(model))
+    names.check(model, _model.granted(options), task.queries)
 
 
 def _load(

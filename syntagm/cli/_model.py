@@ -33,20 +33,6 @@ def permissions(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
-def check(arguments: argparse.Namespace, queries: "Iterable[Query]" = ("score",)) -> None:
-    """Check all of the model that the command line names that can be checked without reading its weights.
-
-    Arguments:
-        queries: what the model will be asked to do.
-
-    Raises:
-        UsageError, ModelError: as for `load`.
-    """
-    from syntagm.models import names
-
-    names.check(arguments.model, granted(arguments), queries)
-
-
 def load(arguments: argparse.Namespace, queries: "Iterable[Query]" = ("score",), **options: str) -> "LanguageModel":
     """Load the model that the command line names, and print its warnings.
 

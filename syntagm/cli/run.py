@@ -154,13 +154,13 @@ def _show_plan(
     size, sentences = size_of(_planned(task, suites))
     if arguments.alone:
         [model] = arguments.models
-        _evaluation.refuse_unable(_with(arguments, model, arguments.name), task, suites)
+        _evaluation.refuse_unable(model, arguments, task, suites)
         print(f"{next(iter(arguments.name), model)}: {size}")
         return 0
     (named, _), refused = _in_order(arguments, folders), list[str]()
     for number, (model, label, _) in enumerate(named, 1):
         try:
-            _evaluation.refuse_unable(_with(arguments, model, [label]), task, suites)
+            _evaluation.refuse_unable(model, arguments, task, suites)
         except (SyntagmError, OSError) as error:
             refused.append(label)
             print(f"syntagm: {_config.blame(arguments, error, arguments.given[model], label)}", file=sys.stderr)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from masked_for_tests import masked, word_pieces
+from safetensors.torch import save_file
 
 from syntagm.cli import main
 from syntagm.errors import ModelError, SyntagmError, UsageError
@@ -130,7 +131,7 @@ def test_a_value_of_an_option_decides_what_a_model_sees() -> None:
     assert [twice.declared("any", {"side": value}).sees for value in ("left", "all")] == ["left", "both"]
 
 
-_PARTS = "model masked:none: predictions about parts of sentences only"
+_PARTS = "model masked:broken: predictions about parts of sentences only"
 
 
 @pytest.mark.parametrize(
@@ -141,16 +142,20 @@ _PARTS = "model masked:none: predictions about parts of sentences only"
             ["fill", "random", "--words", "verbs", "--most-probable", "3"],
             "random: this model can't list the most probable entries of its vocabulary; expected a model of a family that can:",
         ),
-        (["run", "masked:none"], f"{_PARTS}, in mvrr; expected predictions about whole sentences"),
-        (["run", "masked:none", "--dry-run"], _PARTS),
-        (["run", "masked:none", "--executor", "local:1"], _PARTS),
-        (["run", "masked:none", "rnng:none", "--dry-run"], _PARTS),
-        (["run", "masked:none", "--stop-at", "0.1"], _PARTS),
+        (["run", "masked:broken"], f"{_PARTS}, in mvrr; expected predictions about whole sentences"),
+        (["run", "masked:broken", "--dry-run"], _PARTS),
+        (["run", "masked:broken", "--executor", "local:1"], _PARTS),
+        (["run", "masked:broken", "rnng:none", "--dry-run"], _PARTS),
+        (["run", "masked:broken", "--stop-at", "0.1"], _PARTS),
     ],
 )  # fmt: skip
-def test_what_a_model_can_not_do_is_refused_by_its_name_before_it_is_looked_for(
-    line: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_a_model_can_not_do_is_refused_by_its_name_before_its_weights_are_read(
+    line: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken").mkdir()
+    Path("broken", "config.json").write_text("{}")
+    save_file({"weights of nothing": torch.zeros(1)}, "broken/model.safetensors")
     assert main([*line, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "run")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
