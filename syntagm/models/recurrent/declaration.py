@@ -1,4 +1,4 @@
-"""Declarations of the families of word-level recurrent networks: what they share, and their settings."""
+"""Declarations of the families of word-level recurrent networks, and the settings that they share."""
 
 from syntagm.models.contract import Query
 from syntagm.models.family import Family, Program
