@@ -71,13 +71,13 @@ def _training(parts: str, rounds: int) -> list[str]:
     import numpy as np
     import torch
 
-    from syntagm.training.lstm.softmax import Softmax
+    from syntagm.training.recurrent.softmax import OnePass
     from syntagm.training.rnng.batch import batch, nats
 
     trees = _trees()
     groups = np.array_split(np.argsort([len(tree.actions) for tree in trees], kind="stable"), len(trees) // BATCH)
     network = _network(parts).train()
-    optimiser, softmax = torch.optim.AdamW(network.parameters(), lr=1e-3), Softmax(network.word)
+    optimiser, softmax = torch.optim.AdamW(network.parameters(), lr=1e-3), OnePass(network.word)
     read = sum(len(trees[index].words) for group in groups[:STEPS] for index in group)
 
     def steps() -> None:

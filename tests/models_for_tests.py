@@ -1,10 +1,12 @@
 """Tiny language models of many families, built on the spot with random weights, and their tokenizers."""
 
 import json
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -19,15 +21,10 @@ from syntagm.models.jrnn.letters import Letters, Symbols
 from syntagm.models.jrnn.model import Jrnn
 from syntagm.models.jrnn.network import Network as JrnnNetwork
 from syntagm.models.jrnn.network import Size as JrnnSize
-from syntagm.models.lstm.model import Lstm
-from syntagm.models.lstm.network import Network
-from syntagm.models.multitask.model import Multitask
-from syntagm.models.multitask.network import Network as TaggingNetwork
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import folder as _ngram_folder
 from syntagm.models.ngram.model import load
-from syntagm.models.onlstm.model import OnLstm
-from syntagm.models.onlstm.network import Network as OrderedNetwork
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network as Grammar
 from syntagm.models.transformer_xl.model import TransformerXl
@@ -172,34 +169,32 @@ def causal(kind: str, tokenizer: Any = None, **options: str) -> Causal:
     return from_transformers(transformer(kind, tokenizer), tokenizer, f"tiny-{kind}", **options)
 
 
-def lstm(**options: str) -> Lstm:
-    """A random LSTM over the words of `TEXT`; those that stand there once are unknown."""
-    sentences = [line.split() for line in TEXT.splitlines()]
+# What `model.json` says of a tiny recurrent network, for all families with these keys.
+DESCRIBED = {
+    "embedding": 12, "hidden": 16, "layers": 2, "tied": False, "chunk": 4, "cutoffs": [], "head": "linear",
+    "tags": ["N", "NP", "S"],
+}  # fmt: skip
+
+
+def recurrent(family: str, described: Mapping[str, object] = MappingProxyType({}), **options: str) -> RecurrentModel:
+    """A random model of a family of recurrent networks, over the words of `TEXT`; those that stand there once are unknown."""
+    kind, vocabulary = RECURRENT[family], build([line.split() for line in TEXT.splitlines()])
     torch.manual_seed(1)
-    network = Network(len(vocabulary := build(sentences)), 16, 16, 2)
+    network = kind.build(DESCRIBED | dict(described), vocabulary, kind.family.choose(options))
     with torch.no_grad():
         for weights in network.parameters():
             weights.mul_(8.0)
-    return Lstm(network, vocabulary, "blanks", "tiny", options)
+    return kind(network, vocabulary, "blanks", "tiny", options)
 
 
-def multitask(head: str = "linear", **options: str) -> Multitask:
-    """A random LSTM over the words of `TEXT` and three tags."""
-    vocabulary = build([line.split() for line in TEXT.splitlines()])
-    torch.manual_seed(1)
-    network = TaggingNetwork(len(vocabulary), 12, 16, 2, 3, head)
-    return Multitask(network, vocabulary, "blanks", "tiny", options, ["N", "NP", "S"])
+def lstm(**options: str) -> RecurrentModel:
+    """A random LSTM."""
+    return recurrent("lstm", {"embedding": 16}, **options)
 
 
-def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> OnLstm:
-    """A random ON-LSTM over the words of `TEXT`; those that stand there once are unknown."""
-    vocabulary = build([line.split() for line in TEXT.splitlines()])
-    torch.manual_seed(1)
-    network = OrderedNetwork(len(vocabulary), 12, 16, layers, 4, cutoffs)
-    with torch.no_grad():
-        for weights in network.parameters():
-            weights.mul_(8.0)
-    return OnLstm(network, vocabulary, "blanks", "tiny", options, cutoffs)
+def onlstm(cutoffs: Sequence[int] = (), layers: int = 3, **options: str) -> RecurrentModel:
+    """A random ON-LSTM."""
+    return recurrent("onlstm", {"cutoffs": list(cutoffs), "layers": layers}, **options)
 
 
 def jrnn(**options: str) -> Jrnn:
@@ -250,6 +245,15 @@ def ngram(**options: str) -> LanguageModel:
         return load(str(Path(folder, "tiny.arpa.gz")), unknown="berkeley", **options)
 
 
+def _kinds() -> Iterator[type[RecurrentModel]]:
+    """Yield the models of all families of recurrent networks."""
+    for name in families.names():
+        kind = getattr(getattr(import_module(families.find(name).module), "load", None), "__self__", None)
+        if isinstance(kind, type) and issubclass(kind, RecurrentModel):
+            yield kind
+
+
+RECURRENT = {kind.family.name: kind for kind in _kinds()}
 CAUSAL: dict[str, Callable[[], LanguageModel]] = {
     "gpt2": lambda: causal("gpt2"),
     "llama": lambda: causal("llama", sentencepiece_like()),
@@ -259,19 +263,17 @@ CAUSAL: dict[str, Callable[[], LanguageModel]] = {
     "mpt": lambda: causal("mpt"),
     "gemma2": lambda: causal("gemma2"),
 }
-# Families, some of them with options, whose name follows after a hyphen.
-FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
-    "lstm": lstm,
+_ALIKE = [name for name, kind in RECURRENT.items() if kind.keys.keys() <= DESCRIBED.keys()]
+# Every family of words; what follows a hyphen in a name tells its variants apart.
+FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {name: partial(recurrent, name) for name in _ALIKE} | {
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
-    "multitask": multitask,
-    "multitask-shared": lambda: multitask("shared", eos="yes"),
-    "onlstm": onlstm,
+    "multitask-shared": lambda: recurrent("multitask", {"head": "shared"}, eos="yes"),
     "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
     "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),
     "jrnn": jrnn,
-    "transformer-xl": transformer_xl,
-    "transformer-xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
+    "transformer_xl": transformer_xl,
+    "transformer_xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
     "rnng": rnng,
     "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
     "ngram": ngram,
@@ -280,4 +282,10 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {
 }
 
 # Those of words, without options.
-PLAIN = [name for name in FAMILIES if name.replace("-", "_") in families.names()]
+PLAIN = [name for name in FAMILIES if name in families.names()]
+
+
+def filling() -> list[str]:
+    """Return the names of the models of words whose families can fill gaps."""
+    named = {name: families.find(name.partition("-")[0]) for name in FAMILIES if name not in CAUSAL}
+    return [name for name, family in named.items() if "fill" in family.can]

@@ -3,48 +3,28 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from models_for_tests import TEXT
 from toy_runs import agreement, toy_run
-from training_for_tests import bracketed
+from training_for_tests import TRAINED, bracketed, on_trees, tiny
 
 from syntagm.cli import main
 from syntagm.errors import ModelError, RunError, SyntagmError
 from syntagm.io import seal
 from syntagm.models.names import load
+from syntagm.training import families
+from syntagm.training.trainable import Trainable
 
-SETTINGS = {
-    "ngram": ["--order", "3", "--discount-fallback"],
-    "lstm": ["--embedding", "4", "--hidden", "4", "--layers", "1", "--batch", "2", "--window", "6", "--epochs", "1"],
-    "onlstm": [
-        *("--embedding", "4", "--hidden", "4", "--layers", "1", "--chunk", "2", "--batch", "2", "--window", "6"),
-        *("--epochs", "1"),
-    ],
-    "gpt2": [
-        *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
-        *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),
-    ],
-    "masked": [
-        *("--layers", "1", "--width", "8", "--heads", "2", "--positions", "32", "--window", "16", "--warmup", "1"),
-        *("--batch", "2", "--epochs", "1", "--vocabulary", "300"),
-    ],
-    "multitask": [
-        "--embedding",
-        "4",
-        "--hidden",
-        "4",
-        "--layers",
-        "1",
-        "--batch",
-        "2",
-        "--window",
-        "6",
-        "--epochs",
-        "1",
-    ],
-    "rnng": ["--embedding", "4", "--hidden", "4", "--layers", "1", "--batch", "8", "--epochs", "1"],
-}
+FAMILIES = [family.name for family in TRAINED]
+
+
+def _options(family: Trainable[Any]) -> list[str]:
+    """Return the options of a tiny training on the command line."""
+    values = tiny(family.name) | {"epochs": 1, "batch": 2, "warmup": 1}
+    given = [(option.name, values[option.field]) for option in family.options if option.field in values]
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in given]
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +32,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("sealed")
     (place / "text.txt").write_text(TEXT * 4, encoding="utf-8")
     (place / "text.trees").write_text(bracketed(TEXT), encoding="utf-8")
-    for family, options in SETTINGS.items():
-        text = str(place / ("text.trees" if family in ("rnng", "multitask") else "text.txt"))
-        held_out = [] if family == "ngram" else ["--valid", text]
-        assert main(["train", family, "--corpus", text, *held_out, *options, "-o", str(place / family)]) == 0
-    return {family: place / family for family in SETTINGS}
+    for family in TRAINED:
+        text = str(place / ("text.trees" if on_trees(family) else "text.txt"))
+        line = ["train", family.name, "--corpus", text, "--valid", text, *_options(family)]
+        assert main([*line, "-o", str(place / family.name)]) == 0
+    return {family: place / family for family in FAMILIES}
 
 
 def copied(folder: Path, place: Path) -> Path:
@@ -72,7 +52,7 @@ def name_of(family: str, folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", SETTINGS)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_any_flipped_bit_is_refused(trained: dict[str, Path], family: str, tmp_path: Path) -> None:
     folder, draw = copied(trained[family], tmp_path / "m"), random.Random(family)
     load(name_of(family, folder))
@@ -90,7 +70,7 @@ def test_any_flipped_bit_is_refused(trained: dict[str, Path], family: str, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", SETTINGS)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_truncated_deleted_and_added_files_are_refused(trained: dict[str, Path], family: str, tmp_path: Path) -> None:
     folder = copied(trained[family], tmp_path / "m")
     for file in sorted(path for path in folder.iterdir() if path.name != "lock"):
@@ -119,16 +99,15 @@ def test_a_seal_that_was_made_to_fit_is_refused(trained: dict[str, Path], tmp_pa
         load(f"lstm:{folder}")
 
 
-@pytest.mark.parametrize("family", SETTINGS)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_same_training_line_does_not_call_damage_done(
     trained: dict[str, Path], family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, text = (
         copied(trained[family], tmp_path / "m"),
-        str(trained[family].parent / ("text.trees" if family in ("rnng", "multitask") else "text.txt")),
+        str(trained[family].parent / ("text.trees" if on_trees(families.find(family)) else "text.txt")),
     )
-    held_out = [] if family == "ngram" else ["--valid", text]
-    line = ["train", family, "--corpus", text, *held_out, *SETTINGS[family], "-o", str(folder)]
+    line = ["train", family, "--corpus", text, "--valid", text, *_options(families.find(family)), "-o", str(folder)]
     assert main(line) == 0
     weights = folder / "model.safetensors"
     content = bytearray(weights.read_bytes())
@@ -190,7 +169,7 @@ def test_a_finished_training_without_its_seal_is_refused(
     folder = copied(trained["lstm"], tmp_path / "m")
     (folder / seal.FILE).unlink()
     text = str(trained["lstm"].parent / "text.txt")
-    line = ["train", "lstm", "--corpus", text, "--valid", text, *SETTINGS["lstm"], "-o", str(folder)]
+    line = ["train", "lstm", "--corpus", text, "--valid", text, *_options(families.find("lstm")), "-o", str(folder)]
     assert main(line) == 2
     assert f"{folder}: no seal.json" in capsys.readouterr().err
 

@@ -4,32 +4,49 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from syntagm.progress import Progress
-from syntagm.training import loop
-from syntagm.training.gpt2 import settings as gpt2
-from syntagm.training.gpt2.train import train as train_gpt2
-from syntagm.training.lstm import settings as lstm
-from syntagm.training.lstm.train import train as train_lstm
-from syntagm.training.masked import settings as masked
-from syntagm.training.masked.train import train as train_masked
-from syntagm.training.multitask.settings import MultitaskSettings
-from syntagm.training.multitask.train import train as train_multitask
-from syntagm.training.onlstm import settings as onlstm
-from syntagm.training.onlstm.train import train as train_onlstm
-from syntagm.training.rnng import settings as rnng
-from syntagm.training.rnng.train import train as train_rnng
+from syntagm.training import families, loop
+from syntagm.training.options import changed
 from syntagm.training.settings import Settings
-from syntagm.training.transformers.size import Size
+from syntagm.training.trainable import Trainable
 
 LSTM = Settings(epochs=2, optimiser="sgd", lr=5.0, every=10)
 # With such a rate, held-out text soon gets worse, and averaging begins.
 ONLSTM = Settings(epochs=2, optimiser="asgd", lr=60.0, schedule="constant", decay=1e-5, every=3)
 GPT2 = Settings(epochs=2, optimiser="adamw", lr=1e-2, schedule="cosine", warmup=3, decay=0.1, clip=1.0)
+LOOPS = {"onlstm": ONLSTM, "gpt2": GPT2, "masked": GPT2, "rnng": GPT2}
+# A small value of each setting, for all families that have it.
+TINY: dict[str, object] = {
+    "embedding": 8, "hidden": 8, "layers": 2, "chunk": 4, "softmax": "full", "window": 7,
+    "width": 8, "heads": 2, "positions": 32, "vocabulary": 300, "order": 3, "discount_fallback": True,
+}  # fmt: skip
+_TINY_OF: dict[str, dict[str, object]] = {
+    "onlstm": {"hidden": 12},
+    "multitask": {"layers": 1},
+    "gpt2": {"layers": 1, "window": 16},
+    "masked": {"layers": 1, "window": 16, "vocabulary": 200},
+}
+TRAINED = [family for family in families.FAMILIES if not family.variant_of]
+# Those that learn by gradients, and those of words.
+BY_GRADIENTS = [family.name for family in TRAINED if any(option.field == "lr" for option in family.options)]
+OF_WORDS = [family.name for family in TRAINED if any(option.field == "classes" for option in family.options)]
+
+
+def on_trees(family: Trainable[Any]) -> bool:
+    """Must the texts of a training be trees, if nothing else is given?"""
+    return family.trees or bool(family.controlled and family.controlled.check_texts)
+
+
+def tiny(name: str) -> dict[str, object]:
+    """Return the settings of a tiny model of a family, by field."""
+    values = TINY | _TINY_OF.get(name, {})
+    return {option.field: values[option.field] for option in families.find(name).options if option.field in values}
 
 
 def bracketed(text: str) -> str:
@@ -44,31 +61,15 @@ def learn(
 ) -> list[dict[str, float]]:  # fmt: skip
     """Train a tiny model; the history."""
     torch.set_num_threads(1)
-    texts = [str(corpus)]
-    if family == "lstm":
-        size, steps = lstm.Size(8, 8, 2, dropout, tied), lstm.Steps(batch, window=7)
-        of_lstm = lstm.LstmSettings(size, steps=steps, loop=settings or LSTM)
-        return train_lstm(texts, texts, folder, of_lstm, progress)
-    if family == "onlstm":
-        ordered = onlstm.Size(8, 12, 2, 4, "full"), onlstm.Regularisation(*[dropout] * 5)
-        of_onlstm = onlstm.OnLstmSettings(*ordered, steps=lstm.Steps(batch, window=7), loop=settings or ONLSTM)
-        return train_onlstm(texts, texts, folder, of_onlstm, progress)
-    if family in ("rnng", "multitask"):
-        trees = corpus.with_suffix(".trees")
-        trees.write_text(bracketed(corpus.read_text(encoding="utf-8")), encoding="utf-8")
-        paths = [str(trees)]
-        if family == "multitask":
-            sizes, windows = lstm.Size(8, 8, 1, dropout, tied), lstm.Steps(batch, window=7)
-            of_multitask = MultitaskSettings(sizes, steps=windows, loop=settings or LSTM)
-            return train_multitask(paths, paths, folder, of_multitask, progress)
-        of_rnng = rnng.RnngSettings(lstm.Size(8, 8, 2, dropout, tied), steps=rnng.Steps(batch), loop=settings or GPT2)
-        return train_rnng(paths, paths, folder, of_rnng, progress)
-    small = Size(1, 8, 2, 32, dropout)
-    if family == "masked":
-        pieces = masked.Text(200, window=16, batch=batch)
-        return train_masked(texts, texts, folder, masked.MaskedSettings(small, pieces, settings or GPT2), progress)
-    rows = gpt2.Text(vocabulary=300, window=16, batch=batch)
-    return train_gpt2(texts, texts, folder, gpt2.Gpt2Settings(small, rows, settings or GPT2), progress)
+    trainable, text = families.find(family), corpus
+    if on_trees(trainable):
+        text = corpus.with_suffix(".trees")
+        text.write_text(bracketed(corpus.read_text(encoding="utf-8")), encoding="utf-8")
+    dropped = {option.field: dropout for option in trainable.options if option.field.startswith("dropout")}
+    chosen = changed(trainable.settings, tiny(family) | dropped | {"batch": batch, "tied": tied})
+    chosen = replace(chosen, loop=settings or LOOPS.get(family, LSTM))
+    history: Any = trainable.train([str(text)], [str(text)], folder, chosen, progress)
+    return history  # type: ignore[no-any-return]
 
 
 class Killer(Progress):

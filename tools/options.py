@@ -1,4 +1,4 @@
-"""Generator of parts of the reference: options of models, columns of files, columns and options of views.
+"""Generator of parts of pages: options and abilities of models, columns of files, columns and options of views.
 
 python -m tools.options
 
@@ -6,7 +6,7 @@ The generated parts are those of `tools.blocks`.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from syntagm import permissions, registry, views
@@ -19,7 +19,7 @@ from syntagm.tasks.items import TABLES
 from syntagm.views.options import options as options_of
 from tools import blocks
 
-REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 _EFFECTS = {
     "scoring": "changes numbers",
     "source": "changes what is read",
@@ -33,10 +33,29 @@ _ELSEWHERE: Mapping[str, Iterable[str]] = {
 }
 
 
-def model_options(family: Family) -> str:
-    """Return the options of a model family, and the permissions that it may need, a list item each."""
+def model_options(places: Sequence[str]) -> dict[str, str]:
+    """Return a part for each list of options: which families have it, the options, and the permissions that they may need.
+
+    Arguments:
+        places: the parts of the page. Of families with the same options, the one that has a place there names the part.
+    """
+    alike: dict[tuple[object, ...], list[Family]] = {}
+    for family in map(families.find, families.names()):
+        alike.setdefault((*family.options.values(), *family.permissions), []).append(family)
+    parts: dict[str, str] = {}
+    for group in alike.values():
+        names = [f"options of {family.name}" for family in group]
+        parts[next((name for name in names if name in places), names[0])] = _model_options(group)
+    return parts
+
+
+def _model_options(group: Sequence[Family]) -> str:
+    family = group[0]
     options = [_model_option(option) for option in family.options.values()]
-    return "".join(map(_item, [*options, *map(_permission, family.permissions)]))
+    listed = "".join(map(_item, [*options, *map(_permission, family.permissions)]))
+    if len(group) == 1:
+        return listed
+    return "".join([*_paragraph(f"The families {_names(family.name for family in group)} have these options:"), "\n", listed])
 
 
 def _permission(name: str) -> str:
@@ -97,10 +116,12 @@ def _paragraph(text: str) -> Iterator[str]:
     yield from (f"{line}\n" for line in blocks.wrapped(text))
 
 
-def parts(page: str) -> dict[str, str]:
-    """Return the generated parts of a page of the reference, by the names in its comments."""
+def parts(page: str, places: Sequence[str]) -> dict[str, str]:
+    """Return the generated parts of a page, by the names in its comments, which are `places`."""
     if page == "models.md":
-        return {f"options of {name}": model_options(families.find(name)) for name in families.names()}
+        return model_options(places)
+    if page == "gaps.md":
+        return {"families that fill gaps": "".join(_paragraph(f"{_names(families.able('fill'))}."))}
     return {
         "columns of run directories": run_files(),
         "columns of exports": exports(),
@@ -109,7 +130,7 @@ def parts(page: str) -> dict[str, str]:
     }
 
 
-PAGES = [REFERENCE / "models.md", REFERENCE / "columns.md"]
+PAGES = [DOCS / "reference" / "models.md", DOCS / "reference" / "columns.md", DOCS / "guide" / "gaps.md"]
 
 
 def renewed(page: Path, text: str) -> str:
@@ -118,8 +139,8 @@ def renewed(page: Path, text: str) -> str:
     Raises:
         ValueError: the page does not have exactly one place for a part.
     """
-    current = parts(page.name)
     places = [block.name for block in blocks.find(text) if block.tool == "options"]
+    current = parts(page.name, places)
     if wrong := [name for name in {**current, **dict.fromkeys(places)} if places.count(name) != (name in current)]:
         raise ValueError(f"{page.name}: {places.count(wrong[0])} places for {wrong[0]}; expected {int(wrong[0] in current)}")
     return blocks.renewed(text, "options", lambda block: current[block.name])

@@ -18,7 +18,7 @@ _LAYER = re.compile(r"rnn\.weight_hh_l(\d+)")
 
 
 def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
-    from syntagm.models.lstm.model import FORMAT
+    from syntagm.models.lstm.model import Lstm
 
     value = torch_file.read(file, ["model.RNNModel"])
     stored = torch_file.tensors(value, file)
@@ -35,7 +35,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     if tied:
         del arrays["decoder.weight"]
     description = {
-        "family": "lstm", "format": FORMAT, "embedding": embedding, "hidden": hidden, "layers": layers, "tied": tied,
+        "family": "lstm", "format": Lstm.format, "embedding": embedding, "hidden": hidden, "layers": layers, "tied": tied,
         "tokens": tokens,
     }  # fmt: skip
     summary = (

@@ -29,7 +29,7 @@ _LETTERS = "char_embedding"
 
 def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     from syntagm.models.jrnn.letters import symbols
-    from syntagm.models.jrnn.model import FORMAT
+    from syntagm.models.jrnn.model import Jrnn
 
     lines = [line.strip() for line in utf8.whole(vocabulary).splitlines()]
     published = [line.decode("utf-8", "surrogateescape") for line in lines if line != _NO_WORD]
@@ -55,7 +55,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     )
     description = {
         "family": "jrnn",
-        "format": FORMAT,
+        "format": Jrnn.format,
         "width": width,
         "cells": cells,
         "layers": layers,

@@ -47,7 +47,7 @@ _IN_LAYER = {
 def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     import torch
 
-    from syntagm.models.transformer_xl.model import FORMAT
+    from syntagm.models.transformer_xl.model import TransformerXl
     from syntagm.models.transformer_xl.network import Network
 
     words, order = renumbered(_words(vocabulary, tokens), vocabulary)
@@ -80,7 +80,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
         f"{sum(array.size for array in arrays.values()):,} parameters, tokens={tokens}"
     )
     return Model(
-        {"family": "transformer_xl", "format": FORMAT, **asdict(size), "tokens": tokens}, arrays, words, summary
+        {"family": "transformer_xl", "format": TransformerXl.format, **asdict(size), "tokens": tokens}, arrays, words, summary
     )
 
 
@@ -99,7 +99,7 @@ def _words(vocabulary: Path, tokens: str) -> list[str]:
 
 
 def _size(config: Path, words: int) -> "Size":
-    from syntagm.models.transformer_xl.model import are_cutoffs
+    from syntagm.models.recurrent.softmax import are_cutoffs
     from syntagm.models.transformer_xl.network import Size
     from syntagm.models.words.weights import is_size
 

@@ -4,7 +4,7 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from syntagm.runs.executors import Executor
     from syntagm.runs.store import Run
     from syntagm.runs.worker import Work
+    from syntagm.suite import Suite
     from syntagm.tasks.task import Task
 
 _TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
@@ -162,7 +163,7 @@ def evaluate(
         return _one(options, files, task, folder)
     files.hold()
     with screen(options, following=following) as shown:
-        model, sample, reach = _load(options, folder, shown), limits(options), stop_at(options)
+        model, sample, reach = _load(options, task, files, folder, shown), limits(options), stop_at(options)
         cache = _answers(options, shown)
         if sizes:
             items = Sampled(files, sizes, sample["seed"], reach)
@@ -195,7 +196,8 @@ def sizes_here(
             if not options.quiet:
                 print(f"{label} ({number} of {len(models)}): pilot", file=sys.stderr)
             try:
-                model = names.load_permitted(name, _model.granted(options))
+                task.refuse_unasked(files, names.declared(name))
+                model = names.load_permitted(name, _model.granted(options), queries=task.queries)
                 yield pilot(task, model, files, sample["seed"], reach, _answers(options, shown), shown)
             except SyntagmError as error:
                 raise _of_pilot(f"{label}, pilot", error) from error
@@ -284,7 +286,7 @@ def fill(
         return _one(options, files, task, folder)
     files.hold()
     with screen(options, task.noun) as shown:
-        model, sample = _load(options, folder, shown), Sampled(files, **limits(options))
+        model, sample = _load(options, task, files, folder, shown), Sampled(files, **limits(options))
         return execute(task, model, sample, folder, progress=shown, command=_command(options))
 
 
@@ -293,6 +295,7 @@ def _one(options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", fo
     from syntagm.runs.driver import Job
 
     _refuse_several_names(options)
+    refuse_unable(options.model, options, task, files)
     label = next(iter(options.name), "")
     [(_, result)] = with_workers(options, files, task, [Job(options.model, label, folder)], folder)
     if isinstance(result, SyntagmError):
@@ -396,17 +399,32 @@ def stop_at(options: argparse.Namespace) -> float | None:
     return value
 
 
-def _load(options: argparse.Namespace, folder: Path, progress: "Progress") -> "LanguageModel":
-    """Load the model, after checking that the run directory can be locked and written."""
+def refuse_unable(model: str, options: argparse.Namespace, task: "Task[Any]", files: "Iterable[Suite]") -> None:
+    """Refuse a model as far as its name tells that it can't do the task. No weights are read.
+
+    Raises:
+        UsageError, ModelError: as for `models.names.check` and `Task.refuse_unasked`.
+    """
+    from syntagm.models import names
+
+    task.refuse_unasked(files, names.declared(model))
+    names.check(model, _model.granted(options), task.queries)
+
+
+def _load(
+    options: argparse.Namespace, task: "Task[Any]", files: "SuiteFiles", folder: Path, progress: "Progress"
+) -> "LanguageModel":
+    """Load the model, after checking that it can do the task, and that the run directory can be locked and written."""
     from syntagm.models import names
     from syntagm.runs.ledger import locked
 
     _refuse_several_names(options)
+    task.refuse_unasked(files, names.declared(options.model))
     with locked(folder):
         pass
     began = time.monotonic()
     # The engine shows the model's warnings, as it does for workers.
-    model = names.load_permitted(options.model, _model.granted(options))
+    model = names.load_permitted(options.model, _model.granted(options), queries=task.queries)
     progress.noted(f"loaded in {time.monotonic() - began:.2f} s")
     model.label = next(iter(options.name), "")
     return model

@@ -2,13 +2,14 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from syntagm.display import shown_lines
 from syntagm.permissions import HELP, NAMES, Permissions, flag
 
 if TYPE_CHECKING:
-    from syntagm.models.contract import LanguageModel
+    from syntagm.models.contract import LanguageModel, Query
 
 
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -32,30 +33,20 @@ def permissions(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
-def check(arguments: argparse.Namespace) -> None:
-    """Check all of the model that the command line names that can be checked without reading its weights.
-
-    Raises:
-        UsageError, ModelError: as for `load`.
-    """
-    from syntagm.models import names
-
-    names.check(arguments.model, granted(arguments))
-
-
-def load(arguments: argparse.Namespace, **further: str) -> "LanguageModel":
+def load(arguments: argparse.Namespace, queries: "Iterable[Query]" = ("score",), **options: str) -> "LanguageModel":
     """Load the model that the command line names, and print its warnings.
 
     Arguments:
-        further: more options of its family, by name.
+        queries: what the model will be asked to do.
+        options: more options of its family, by name.
 
     Raises:
         UsageError: the family or an option does not exist.
-        ModelError: the model can't be loaded.
+        ModelError: the model can't do what it will be asked, or can't be loaded.
     """
     from syntagm.models import names
 
-    model = names.load_permitted(arguments.model, granted(arguments), further)
+    model = names.load_permitted(arguments.model, granted(arguments), options, queries)
     for warning in model.warnings:
         print(shown_lines(f"warning: {model.name}: {warning}"), file=sys.stderr)
     return model

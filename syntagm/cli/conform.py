@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     texts = list(corpus.texts([arguments.file])) if arguments.file else conformance.TEXTS
     if not texts:
         raise UsageError("--file", f"no sentences in {arguments.file}", "at least one")
-    model = _model.load(arguments)
+    # What the model can do is among the promises.
+    model = _model.load(arguments, queries=())
     kind = "exact" if model.exact else "approximate"
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     print(shown(f"{model.name}   {settings}   {kind}, sees: {model.sees}"))

@@ -24,12 +24,13 @@ The words of texts are split as the model expects (--tokens). This is part of ev
 import argparse
 from pathlib import Path
 
+from syntagm import registry
 from syntagm.cli import _files
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("kind", metavar="KIND", help="the kind of checkpoint: grnn, transformer_xl or jrnn")
+    parser.add_argument("kind", metavar="KIND", help=f"the kind of checkpoint: {', '.join(registry.names('checkpoints'))}")
     parser.add_argument("file", metavar="FILE", type=Path, help="the file with the weights")
     parser.add_argument("--vocabulary", metavar="FILE", type=Path, required=True, help="the file with the vocabulary")
     parser.add_argument(

@@ -31,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the list; return the exit code."""
     from syntagm.models import families
+    from syntagm.models.contract import QUERIES
 
     if options.family is None:
         print("FAMILY:PATH?OPTION=VALUE&OPTION=VALUE\n")
@@ -41,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     family = families.find(options.family)
     print(f"{family.name}: {family.summary}")
+    print(textwrap.fill(f"Its models can {'; '.join(QUERIES[query] for query in family.can)}.", 100))
     for option in family.options.values():
         print(f"\n{_shown(option)}")
     for name in family.permissions:

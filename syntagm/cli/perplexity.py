@@ -81,19 +81,20 @@ def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel"
     # Programs say themselves whether they score it.
     optional = "eos" in families.find(name.family).options
     cure = "Skip the ends of sentences with --no-end; compare the result only with other perplexities without sentence ends."
-    if arguments.no_end or "eos" in name.options or not optional:
-        model = _model.load(arguments, **text_options)
-    else:
-        try:
-            model = _model.load(arguments, eos="yes", **text_options)
-        except UsageError as error:
-            if "eos" not in f"{error.place} {error.found}":
-                raise
-            problem = f"it can't score the end of a sentence ({error.place}: {error.found})"
-            raise UsageError(f"model {arguments.model}", problem, "a model that can", cure) from error
+    expected = "eos=yes" if optional else "a model that scores it"
+    unscored = UsageError(f"model {arguments.model}", "the end of a sentence is not scored", expected, cure)
+    end = {"eos": "yes"} if optional and not arguments.no_end and "eos" not in name.options else {}
+    if not arguments.no_end and names.declared(arguments.model, end).settings.get("eos") == "no":
+        raise unscored
+    try:
+        model = _model.load(arguments, ["score"], **end, **text_options)
+    except UsageError as error:
+        if not end or "eos" not in f"{error.place} {error.found}":
+            raise
+        problem = f"it can't score the end of a sentence ({error.place}: {error.found})"
+        raise UsageError(f"model {arguments.model}", problem, "a model that can", cure) from error
     if model.eos is None and not arguments.no_end:
-        expected = "eos=yes" if optional else "a model that scores it"
-        raise UsageError(f"model {arguments.model}", "the end of a sentence is not scored", expected, cure)
+        raise unscored
     return model
 
 

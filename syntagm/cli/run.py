@@ -52,7 +52,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _config, _evaluation, _model
+from syntagm.cli import _config, _evaluation
 from syntagm.display import shown_lines
 from syntagm.errors import SyntagmError, UsageError
 from syntagm.io.number import counted
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     _evaluation.check(arguments, task)
     files = suites(arguments, arguments.suite)
     if arguments.dry_run:
-        return _show_plan(arguments, _planned(task, Sampled(files, **sample)), folders)
+        return _show_plan(arguments, task, Sampled(files, **sample), folders)
     if not arguments.alone:
         return _run_several(arguments, files, folders)
     [model] = arguments.models
@@ -145,20 +145,22 @@ def _planned(task: "Task[Any]", suites: "Iterable[Suite]") -> "Iterator[Suite]":
         yield suite
 
 
-def _show_plan(arguments: argparse.Namespace, suites: "Iterable[Suite]", folders: Sequence[Path]) -> int:
+def _show_plan(
+    arguments: argparse.Namespace, task: "Task[Any]", suites: "Iterable[Suite]", folders: Sequence[Path]
+) -> int:
     """Print the models in the order of their evaluation, and what is scored; report models that would be refused."""
     from syntagm.cli._screen import size_of
 
-    size, sentences = size_of(suites)
+    size, sentences = size_of(_planned(task, suites))
     if arguments.alone:
         [model] = arguments.models
-        _model.check(_with(arguments, model, arguments.name))
+        _evaluation.refuse_unable(model, arguments, task, suites)
         print(f"{next(iter(arguments.name), model)}: {size}")
         return 0
     (named, _), refused = _in_order(arguments, folders), list[str]()
     for number, (model, label, _) in enumerate(named, 1):
         try:
-            _model.check(_with(arguments, model, [label]))
+            _evaluation.refuse_unable(model, arguments, task, suites)
         except (SyntagmError, OSError) as error:
             refused.append(label)
             print(f"syntagm: {_config.blame(arguments, error, arguments.given[model], label)}", file=sys.stderr)

@@ -13,8 +13,8 @@ import numpy as np
 
 from syntagm.answers import Gap, Surprisals
 from syntagm.errors import SyntagmError
-from syntagm.models import possible
-from syntagm.models.contract import LanguageModel
+from syntagm.models import families, possible
+from syntagm.models.contract import QUERIES, LanguageModel
 from syntagm.models.partition import fault
 
 TEXTS = (
@@ -93,6 +93,11 @@ def _identity(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
         yield f"a numerical error of {model.numerical_error} bits; expected one from 0 to 0.001"
     if "score" not in model.can:
         yield "it does not list `score` among what it can do"
+    for query, method in (("fill", LanguageModel.fill), ("parse", LanguageModel.parse)):
+        if query in model.can and getattr(type(model), query) is method:
+            yield f"it lists `{query}` among what it can do, but has no method of this name"
+    if (family := families.of_model(model.name)) and (more := model.can.difference(family.can)):
+        yield f"it can {QUERIES[min(more)]}, which the declaration of its family does not list"
     if not model.exact and not set(model.settings) - {"bos", "eos"}:
         yield "an approximate model without settings; expected what the approximation depends on, such as beam sizes"
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,37 @@ from syntagm.errors import ModelError
 from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]
+# What a model may be asked to do.
+Query = Literal["score", "fill", "best", "parse"]
+# The same in words, as in "this model can't fill gaps".
+QUERIES: Mapping[Query, str] = {
+    "score": "score texts",
+    "fill": "fill gaps",
+    "best": "list the most probable entries of its vocabulary",
+    "parse": "parse",
+}
 # The label of constituents without labels.
 UNLABELLED = "X"
+
+
+class Described(Protocol):
+    """What is known of a model before it is asked: of one that is loaded, or of a name (`family.Declared`)."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+    @property
+    def sees(self) -> Sees:
+        """As for `LanguageModel`."""
+
+    @property
+    def can(self) -> frozenset[Query]:
+        """As for `LanguageModel`."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """As for `LanguageModel`."""
 
 
 @public(
@@ -43,7 +72,7 @@ class LanguageModel(ABC):
         words: all words that can follow a text, in families that list them: after any text, their probabilities, with that
             of `eos` if there is one, sum to 1. One of them may stand for all unknown words.
         can: the supported queries: "score", and possibly "fill", "best" (`Gap.best`, the most probable entries of the
-            vocabulary in a gap) and "parse".
+            vocabulary in a gap) and "parse". They are among those that its family declares.
         labelled: whether constituents in the trees of `parse` have labels. If not, all are labelled X.
         worth_caching: whether reading a cached answer is faster than computing it.
         steady: whether the model can't change while it is loaded, because its weights are in this process. Other models are
@@ -66,7 +95,7 @@ class LanguageModel(ABC):
     reach: int | None = None
     exact: bool = True
     words: Sequence[str] | None = None
-    can: frozenset[str] = frozenset({"score"})
+    can: frozenset[Query] = frozenset({"score"})
     labelled: ClassVar[bool] = True
     worth_caching: ClassVar[bool] = True
     steady: ClassVar[bool] = True
@@ -132,7 +161,7 @@ class LanguageModel(ABC):
         Raises:
             ModelError: the model can't fill a gap; the message names it. Or it can't list entries, and they are wanted.
         """
-        raise ModelError(self.name, "this model can't fill gaps", "a model that can")
+        raise unable(self.name, "fill")
 
     def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
         """Return the best tree of each prefix of each text, in the order of `texts`.
@@ -148,7 +177,7 @@ class LanguageModel(ABC):
         Raises:
             ModelError: the model can't parse.
         """
-        raise ModelError(self.name, "this model gives no trees", "a model that does: one of the family rnng or onlstm")
+        raise unable(self.name, "parse")
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each word is a single vocabulary entry after a space.
@@ -162,7 +191,13 @@ class LanguageModel(ABC):
         Raises:
             ModelError: the model can't fill gaps.
         """
-        raise ModelError(self.name, "this model can't fill gaps", "a model that can")
+        raise unable(self.name, "fill")
+
+
+def unable(name: str, query: Query, expected: str = "a model that can") -> ModelError:
+    """Return the error for a model that can't do what it is asked."""
+    cure = "`syntagm models FAMILY` tells what the models of a family can do."
+    return ModelError(name, f"this model can't {QUERIES[query]}", expected, cure)
 
 
 def refuse_best(model: LanguageModel, best: int) -> None:
@@ -172,7 +207,4 @@ def refuse_best(model: LanguageModel, best: int) -> None:
         ModelError: entries are wanted, and the model can't list them.
     """
     if best and "best" not in model.can:
-        raise ModelError(
-            model.name, "this model can't list the most probable entries of its vocabulary", "a model that can",
-            "Transformers, recurrent networks and n-gram models in ARPA files can.",
-        )  # fmt: skip
+        raise unable(model.name, "best")

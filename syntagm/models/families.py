@@ -1,8 +1,10 @@
 """The registry of model families: those of this package and those of other packages."""
 
+from collections.abc import Iterable
 from functools import cache
 
 from syntagm import registry
+from syntagm.models.contract import Described, Query, unable
 from syntagm.models.family import Family
 
 
@@ -32,6 +34,35 @@ def of_model(name: str) -> Family | None:
     """Return the family of a model by its canonical name; None if that family is not installed."""
     family = name.partition(":")[0]
     return find(family) if family in names() else None
+
+
+def able(query: Query) -> list[str]:
+    """Return the names of the families whose models can do something.
+
+    >>> able("parse")
+    ['onlstm', 'rnng']
+    """
+    return [name for name in names() if query in find(name).can]
+
+
+def refuse_unable(model: Described, queries: Iterable[Query]) -> None:
+    """Refuse a model, loaded or not, that can't do what it will be asked.
+
+    Raises:
+        ModelError: it can't; the message has the setting that decides it, or the families whose models can.
+    """
+    for query in queries:
+        if query not in model.can:
+            raise unable(model.name, query, _deciding(model, query) or "a model of a family that can: " + ", ".join(able(query)))
+
+
+def _deciding(model: Described, query: Query) -> str:
+    """Return what is expected of a model that can't do something because of a setting; empty if there is none."""
+    for family in map(find, able(query)):
+        for setting, text in model.settings.items():
+            if (value := family.known(setting, text)) and value.can is not None and query not in value.can:
+                return f"another value than {setting}={text}"
+    return ""
 
 
 def taught(name: str) -> str:

@@ -1,11 +1,11 @@
 """Declarations of model families. Importing them loads no heavy libraries."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from syntagm.errors import UsageError
-from syntagm.models.contract import LanguageModel, Sees
+from syntagm.models.contract import LanguageModel, Query, Sees
 from syntagm.models.option import Fixed, Option, Value
 from syntagm.permissions import NONE, Permissions
 
@@ -48,6 +48,25 @@ SURPRISAL = Scoring(
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """What a family says of a model by its name alone. It is a `contract.Described`.
+
+    What only a loaded model can tell is missing: an n-gram model in a binary file can do less than its family declares,
+    and a recording or a program says itself what it sees.
+
+    Arguments:
+        name: the name as given.
+        sees, can: as for `LanguageModel`.
+        settings: the fixed settings, and the values of the options that were given or have a default.
+    """
+
+    name: str
+    sees: Sees
+    can: frozenset[Query]
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """The declaration of a model family.
 
@@ -62,7 +81,9 @@ class Family:
         permissions: the permissions that its models may need, such as `allow_exec`; see `syntagm.permissions`. `load` and
             `check` get each of them as a keyword argument, True or False.
         settings: options and fixed scoring settings, in the order in which signatures list them.
-        sees: the context that a token's surprisal depends on; each `recorded` model has its own value.
+        can: what its models can do, or the most that one of them can; a value of an option may decide that it is less.
+        sees: the context that a token's surprisal depends on, if no value of an option decides it; each `recorded` model
+            has its own value.
         exact: whether surprisals are those of the model's own distribution.
         scoring: how a text is scored.
         filling: how a gap is filled, if `scoring` does not describe it.
@@ -80,6 +101,7 @@ class Family:
     endings: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
     settings: tuple[Option | Fixed, ...] = ()
+    can: tuple[Query, ...] = ("score",)
     sees: Sees = "left"
     exact: bool = True
     scoring: Scoring = SURPRISAL
@@ -104,6 +126,32 @@ class Family:
     def texts_only(self) -> frozenset[str]:
         """The options that only affect scored texts."""
         return frozenset(name for name, option in self.options.items() if option.texts_only)
+
+    def declared(self, name: str, given: Mapping[str, str]) -> Declared:
+        """Return what is known of a model before it is loaded.
+
+        Arguments:
+            name: the name of the model, for messages.
+            given: options that the user gave.
+
+        Raises:
+            UsageError: an option is invalid.
+        """
+        chosen = self.choose(given)
+        fixed = {setting.name: setting.value.name for setting in self.settings if isinstance(setting, Fixed)}
+        return Declared(name, self.seen(chosen), self.able(chosen), fixed | chosen)
+
+    def seen(self, chosen: Mapping[str, str]) -> Sees:
+        """Return what a model with these option values sees; see `sees`."""
+        return next((value.sees for value in self._values(chosen) if value.sees), self.sees)
+
+    def able(self, chosen: Mapping[str, str]) -> frozenset[Query]:
+        """Return what a model with these option values can do; see `can`."""
+        return frozenset(self.can).intersection(*(value.can for value in self._values(chosen) if value.can is not None))
+
+    def _values(self, chosen: Mapping[str, str]) -> Iterator[Value]:
+        """Yield the declarations of the values of options, as far as there are any."""
+        yield from (value for name, text in chosen.items() if (value := self.known(name, text)))
 
     def check(self, path: str, given: Mapping[str, str], permissions: Permissions = NONE) -> None:
         """Check all of a model that can be checked without reading its weights.

@@ -1,8 +1,8 @@
 """Parsing of model names, `family:path?option=value&option=value`, and loading of models by name."""
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from syntagm.arguments import OptionValue, public, spelled
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
 from syntagm.models import families
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import LanguageModel, Query
+from syntagm.models.family import Declared
 from syntagm.permissions import NONE, Permissions, refuse
 from syntagm.settings import asked
 
@@ -87,21 +88,42 @@ def head(path: Path) -> dict[str, Any]:
     return record
 
 
-def check(text: str, permissions: Permissions = NONE) -> None:
-    """Check all of a language model that can be checked without reading its weights; `load` checks the same.
+def declared(text: str, options: Mapping[str, str] = NO_OPTIONS) -> Declared:
+    """Return what is known of a language model by its name: what it sees, what it can do, and its settings.
+
+    Arguments:
+        text: name of the model.
+        options: further options, besides those in the name.
+
+    Raises:
+        UsageError: there is no such family, the family has no such option, or an option is given twice.
+        ModelError: a `model.json` names no family, or an unknown one.
+
+    >>> declared("masked:bert-base-cased").sees, sorted(declared("rnng:models/rnng").can)
+    ('both', ['parse', 'score'])
+    """
+    name = _with(text, options)
+    return families.find(name.family).declared(text, name.options)
+
+
+def check(text: str, permissions: Permissions = NONE, queries: Iterable[Query] = ("score",)) -> None:
+    """Check all of a language model that can be checked without reading its weights; `load_permitted` checks the same.
 
     A name on the hub is not looked up.
 
     Arguments:
         text: name of the model.
         permissions: what the user permits.
+        queries: what the model will be asked to do.
 
     Raises:
         UsageError: there is no such family, or the family has no such option.
-        ModelError: there is no such file or folder, or it may not be read.
+        ModelError: there is no such file or folder, it may not be read, or models of its family can't do what is asked.
     """
     name = parse(text)
-    families.find(name.family).check(name.path, name.options, permissions)
+    family = families.find(name.family)
+    families.refuse_unable(family.declared(text, name.options), queries)
+    family.check(name.path, name.options, permissions)
 
 
 @public(name="load_model")
@@ -137,12 +159,30 @@ def load(
     return model
 
 
-def load_permitted(text: str, permissions: Permissions, options: Mapping[str, str] = NO_OPTIONS) -> LanguageModel:
-    """Load a language model; see `load`."""
-    name = parse(text)
-    if doubled := sorted(name.options.keys() & options.keys()):
-        raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
-    model = families.find(name.family).load(name.path, {**name.options, **options}, permissions)
+def load_permitted(
+    text: str,
+    permissions: Permissions,
+    options: Mapping[str, str] = NO_OPTIONS,
+    queries: Iterable[Query] = ("score",),
+) -> LanguageModel:
+    """Load a language model; see `load`.
+
+    Arguments:
+        queries: what the model will be asked to do. A model whose family can't is refused before its weights are read.
+    """
+    name = _with(text, options)
+    family = families.find(name.family)
+    families.refuse_unable(family.declared(text, name.options), queries)
+    model = family.load(name.path, name.options, permissions)
+    families.refuse_unable(model, queries)
     if name.path and (renewals := seal.renewals(Path(name.path))):
         model.record = {**model.record, "seal renewed": renewals}
     return model
+
+
+def _with(text: str, options: Mapping[str, str]) -> Name:
+    """Parse a model name, and add further options."""
+    name = parse(text)
+    if doubled := sorted(name.options.keys() & options.keys()):
+        raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")
+    return replace(name, options={**name.options, **options})

@@ -11,6 +11,7 @@ from typing import Literal
 
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
+from syntagm.models.contract import QUERIES, Query, Sees
 
 # What an option affects. `scoring`: the numbers; it is part of the canonical name and of signatures. `source`: which numbers
 # are read; it is part of the canonical name only. `trees`: the trees of `parse`, but no numbers. `speed`: where or how fast
@@ -27,12 +28,21 @@ class Value:
         help: its meaning, in Markdown; empty if the option's help explains it.
         words: its name in a methods paragraph; empty if that is `name`.
         references: keys of the bibliography to cite for it.
+        sees: what a model with this value sees, if the value decides it.
+        can: what a model with this value can do, if that is less than other models of the family can.
     """
 
     name: str
     help: str = ""
     words: str = ""
     references: tuple[str, ...] = ()
+    sees: Sees | None = None
+    can: tuple[Query, ...] | None = None
+
+    def meaning(self) -> str:
+        """Return the help, with what the models can still do if that is less."""
+        only = f" (such a model can only {' and '.join(QUERIES[query] for query in self.can)})" if self.can else ""
+        return self.help + only
 
 
 class Values(ABC):
@@ -158,7 +168,7 @@ class Option:
         """Return the help of the option and of its values, in Markdown."""
         values = self.values.values if isinstance(self.values, Choice) else ()
         return " ".join(
-            [self.help, "; ".join(f"`{value.name}`: {value.help}" for value in values if value.help)]
+            [self.help, "; ".join(f"`{value.name}`: {value.meaning()}" for value in values if value.help)]
         ).strip()
 
 

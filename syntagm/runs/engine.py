@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 from syntagm.answers import Surprisals
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
-from syntagm.errors import InputError, ModelError, SyntagmError, UsageError
+from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.io.number import counted
+from syntagm.models import families
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
@@ -66,7 +67,7 @@ def execute(
             them, they are not read again.
 
     Raises:
-        ModelError: the model lacks the method that the task needs, fails, or changes during the run.
+        ModelError: the model can't do what the task needs, fails, or changes during the run.
         InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
         UsageError: two suites have the same name, there are no suites, or there is nothing to score.
         RunError: the folder is in use, can't be written, or contains another run.
@@ -115,11 +116,10 @@ def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], reco
         The options that the numbers depend on, and the plan.
 
     Raises:
-        ModelError: the model lacks the method that the task needs.
+        ModelError: the model can't do what the task needs.
         InputError, UsageError: as for `execute`.
     """
-    if task.needs not in model.can:
-        raise ModelError(model.name, "this model can't fill gaps", "a model that can")
+    families.refuse_unable(model, task.queries)
     options = options_of(task, model, recorded)
     noted: list[Finding] = []
     plan = task.plan(well_formed(suites, noted), model, options)

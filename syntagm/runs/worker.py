@@ -248,7 +248,7 @@ class Worker:
         if self._loaded is None or self._loaded.number != piece.model:
             self._loaded = None  # frees its memory before the next one is loaded
             began, work = time.monotonic(), self._session.work
-            model = names.load_permitted(order["model"], self._permissions)
+            model = names.load_permitted(order["model"], self._permissions, queries=work.task.queries)
             model.label = order["label"]
             if piece.name == OPEN and self._read and is_unchanged(Path(order["folder"]), work.task, model, self._read):
                 return Outcome({"unchanged": True}, seconds=(time.monotonic() - began, 0.0))

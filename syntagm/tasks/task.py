@@ -14,7 +14,7 @@ import polars as pl
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.io.shape import Shape
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import Described, LanguageModel, Query
 from syntagm.result import Kind
 from syntagm.suite import AGGREGATES, Aggregate, Suite, public_tags
 
@@ -200,7 +200,7 @@ class Task(ABC, Generic[Content]):
 
     Attributes:
         name: the name in the record of a run.
-        needs: the method that the model must have.
+        needs: the method of the model that answers the questions.
         portion: the number of questions per call of the model, which is the most that an interrupted run repeats.
         conjoins: whether the measures are predictions about the same items, so that the rule "all" applies.
         recorded: the shapes of `options` and of the entries of `Plan.record`, as in run.json; see `io.shape.check`.
@@ -217,6 +217,11 @@ class Task(ABC, Generic[Content]):
         """The noun for the questions, as in "12 sentences"."""
         return "context" if self.needs == "fill" else "sentence"
 
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What a model must be able to do."""
+        return (self.needs,)
+
     @abstractmethod
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the options that the numbers depend on, for the record. Model and suites are recorded elsewhere.
@@ -231,6 +236,17 @@ class Task(ABC, Generic[Content]):
 
         Raises:
             UsageError, InputError: the suite lacks what the task needs.
+        """
+
+    def refuse_unasked(self, suites: Iterable[Suite], model: Described) -> None:
+        """Refuse suites that have no question for the model; `plan` refuses the same.
+
+        Arguments:
+            suites: the suites. They are read only as far as needed.
+            model: the model, loaded or not.
+
+        Raises:
+            UsageError: no suite has a question for the model.
         """
 
     @abstractmethod

@@ -106,12 +106,7 @@ def parse(
 def _model(parser: str, permissions: Permissions) -> LanguageModel:
     """Load a model that parses. Sentences are split before it gets them, so it takes their words as they are."""
     split = {"tokens": "blanks"} if "tokens" in families.find(names.parse(parser).family).options else {}
-    model = names.load_permitted(parser, permissions, split)
-    if "parse" not in model.can:
-        raise ModelError(
-            model.name, "a model that gives no trees", "exec:FILE.toml, or a model of the family rnng or onlstm"
-        )
-    return model
+    return names.load_permitted(parser, permissions, split, ["parse"])
 
 
 def _program(parser: str, permissions: Permissions) -> Start:

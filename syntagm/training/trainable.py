@@ -1,5 +1,6 @@
 """Declarations of trainable families, for `syntagm train` and for experiments."""
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,6 @@ from syntagm.training.duration import Work
 from syntagm.training.options import Option, options
 
 S = TypeVar("S")
-# Corpus, held-out text, model folder, settings, progress.
-Train = Callable[[Sequence[str], Sequence[str], Path, S, Progress], object]
 
 
 def _always(folder: Path) -> bool:
@@ -48,8 +47,7 @@ class Trainable(Generic[S]):
         name: the name on the command line.
         summary: a short description.
         settings: the default settings; their fields are the options of `syntagm train`.
-        train: a function that trains a model and writes its folder. It resumes interrupted training, leaves a finished
-            model unchanged, and refuses the folder of another training run.
+        module: module whose `train` trains a model; it is imported when a model is trained.
         seeded: whether models depend on a seed; if not, one model serves for all seeds of an experiment.
         needs_valid: whether training needs held-out text.
         valid: the use of held-out text.
@@ -64,7 +62,7 @@ class Trainable(Generic[S]):
     name: str
     summary: str
     settings: S
-    train: Train[S]
+    module: str
     seeded: bool = True
     needs_valid: bool = True
     valid: str = "held-out text"
@@ -73,6 +71,25 @@ class Trainable(Generic[S]):
     variant_of: str = ""
     trees: bool = False
     is_intact: Callable[[Path], bool] = _always
+
+    def train(
+        self, corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: S, progress: Progress
+    ) -> object:
+        """Train a model and write its folder. Making the same call again resumes interrupted training.
+
+        A finished model stays unchanged, and the folder of another training run is refused.
+
+        Arguments:
+            corpus, valid: paths of the training text and of the held-out text, as in `corpora.corpus.texts`.
+            folder: the folder for the model.
+            settings: the settings of the family.
+            progress: progress callbacks.
+
+        Returns:
+            What the module returns: in most families, the history of evaluations.
+        """
+        result: object = importlib.import_module(self.module).train(corpus, valid, folder, settings, progress)
+        return result
 
     @property
     def options(self) -> tuple[Option, ...]:

@@ -74,7 +74,7 @@ def test_models_that_can_not_be_loaded(tmp_path: Path, shown: Callable[..., str]
         "./nowhere": "causal:./nowhere: no such folder",
         "empty": "causal:empty: no config.json",
         "pickled": "causal:pickled: only pickled weights (pytorch_model.bin)",
-        "masked:": "model 'masked:': no path",
+        "masked:?regions=yes": "model 'masked:': no path",
         "exec:model.toml": "exec:model.toml: a program, which is not started without permission",
         "python:none.py": "python:none.py: a program, which is not started without permission",
         "openai:host": "openai:host: ",

@@ -68,7 +68,7 @@ def test_a_sentence_without_a_tree_has_an_empty_line(folder: Path, capsys: pytes
     [
         (
             ["toy", "The boat"],
-            "this model gives no trees; expected a model that does: one of the family rnng or onlstm",
+            "toy: this model can't parse; expected a model of a family that can: onlstm, rnng",
         ),
         (["toy"], "no text; expected TEXT, - or --file FILE"),
         (["toy", "The boat", "--file", "x.txt"], "TEXT and --file; expected TEXT, - or --file FILE"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -38,7 +39,12 @@ class TestSeveralModels:
     ) -> None:
         loaded: list[str] = []
         load = model_names.load_permitted
-        monkeypatch.setattr(model_names, "load_permitted", lambda text, *more: loaded.append(text) or load(text, *more))
+
+        def noted(text: str, *more: Any, **named: Any) -> Any:
+            loaded.append(text)
+            return load(text, *more, **named)
+
+        monkeypatch.setattr(model_names, "load_permitted", noted)
         assert run("toy", "random?seed=2", *SUITE, "-o", tmp_path / "two") == 0
         assert loaded == ["toy", "random?seed=2"]
         assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["random-seed-2", "report.html", "toy"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 import transformers
 from masked_for_tests import byte_pieces, masked, sentence_pieces, word_pieces
-from models_for_tests import FAMILIES, byte_level, lstm, ngram, sentencepiece_like, transformer, words
+from models_for_tests import FAMILIES, byte_level, filling, lstm, ngram, sentencepiece_like, transformer, words
 from test_causal_fill import word_pieces as marked_pieces
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -92,20 +92,7 @@ def test_masked_models_list_what_transformers_alone_finds(kind: str, mark: str, 
         refuse_others(answer.best, logits, tokenizer, mark)
 
 
-WORD_BY_WORD = (
-    "lstm",
-    "lstm-bare",
-    "multitask",
-    "onlstm",
-    "onlstm-adaptive",
-    "jrnn",
-    "transformer-xl",
-    "ngram",
-    "ngram-arpa",
-)
-
-
-@pytest.mark.parametrize("family", [*WORD_BY_WORD, "toy"])
+@pytest.mark.parametrize("family", [*filling(), "toy"])
 def test_models_of_words_list_the_words_of_the_full_distribution(family: str) -> None:
     """Each word's own answer as a candidate, sorted, against the list."""
     model: LanguageModel = load("toy") if family == "toy" else FAMILIES[family]()
@@ -129,7 +116,7 @@ def test_models_of_words_list_the_words_of_the_full_distribution(family: str) ->
         assert few.best == every.best[:4]
 
 
-@pytest.mark.parametrize("family", ["gpt2", "llama", "mamba", *WORD_BY_WORD, "bert"])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mamba", *filling(), "bert"])
 def test_lists_change_no_other_number_and_depend_on_no_other_gap(family: str) -> None:
     model = masked("bert") if family == "bert" else FAMILIES[family]()
     plain = list(model.fill([Gap(left, " .", WORDS) for left in LEFTS]))

@@ -2,15 +2,18 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from masked_for_tests import masked, word_pieces
+from safetensors.torch import save_file
 
 from syntagm.cli import main
-from syntagm.errors import SyntagmError, UsageError
+from syntagm.errors import ModelError, SyntagmError, UsageError
+from syntagm.materials.suite_files import read_suites
 from syntagm.models import families, names
 from syntagm.models.family import Family
 from syntagm.models.hugging_face.loading import spelled
@@ -19,6 +22,7 @@ from syntagm.models.hugging_face.tokens import frame
 from syntagm.models.masked.masking import KINDS, Masking
 from syntagm.models.option import Choice, Fixed, Option, Value
 from syntagm.report import references
+from syntagm.tasks.predictions.task import skipped_predictions
 from tools import options as tables
 
 OPTIONS = [
@@ -114,6 +118,60 @@ def test_a_model_in_memory_takes_no_options_about_loading() -> None:
         family.choose({"dtype": "f32"}, loaded=True)
 
 
+def test_a_value_of_an_option_decides_what_a_model_can_do() -> None:
+    assert names.declared("gpt2").can == {"score", "fill", "best"}
+    assert names.declared("gpt2?chat=user").can == {"score"}
+    with pytest.raises(ModelError, match=r"^gpt2\?chat=user: this model can't fill gaps; expected another value than chat=user"):
+        names.check("gpt2?chat=user", queries=["fill"])
+
+
+def test_a_value_of_an_option_decides_what_a_model_sees() -> None:
+    side = Option("side", Choice((Value("left", sees="left"), Value("all"))), "left", "what it reads")
+    twice = replace(families.find("toy"), settings=(side,), sees="both")
+    assert [twice.declared("any", {"side": value}).sees for value in ("left", "all")] == ["left", "both"]
+
+
+_PARTS = "model masked:broken: predictions about parts of sentences only"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (["fill", "rnng:none", "--words", "verbs"], "rnng:none: this model can't fill gaps; expected a model of a family that"),
+        (
+            ["fill", "random", "--words", "verbs", "--most-probable", "3"],
+            "random: this model can't list the most probable entries of its vocabulary; expected a model of a family that can:",
+        ),
+        (["run", "masked:broken"], f"{_PARTS}, in mvrr; expected predictions about whole sentences"),
+        (["run", "masked:broken", "--dry-run"], _PARTS),
+        (["run", "masked:broken", "--executor", "local:1"], _PARTS),
+        (["run", "masked:broken", "rnng:none", "--dry-run"], _PARTS),
+        (["run", "masked:broken", "--stop-at", "0.1"], _PARTS),
+    ],
+)  # fmt: skip
+def test_what_a_model_can_not_do_is_refused_by_its_name_before_its_weights_are_read(
+    line: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken").mkdir()
+    Path("broken", "config.json").write_text("{}")
+    save_file({"weights of nothing": torch.zeros(1)}, "broken/model.safetensors")
+    assert main([*line, "--suite", "hu2020/mvrr", "-o", str(tmp_path / "run")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_perplexity_that_can_not_be_is_refused_by_the_name_of_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (text := tmp_path / "text.txt").write_text("The dog barks .\n")
+    for model in ("masked:none", "lstm:none?eos=no"):
+        assert main(["perplexity", model, str(text)]) == 2
+        assert f"model {model}: the end of a sentence is not scored" in capsys.readouterr().err
+    assert main(["perplexity", "masked:none", "--no-end", str(text)]) == 2
+    assert "no such folder" in capsys.readouterr().err
+
+
 def test_types_are_called_alike_in_declarations_and_in_records() -> None:
     types = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
     assert DTYPE.values.shown() == tuple(f"`{spelled(dtype)}`" for dtype in types)
@@ -137,17 +195,29 @@ def test_a_kind_of_masking_hides_the_token_and_is_known_by_its_record_alone(kind
     model = masked("bert", tokenizer, masking=kind.name)
     assert f"masking={kind.name}" in model.name
     assert model.settings["masking"] == kind.name
+    assert model.sees == names.declared(f"masked:any?masking={kind.name}").sees == kind.sees
     [answer] = model.score([TEXT])
     for index, place in enumerate(framed.places.tolist()):
         hidden = kind.hidden(framed, index)
         assert place in hidden
         assert set(hidden.tolist()) <= set(framed.places.tolist())
+        assert kind.sees == "both" or set(framed.places[index:].tolist()) <= set(hidden.tolist())
         row = framed.inputs.copy()
         row[hidden] = tokenizer.mask_token_id
         with torch.no_grad():
             logits = model.module(input_ids=torch.from_numpy(row)[None]).logits[0, place].double()
         nats = -float(torch.log_softmax(logits, -1)[framed.inputs[place]])
         assert answer.bits[index] == pytest.approx(nats / np.log(2), abs=2e-5)
+
+
+def test_predictions_about_parts_are_skipped_for_models_that_see_both_sides_of_a_part() -> None:
+    [suite] = read_suites("hu2020/mvrr")
+    parts = tuple(prediction.name for prediction in suite.predictions)
+    masked_token = names.declared("masked:any")
+    assert skipped_predictions(suite, masked_token) == parts
+    assert skipped_predictions(suite, replace(masked_token, sees="left and length")) == ()
+    assert skipped_predictions(suite, names.declared("masked:any?regions=yes")) == ()
+    assert skipped_predictions(suite, names.declared("recorded:any.csv?sides=both")) == parts
 
 
 PARROT = """

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from models_for_tests import CAUSAL, FAMILIES, causal
+from models_for_tests import CAUSAL, FAMILIES, causal, filling
 
 from syntagm.answers import Fill, Gap
 from syntagm.errors import ModelError
@@ -18,8 +18,6 @@ WORDS = ("roses", "rose", "rain", "gardener", "gardeners", "gardener", "boats", 
 LEFTS = ["The old ", "The old gardener watered the ", "", "No one who has met the "]
 BLANKS = [Gap(left, right, WORDS) for left, right in zip(LEFTS, [" .", "", " came", "."], strict=True)]
 CLOSE = 1e-4 / math.log(2)
-# All but RNNGs, which score whole sentences.
-WORD_BY_WORD = [name for name in FAMILIES if name not in CAUSAL and name.partition("-")[0] != "rnng"]
 NAMED = {
     "toy": "toy",
     "toy-eos": "toy?eos=yes",
@@ -48,7 +46,7 @@ def _causal(kind: str) -> Causal:
 MADE: dict[str, Callable[[], LanguageModel]] = (
     {kind: (lambda kind=kind: _causal(kind)) for kind in CAUSAL}
     | {f"{kind}-token": _tokens_of(kind) for kind in CAUSAL}
-    | {family: FAMILIES[family] for family in WORD_BY_WORD}
+    | {family: FAMILIES[family] for family in filling()}
     | {name: (lambda full=full: names.load(full)) for name, full in NAMED.items()}
 )
 

@@ -22,9 +22,9 @@ from syntagm.models.recurrent.reading import HEAD_ROWS, surprisals
 from syntagm.progress import Progress
 from syntagm.training import loop
 from syntagm.training.lstm.settings import LstmSettings, Size, Steps
-from syntagm.training.lstm.softmax import ROWS, Softmax
 from syntagm.training.lstm.train import Lstm as Learner
 from syntagm.training.lstm.train import train
+from syntagm.training.recurrent.softmax import ROWS, OnePass
 from syntagm.training.settings import Settings
 from syntagm.training.words import Words
 
@@ -122,7 +122,7 @@ def test_the_loss_and_its_gradients_are_those_of_plain_pytorch(tokens: int) -> N
     weights = [hidden, layer.weight, layer.bias]
     loss = nn.functional.cross_entropy(layer(hidden), targets)
     wanted = torch.autograd.grad(2 * loss, weights)
-    ours = Softmax(layer).loss(hidden, targets)
+    ours = OnePass(layer).loss(hidden, targets)
     (2 * ours).backward()
     assert abs(float(ours.detach() - loss.detach())) < 1e-6
     for weight, gradient in zip(weights, wanted, strict=True):
@@ -135,7 +135,7 @@ def test_logits_far_beyond_the_range_of_exp_give_finite_losses() -> None:
     with torch.no_grad():
         layer.weight[:], layer.bias[:] = torch.tensor([[1000.0], [-1000.0]]), torch.zeros(2)
     # log(exp(1000) + exp(-1000)) - (-1000) = 2000
-    assert float(Softmax(layer).loss(torch.ones(1, 1, requires_grad=True), torch.tensor([1])).detach()) == 2000
+    assert float(OnePass(layer).loss(torch.ones(1, 1, requires_grad=True), torch.tensor([1])).detach()) == 2000
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -276,9 +276,9 @@ def test_options_are_checked() -> None:
 def test_without_precisions_of_products_bfloat16_is_refused_and_float32_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends, "mkldnn", object())  # as before PyTorch 2.9
     layer = nn.Linear(4, 6)
-    assert math.isfinite(float(Softmax(layer).loss(torch.ones(1, 4), torch.tensor([1]))))
+    assert math.isfinite(float(OnePass(layer).loss(torch.ones(1, 4), torch.tensor([1]))))
     with pytest.raises(UsageError, match=r"--dtype bf16: PyTorch .*; expected 2.9 or newer"):
-        Softmax(layer, rounded=True)
+        OnePass(layer, rounded=True)
 
 
 @pytest.mark.slow

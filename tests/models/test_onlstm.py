@@ -17,7 +17,7 @@ from syntagm.io import seal
 from syntagm.models import names
 from syntagm.models.onlstm.network import Dropout, Layer, Network
 from syntagm.models.onlstm.tree import of_distances
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
 from syntagm.training.corpora.trees import parse, words
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
@@ -145,14 +145,29 @@ def test_an_adaptive_softmax_sums_to_one_and_its_parts_agree() -> None:
     torch.manual_seed(1)
     layer, hidden = AdaptiveSoftmax(6, 50, (10, 20, 35)).double(), torch.randn(7, 6).double()
     nn.init.normal_(layer.weight)
-    logs = layer.log_probabilities(hidden)
+    logs = layer.logits(hidden)
     torch.testing.assert_close(logs.exp().sum(1), torch.ones(7).double())
     rows, targets = torch.randint(0, 7, (40,)), torch.randint(0, 50, (40,))
-    torch.testing.assert_close(layer.nats(hidden, rows, targets), -logs[rows, targets])
+    [nats] = layer.nats([(hidden, targets, rows)])
+    torch.testing.assert_close(nats, -logs[rows, targets])
     # A tail by hand: word 25 is the sixth of the second tail.
     scores = hidden[0] @ layer.weight.T + layer.bias
     head = torch.cat([scores[:10], hidden[0] @ layer.tails.weight.T + layer.tails.bias]).log_softmax(0)
     torch.testing.assert_close(logs[0, 25], head[11] + scores[20:35].log_softmax(0)[5])
+
+
+@pytest.mark.parametrize("layer", [Softmax(6, 50), AdaptiveSoftmax(6, 50, (10, 20, 35))], ids=["full", "adaptive"])
+def test_output_layers_give_one_surprisal_in_three_ways(layer: Softmax | AdaptiveSoftmax) -> None:
+    torch.manual_seed(1)
+    hidden, words = torch.randn(7, 6), torch.randint(0, 50, (7,))
+    expected = -layer.logits(hidden).log_softmax(1)[torch.arange(7), words]
+    with torch.no_grad():
+        # The later portion is the smaller one, and its rows are in another order.
+        portions = (hidden[:5], words[:5], torch.arange(5)), (hidden[5:], words[5:].flip(0), torch.tensor([1, 0]))
+        first, second = layer.nats(portions)
+    torch.testing.assert_close(torch.cat([first, second.flip(0)]), expected)
+    torch.testing.assert_close(layer.loss(hidden, words), expected.mean())
+    assert (layer.plain is layer) == (type(layer) is Softmax)
 
 
 def test_the_record_says_which_softmax() -> None:

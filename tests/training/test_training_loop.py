@@ -20,7 +20,7 @@ import torch
 import training_for_tests
 from models_for_tests import TEXT
 from safetensors.torch import load_file
-from training_for_tests import GPT2, LSTM, ONLSTM, learn
+from training_for_tests import GPT2, LSTM, learn
 
 from syntagm.cli import _lines, main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
@@ -47,9 +47,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(one.name, marks=() if one.name == "lstm" else pytest.mark.slow)
-        for one in families.FAMILIES
-        if not one.variant_of and any(option.field == "lr" for option in one.options)
+        pytest.param(family, marks=() if family == "lstm" else pytest.mark.slow)
+        for family in training_for_tests.BY_GRADIENTS
     ],
 )
 def undisturbed(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -90,8 +89,8 @@ def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     made = json.loads((folder / "training.json").read_text())
     rows = made["history"]
     assert made["family"] == family
-    assert made["settings"]["lr"] == {"lstm": LSTM, "multitask": LSTM, "onlstm": ONLSTM}.get(family, GPT2).lr
-    text = "text.trees" if family in ("rnng", "multitask") else "text.txt"
+    assert made["settings"]["lr"] == training_for_tests.LOOPS.get(family, LSTM).lr
+    text = "text.trees" if training_for_tests.on_trees(families.find(family)) else "text.txt"
     assert [made[name][0]["name"] for name in ("corpus", "held_out")] == [text, text]
     assert rows[-1]["bits_per_word"] < rows[0]["bits_per_word"]
     assert all(row["perplexity"] == pytest.approx(2 ** row["bits_per_word"]) for row in rows)

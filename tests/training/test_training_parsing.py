@@ -124,7 +124,7 @@ def test_a_model_is_a_parser_too(made: Callable[[str], str], tmp_path: Path) -> 
         assert " ".join(words) == sentence
         # Without the tags, it is the tree that the model gives.
         assert re.sub(r"\(X (\S+?)\)", r"\1", line) == answer[-1]
-    with pytest.raises(ModelError, match="a model that gives no trees"):
+    with pytest.raises(ModelError, match="toy: this model can't parse"):
         parsing.parse([str(tmp_path / "text.txt")], "toy", tmp_path / "other", "blanks", NONE, Progress())
 
 

@@ -23,7 +23,7 @@ from syntagm.models.rnng.search import SHIFT
 from syntagm.models.words.vocabulary import build
 from syntagm.training.corpora.trees import parse
 from syntagm.training.lstm.settings import Size
-from syntagm.training.lstm.softmax import Softmax
+from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.rnng import oracle
 from syntagm.training.rnng.batch import batch, nats
 from syntagm.training.rnng.oracle import Encoded
@@ -131,7 +131,7 @@ def test_the_loss_of_a_batch_is_that_of_the_plain_decoder(parts: str) -> None:
             word = next(remaining) if action == SHIFT else 0
             item = plain.after(item, action, word, plain.scores(item, word)[action])
         expected -= item.score
-    for softmax in (None, Softmax(network.word)):
+    for softmax in (None, OnePass(network.word)):
         found = sum(nats(network, batch(trees, labels), softmax), torch.zeros(()))
         assert math.isclose(float(found.detach()), expected, rel_tol=1e-5)
     alone = [sum(part.item() for part in nats(network, batch([tree], labels), None)) for tree in trees]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from training_for_tests import OF_WORDS
 
 from syntagm.progress import Progress
 from syntagm.training import families
@@ -16,8 +17,6 @@ TRAINING = ["the sailors walked .", "the sailors ships ."]
 HELD_OUT = ["the sailors docked 1984 .", "the sailors 1985 Paris ."]
 PLANTED = {"UNK-NUM": 2, "UNK-INITC": 1}
 TINY = {"embedding": 4, "hidden": 8, "layers": 1, "epochs": 1, "batch": 1, "window": 4, "threshold": 2, "patience": 0}
-# Those with a list of words, in which rare ones are unknown.
-FAMILIES = [one.name for one in families.FAMILIES if any(option.field == "threshold" for option in one.options)]
 
 
 class Noting(Progress):
@@ -48,7 +47,7 @@ def train(name: str, place: Path, held_out: list[str], **more: object) -> tuple[
     return json.loads((place / "m" / "training.json").read_text()), noting.warnings
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", OF_WORDS)
 def test_a_missing_class_is_counted_warned_of_and_recorded(family: str, tmp_path: Path) -> None:
     training, warnings = train(family, tmp_path, HELD_OUT)
     assert training["unseen_classes"] == PLANTED
@@ -57,7 +56,7 @@ def test_a_missing_class_is_counted_warned_of_and_recorded(family: str, tmp_path
     assert warning.startswith("the held-out text has unknown words of classes that training has not: UNK-NUM (2), UNK-")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", OF_WORDS)
 def test_nothing_is_said_if_all_classes_are_there(family: str, tmp_path: Path) -> None:
     training, warnings = train(family, tmp_path, ["the sailors docked .", "the boats ."])
     assert training["unseen_classes"] == {}

@@ -34,8 +34,10 @@ FAMILY = Family(
             "chat",
             Choice((
                 Value("no", "none: texts are scored as they are, also by a model that was trained for chats"),
-                Value("user", "a user's message, as the model's chat template writes it", words="a user's message"),
-                Value("assistant", "the same for a reply of the assistant", words="an assistant's message"),
+                Value("user", "a user's message, as the model's chat template writes it", words="a user's message",
+                      can=("score",)),
+                Value("assistant", "the same for a reply of the assistant", words="an assistant's message",
+                      can=("score",)),
             )),
             "no",
             "the message whose content a text is. The symbols of the template that precede the content, and nothing else, "
@@ -71,6 +73,7 @@ FAMILY = Family(
             "whether shared prefixes are computed once, for models that support it", effect="speed",
         ),
     ),
+    can=("score", "fill", "best"),
     architectures=ARCHITECTURES,
     programs=PROGRAMS,
     bundled={"demo": str(Path(__file__).resolve().parent.with_name("_demo"))},

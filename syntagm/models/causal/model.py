@@ -72,12 +72,11 @@ class Causal(LanguageModel):
         eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
-    can = frozenset({"score", "fill", "best"})
-
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
         model, tokenizer = loaded.model, loaded.tokenizer
         chosen, config = FAMILY.choose(options), model.config
         refuse_with_chat(options, chosen["chat"])
+        self.can = FAMILY.able(chosen)
         self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         refuse_nan(model, FAMILY.canonical(loaded.label, options))
@@ -91,7 +90,6 @@ class Causal(LanguageModel):
             self._chat = before_content(tokenizer, chosen["chat"], FAMILY.canonical(loaded.label, options))
             self._start = context_ids(tokenizer, self._chat, loaded.label)
             self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
-            self.can = frozenset({"score"})
         # With a chat, the template may begin with any token.
         refuse_random(tokenizer, {"start": None if self._chat else self.bos_id, "end": self.eos_id}, loaded.label)
         self.forward = probed(

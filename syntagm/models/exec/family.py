@@ -9,4 +9,5 @@ FAMILY = Family(
     checks="syntagm.models.exec.model",
     endings=(".toml",),
     permissions=("allow_exec",),
+    can=("score", "fill"),
 )

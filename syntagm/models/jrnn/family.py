@@ -1,14 +1,10 @@
 """The declaration of the family `jrnn`."""
 
-from syntagm.models.family import Family
-from syntagm.models.recurrent.options import PROGRAMS, settings
+from syntagm.models.recurrent.declaration import family, settings
 
-FAMILY = Family(
-    name="jrnn",
-    summary="The LSTM of Jozefowicz et al. 2016 (lm_1b), imported by `syntagm import jrnn`.",
-    module="syntagm.models.jrnn.model",
-    checks="syntagm.models.words.folder",
-    settings=settings("the symbol for the beginning of a sentence is read before a text, as in training"),
-    references=("jozefowicz-etal-2016-exploring",),
-    programs=PROGRAMS,
+FAMILY = family(
+    "jrnn",
+    "The LSTM of Jozefowicz et al. 2016 (lm_1b), imported by `syntagm import jrnn`.",
+    settings("the symbol for the beginning of a sentence is read before a text, as in training"),
+    ("jozefowicz-etal-2016-exploring",),
 )

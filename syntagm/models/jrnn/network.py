@@ -25,6 +25,7 @@ from torch.nn.functional import conv1d
 from syntagm.models.jrnn.letters import Letters
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.network import State
+from syntagm.models.recurrent.softmax import Softmax
 
 _CARRY, _FORGET = 2.0, 1.0
 _UNKNOWN = 1
@@ -127,7 +128,7 @@ class Network(network.Network):
         self.size, self._letters = size, letters
         self.characters = Characters(size)
         self.layers = nn.ModuleList(Layer(size.width, size.cells) for _ in range(size.layers))
-        self.decoder: nn.Linear = nn.Linear(size.width, len(letters.vocabulary))
+        self.decoder: Softmax = Softmax(size.width, len(letters.vocabulary))
 
     def fresh(self, columns: int) -> State:
         """Return the initial hidden and cell states: zeros."""
@@ -146,6 +147,10 @@ class Network(network.Network):
             hiddens.append(inputs)
             cells.append(cell)
         return inputs, (torch.stack(hiddens), torch.stack(cells))
+
+    def identity(self) -> list[object]:
+        """Return the symbols."""
+        return [list(self._letters.symbols)]
 
     def number(self, word: str) -> int:
         """Return the number by which the network reads an unknown word."""

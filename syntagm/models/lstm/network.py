@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.network import State
+from syntagm.models.recurrent.softmax import Softmax
 
 
 class Network(network.Network):
@@ -33,7 +34,7 @@ class Network(network.Network):
         self.encoder = nn.Embedding(words, embedding, sparse=sparse)
         # Dropout is applied between layers; PyTorch warns if there is only one.
         self.rnn = nn.LSTM(embedding, hidden, layers, dropout=dropout if layers > 1 else 0.0)
-        self.decoder: nn.Linear = nn.Linear(hidden, words)
+        self.decoder: Softmax = Softmax(hidden, words)
         nn.init.uniform_(self.encoder.weight, -0.1, 0.1)
         nn.init.zeros_(self.decoder.bias)
         nn.init.uniform_(self.decoder.weight, -0.1, 0.1)

@@ -17,7 +17,7 @@ FAMILY = Family(
     settings=(
         Option(
             "masking",
-            Choice(tuple(Value(kind.name, kind.help, kind.words, kind.references) for kind in KINDS)),
+            Choice(tuple(Value(kind.name, kind.help, kind.words, kind.references, kind.sees) for kind in KINDS)),
             KINDS[0].name,
             "which tokens are masked when a token is scored. Always part of the model's name.",
             always_named=True,
@@ -49,6 +49,7 @@ FAMILY = Family(
         DEVICES,
         batch(BATCH),
     ),
+    can=("score", "fill", "best"),
     sees="both",
     scoring=Scoring(
         "Masked models were scored by pseudo-log-likelihood, masking {masking}", ("salazar-etal-2020-masked",), ("masking",)

@@ -6,7 +6,7 @@ signatures all derive from these records.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class Masking:
         help: what is masked, in Markdown.
         words: what is masked, as a phrase that follows "masking" in a methods paragraph.
         references: keys of the bibliography.
+        sees: what the surprisal of a token depends on. A rule that also masks all later tokens of the text leaves the text
+            before the token, and the number of tokens after it.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Masking:
     help: str
     words: str
     references: tuple[str, ...] = ()
+    sees: Literal["both", "left and length"] = "both"
 
 
 def token(text: "Framed", index: int) -> NDArray[np.int64]:

@@ -75,13 +75,11 @@ class Masked(LanguageModel):
         filler: the filler of gaps.
     """
 
-    can = frozenset({"score", "fill", "best"})
-    sees = FAMILY.sees
-
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
         model, tokenizer = loaded.model, loaded.tokenizer
         chosen, name = FAMILY.choose(options), FAMILY.canonical(loaded.label, options)
         self._masking = MASKINGS[chosen["masking"]]
+        self.can, self.sees = FAMILY.able(chosen), FAMILY.seen(chosen)
         refuse_nan(model, name)
         if tokenizer.mask_token_id is None:
             raise ModelError(name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")

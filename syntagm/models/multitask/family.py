@@ -1,13 +1,11 @@
 """The declaration of the family `multitask`."""
 
-from dataclasses import replace
-
 from syntagm.models.lstm.family import FAMILY as LSTM
+from syntagm.models.recurrent.declaration import family
 
-FAMILY = replace(
-    LSTM,
-    name="multitask",
-    summary="Word-level LSTMs that have also learned to tag words, trained by `syntagm train multitask`.",
-    module="syntagm.models.multitask.model",
-    references=(*LSTM.references, "marvin-linzen-2018-targeted"),
+FAMILY = family(
+    "multitask",
+    "Word-level LSTMs that have also learned to tag words, trained by `syntagm train multitask`.",
+    LSTM.settings,
+    (*LSTM.references, "marvin-linzen-2018-targeted"),
 )

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from syntagm.errors import UsageError
 from syntagm.models.device import FullPrecision
 from syntagm.models.lstm import network
 
@@ -25,22 +26,32 @@ class Network(network.Network):
         embedding: width of the embeddings.
         hidden: width of the hidden layers.
         layers: number of layers.
-        tags: number of tags.
+        tags: the tags.
         head: `linear`: tags have an output layer of their own; `shared`: tag k has the output of word k, in one softmax over
             all words, as in the program of Marvin & Linzen.
         dropout: dropout probability in training.
         tied: whether embeddings and output layer share their weights.
         sparse: whether the embeddings have sparse gradients, for plain SGD.
+
+    Raises:
+        UsageError: with a shared head, there are more tags than words.
     """
 
     def __init__(
-        self, words: int, embedding: int, hidden: int, layers: int, tags: int, head: str, dropout: float = 0.0,
-        tied: bool = False, sparse: bool = False,
+        self, words: int, embedding: int, hidden: int, layers: int, tags: Sequence[str], head: str,
+        dropout: float = 0.0, tied: bool = False, sparse: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(words, embedding, hidden, layers, dropout, tied, sparse)
-        self._shared = head == "shared"
+        self.tags, self._shared = len(tags), head == "shared"
+        if self._shared and self.tags > words:
+            expected = "no more tags than words, which share an output layer"
+            raise UsageError("head", f"shared, by {self.tags:,} tags and {words:,} words", expected)
         if not self._shared:
-            self.tagger = nn.Linear(hidden, tags)
+            self.tagger = nn.Linear(hidden, self.tags)
+
+    def record(self) -> dict[str, object]:
+        """Return the number of tags."""
+        return {"tags": self.tags}
 
     def tag_logits(self, hidden: Tensor) -> Tensor:
         """Return the logits of the tags (with a shared head, those of all words), shape (rows, tags)."""

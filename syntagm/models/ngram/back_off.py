@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel
+from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START, Ngrams
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 from syntagm.models.rank import likeliest
@@ -30,7 +31,7 @@ class BackOff(LanguageModel):
         vocabulary: the vocabulary, with classes of unknown words.
     """
 
-    can = frozenset({"score", "fill", "best"})
+    can = frozenset(FAMILY.can)
     worth_caching: ClassVar[bool] = False
 
     def __init__(

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import regular
-from syntagm.models.contract import LanguageModel, refuse_best
+from syntagm.models.contract import LanguageModel, unable
+from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import START, UNKNOWN
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 
@@ -38,7 +39,8 @@ def is_binary(path: Path) -> bool:
 class KenLM(LanguageModel):
     """A model in a KenLM binary file, created by `ngram.load`."""
 
-    can = frozenset({"score", "fill"})
+    # The words of a binary can't be listed.
+    can = frozenset(FAMILY.can) - {"best"}
     worth_caching: ClassVar[bool] = False
 
     def __init__(self, path: Path, name: str, digest: str, tokenisation: Tokenisation) -> None:
@@ -105,7 +107,8 @@ class KenLM(LanguageModel):
         Raises:
             ModelError: always.
         """
-        refuse_best(self, count)
+        if count:
+            raise unable(self.name, "best", "a model that can, such as one in an ARPA file")
         return []
 
     @property

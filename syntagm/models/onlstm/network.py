@@ -18,9 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from syntagm.errors import UsageError
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax
+from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,9 @@ class Network(network.Network):
         chunk: number of neurons with the same master gates.
         cutoffs: the first word of each tail of an adaptive softmax; none for a plain one.
         dropout: the probabilities of dropout in training.
+
+    Raises:
+        UsageError: a width is no multiple of `chunk`, or the cut-offs are not increasing numbers of words.
     """
 
     def __init__(
@@ -95,14 +99,17 @@ class Network(network.Network):
         dropout: Dropout | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.dropout = dropout or Dropout()
-        self.decoder: nn.Linear | AdaptiveSoftmax
+        for name, width in (("embedding", embedding), ("hidden", hidden)):
+            if width % chunk:
+                raise UsageError(name, str(width), f"a multiple of chunk, {chunk}")
+        self.dropout, self._cutoffs = dropout or Dropout(), list(cutoffs)
+        self.decoder: Softmax | AdaptiveSoftmax
         widths = [embedding, *[hidden] * (layers - 1), embedding]
         self.encoder = nn.Embedding(words, embedding)
         self.layers: Sequence[Layer] = nn.ModuleList(  # type: ignore[assignment]
             Layer(inputs, width, chunk) for inputs, width in pairwise(widths)
         )
-        self.decoder = AdaptiveSoftmax(embedding, words, tuple(cutoffs)) if cutoffs else nn.Linear(embedding, words)
+        self.decoder = AdaptiveSoftmax(embedding, words, tuple(cutoffs)) if cutoffs else Softmax(embedding, words)
         self.decoder.weight = self.encoder.weight
         nn.init.uniform_(self.encoder.weight, -0.1, 0.1)
         nn.init.zeros_(self.decoder.bias)
@@ -168,6 +175,14 @@ class Network(network.Network):
         if self.training:
             return weight.masked_fill(torch.empty_like(weight).bernoulli_(probability).bool(), 0.0)
         return weight * (1 - probability)
+
+    def identity(self) -> list[object]:
+        """Return the cut-offs."""
+        return [self._cutoffs]
+
+    def record(self) -> dict[str, object]:
+        """Return the kind of softmax."""
+        return {"softmax": "adaptive " + ", ".join(map(str, self._cutoffs)) if self._cutoffs else "full"}
 
     def stored(self) -> dict[str, Tensor]:
         """Return the weights of a network without dropout that computes the same as this one after training."""

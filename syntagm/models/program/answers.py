@@ -13,7 +13,7 @@ from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import InputError
 from syntagm.io.shape import check, shown
 from syntagm.models import possible
-from syntagm.models.contract import Sees
+from syntagm.models.contract import Query, Sees
 from syntagm.models.partition import fault
 
 _HELLO = {
@@ -51,7 +51,7 @@ class Hello:
     exact: bool
     bos: str | None
     eos: str | None
-    can: frozenset[str]
+    can: frozenset[Query]
     words: tuple[str, ...]
     settings: Mapping[str, str]
     numerical_error: float

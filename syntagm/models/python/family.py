@@ -9,4 +9,5 @@ FAMILY = Family(
     checks="syntagm.models.python.model",
     endings=(".py",),
     permissions=("allow_exec",),
+    can=("score", "fill"),
 )

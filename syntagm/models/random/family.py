@@ -16,6 +16,7 @@ FAMILY = Family(
         ),
         Option("unigram", NO_YES, "no", "hash only the word, in lower case: a baseline that ignores the context"),
     ),
+    can=("score", "fill"),
     scoring=Scoring(
         "The surprisals of the random baseline are pseudo-random numbers, one for each word and punctuation mark: normally "
         "distributed, with a mean of 16 and a standard deviation of 2 bits",

@@ -43,7 +43,7 @@ _INSIDE = re.compile(r"\w\w")
 class Random(LanguageModel):
     """A model with pseudo-random surprisals; see the description of the module."""
 
-    can = frozenset({"score", "fill"})
+    can = frozenset(FAMILY.can)
     worth_caching = False
 
     def __init__(self, seed: int, unigram: bool) -> None:

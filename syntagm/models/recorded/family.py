@@ -1,7 +1,7 @@
 """The declaration of the family `recorded`."""
 
 from syntagm.models.family import Family
-from syntagm.models.option import NO_YES, YES_NO, Option, Text, choice
+from syntagm.models.option import NO_YES, YES_NO, Choice, Option, Text, Value, choice
 
 FAMILY = Family(
     name="recorded",
@@ -16,7 +16,7 @@ FAMILY = Family(
             depends="the only one in the file",
         ),
         Option(
-            "sides", choice(["left", "both"]), "",
+            "sides", Choice((Value("left", sees="left"), Value("both", sees="both"))), "",
             "the context that the model saw. `both`: predictions about parts of sentences are skipped, as for a masked model",
             depends="by the column `model`; else `left`",
         ),

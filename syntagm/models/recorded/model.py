@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 
@@ -130,15 +131,15 @@ def _model(path: str, text: str, options: Mapping[str, str]) -> str:
 
 def _derived(options: Mapping[str, str], model: str) -> dict[str, str]:
     """Return the scoring settings that the options or the name of the recorded model state; those of most models are empty."""
-    family, model_options = families.of_model(model), model.partition("?")[2].split("&")
-    both = (family is not None and family.sees == "both") or "sides=both" in model_options
+    family, model_options = families.of_model(model), dict(parse_qsl(model.partition("?")[2]))
+    both = family is not None and family.seen(model_options) == "both"
     sides = options.get("sides", "both" if both else "left")
-    regions = options.get("regions", "yes" if "regions=yes" in model_options else "no")
+    regions = options.get("regions", "yes" if model_options.get("regions") == "yes" else "no")
     derived = {"sides": sides, "regions": regions} if sides == "both" else {}
-    approximate = (family is not None and not family.exact) or "exact=no" in model_options
+    approximate = (family is not None and not family.exact) or model_options.get("exact") == "no"
     if options.get("exact", "no" if approximate else "yes") == "no":
         derived["exact"] = "no"
-    if options.get("boundary", "word" if "boundary=word" in model_options else "token") == "word":
+    if options.get("boundary", "word" if model_options.get("boundary") == "word" else "token") == "word":
         derived["boundary"] = "word"
     return derived
 

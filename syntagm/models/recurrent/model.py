@@ -8,7 +8,7 @@ vocabulary is replaced by its class of unknown words, and marked as unknown. Wit
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Entry, Fill, Gap, InContext, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
+from syntagm.models.device import device
 from syntagm.models.family import Family
 from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network
@@ -32,23 +33,61 @@ _CONTEXTS = 256
 
 
 class RecurrentModel(LanguageModel):
-    """A recurrent network with its vocabulary, created by `load` of a family, or from a network during training.
+    """A recurrent network with its vocabulary, created by `load`, or from a network during training.
 
     Attributes:
         family: the declaration of the family.
         scorer: the name and version of the computation, for the fingerprint.
+        format: the format of `model.json`.
+        keys: the keys of `model.json` that describe the network, each with a function that tells whether a value is valid.
+            They are arguments of the network.
+        repeated: the keys that tell how many parts of a kind the network has.
+        kind: the class of the network.
         symbols: the symbols before and after a text; both are the word 0 of the vocabulary.
     """
 
-    can = frozenset({"score", "fill", "best"})
     family: ClassVar[Family]
     scorer: ClassVar[str]
+    format: ClassVar[int] = 1
+    keys: ClassVar[weights.Keys]
+    repeated: ClassVar[tuple[str, ...]] = ("layers",)
+    kind: ClassVar[Callable[..., Network]]
     symbols: ClassVar[tuple[str, str]] = (END, END)
 
+    @classmethod
+    def load(cls, path: str, **options: str) -> Self:
+        """Load a model from its folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
+
+        Raises:
+            UsageError: an option is invalid.
+            ModelError: the folder is not that of a model of this family, or is damaged.
+        """
+        chosen = cls.family.choose(options)
+
+        def build(description: weights.Description, vocabulary: Vocabulary) -> Network:
+            return cls.build(description, vocabulary, chosen)
+
+        stored = weights.stored(path, cls.family.name, cls.format, cls.keys, build, cls.repeated)
+        stored.network.to(device(chosen["device"]))
+        return cls(stored.network, stored.vocabulary, stored.description["tokens"], stored.label, options)
+
+    @classmethod
+    def build(cls, description: weights.Description, vocabulary: Vocabulary, chosen: Mapping[str, str]) -> Network:
+        """Build the network that `model.json` describes.
+
+        Arguments:
+            description: the content of `model.json`.
+            vocabulary: the vocabulary.
+            chosen: the values of the model's options.
+
+        Raises:
+            UsageError: sizes don't fit together.
+        """
+        return cls.kind(len(vocabulary), **{key: description[key] for key in cls.keys})
+
     def __init__(
-        self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str],
-        *details: object,
-    ) -> None:  # fmt: skip
+        self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
+    ) -> None:
         """Create the model.
 
         Arguments:
@@ -57,9 +96,9 @@ class RecurrentModel(LanguageModel):
             tokens: how texts were split into words in training.
             label: the name of the folder.
             options: the model's options, as given.
-            details: what else the numbers depend on, for the fingerprint.
         """
         chosen = self.family.choose(options)
+        self.can, self.reach = self.family.able(chosen), network.reach
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, self.family.canonical(label, options)
         self._tokens = tokens if chosen["tokens"] == "saved" else chosen["tokens"]
         self._share, self._batch = chosen["sharing"] == "yes", int(chosen["batch"])
@@ -68,7 +107,8 @@ class RecurrentModel(LanguageModel):
         self.settings = self.family.scoring_settings(chosen, tokens=self._tokens)
         digest = weights.digest(network)
         dependencies = [
-            self.scorer, digest, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings, *details,
+            self.scorer, digest, vocabulary.words, vocabulary.threshold, vocabulary.classes, self.settings,
+            *network.identity(),
         ]  # fmt: skip
         self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
         self.record = {
@@ -80,6 +120,7 @@ class RecurrentModel(LanguageModel):
             "device": str(next(network.parameters()).device),
             "prefixes": "shared (word by word)" if self._share else "not shared (word by word)",
             "torch": torch.__version__,
+            **network.record(),
         }
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from syntagm.models.recurrent.softmax import Clusters
+from syntagm.models.recurrent.softmax import OutputLayer
 
 # Each tensor has a column or row for each text in its dimension 1.
 State = tuple[Tensor, ...]
@@ -28,10 +28,12 @@ class Network(nn.Module, ABC):
     Attributes:
         encoder: the embeddings of words.
         decoder: the output layer.
+        reach: as for `LanguageModel`.
     """
 
     encoder: nn.Embedding
-    decoder: nn.Linear | Clusters
+    decoder: OutputLayer
+    reach: int | None = None
 
     @abstractmethod
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
@@ -58,6 +60,14 @@ class Network(nn.Module, ABC):
     def targets(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of the output layer for words: their ids, unless a network reads words that it can't predict."""
         return ids
+
+    def identity(self) -> list[object]:
+        """Return what the numbers depend on besides the weights, for the fingerprint."""
+        return []
+
+    def record(self) -> dict[str, object]:
+        """Return what else the record of a run says of the network."""
+        return {}
 
     def stored(self) -> dict[str, Tensor]:
         """Return the weights for scoring, by name; tied ones once."""

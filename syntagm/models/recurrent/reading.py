@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from syntagm.models.device import FullPrecision
 from syntagm.models.recurrent.network import Network, State
-from syntagm.models.recurrent.softmax import Clusters
+from syntagm.models.recurrent.softmax import Portion
 
 # Rows of the output layer computed at a time, so that logits stay in the CPU's cache.
 HEAD_ROWS = 256
@@ -159,9 +159,7 @@ def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: boo
         ending = np.flatnonzero(lengths[active] == length)
         endings.append(active[ending])
         tops.append(top[torch.from_numpy(node[ending]).to(top.device)])
-    decoder, last = network.decoder, torch.cat(tops)[torch.from_numpy(np.argsort(np.concatenate(endings)))]
-    logits: Tensor = decoder.log_probabilities(last) if isinstance(decoder, Clusters) else decoder(last)
-    return logits
+    return network.decoder.logits(torch.cat(tops)[torch.from_numpy(np.argsort(np.concatenate(endings)))])
 
 
 @FullPrecision()
@@ -197,29 +195,16 @@ def _nats(
     targets = network.targets(targets)
     order = np.argsort(owners, kind="stable")
     bounds = np.searchsorted(owners[order], np.arange(0, len(hidden) + HEAD_ROWS, HEAD_ROWS))
-    nats = np.empty(len(owners))
-    decoder = network.decoder
-    logits = (
-        hidden[:0]
-        if isinstance(decoder, Clusters)
-        else hidden.new_empty(min(HEAD_ROWS, len(hidden)), decoder.out_features)
+    selections = [order[left:right] for left, right in pairwise(bounds)]
+    portions = (
+        _portion(hidden[first : first + HEAD_ROWS], targets[selected], owners[selected] - first)
+        for first, selected in zip(range(0, len(hidden), HEAD_ROWS), selections, strict=True)
     )
-    for number, (left, right) in enumerate(pairwise(bounds)):
-        first, selected = number * HEAD_ROWS, order[left:right]
-        rows = torch.from_numpy(owners[selected] - first).to(hidden.device)
-        columns = torch.from_numpy(targets[selected]).to(hidden.device)
-        part = hidden[first : first + HEAD_ROWS]
-        if isinstance(decoder, Clusters):
-            nats[selected] = decoder.nats(part, rows, columns).cpu().double().numpy()
-            continue
-        normalisers, chosen = _head(decoder, part, logits[: len(part)], rows, columns)
-        nats[selected] = (normalisers[rows] - chosen).cpu().double().numpy()
+    nats = np.empty(len(owners))
+    for selected, values in zip(selections, network.decoder.nats(portions), strict=True):
+        nats[selected] = values.cpu().double().numpy()
     return nats
 
 
-def _head(decoder: nn.Linear, hidden: Tensor, logits: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log-sum-exp of each row, and the logits at (rows, columns). `logits` is a buffer, which is overwritten."""
-    torch.addmm(decoder.bias, hidden, decoder.weight.T, out=logits)
-    chosen = logits[rows, columns]
-    highest = logits.amax(1, keepdim=True)
-    return logits.sub_(highest).exp_().sum(1).log_().add_(highest[:, 0]), chosen
+def _portion(hidden: Tensor, targets: NDArray[np.int64], rows: NDArray[np.int64]) -> Portion:
+    return hidden, torch.from_numpy(targets).to(hidden.device), torch.from_numpy(rows).to(hidden.device)

@@ -47,6 +47,7 @@ FAMILY = Family(
         DEVICE,
         Option("batch", Whole(), "16", "number of texts in a batch", effect="speed"),
     ),
+    can=("score", "parse"),
     exact=False,
     scoring=Scoring(
         "The surprisal of a word is the decrease, in bits, of the log-probability of the best derivations found by "

@@ -13,7 +13,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import torch
@@ -26,21 +25,27 @@ from syntagm.models.rnng.family import FAMILY
 from syntagm.models.rnng.grammar import NetworkGrammar
 from syntagm.models.rnng.network import PARTS, Network
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
-from syntagm.models.words import vocabulary, weights
+from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import KINDS, leaf, split, words
+from syntagm.models.words.words import leaf, split, words
 
 SCORER = "rnng 1"
 FORMAT = 1
 # The beam that keeps derivations apart from those that already have the next word.
 LARGEST_SHARE = 3
 START, END = "the empty stack", "the closed tree"
+_KEYS: weights.Keys = {
+    **dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size),
+    "tied": weights.is_flag,
+    "parts": lambda value: value in PARTS,
+    "labels": weights.are_names,
+}
 
 
 class Rnng(LanguageModel):
     """An RNNG with its vocabulary and labels, created by `load`, or from a network."""
 
-    can = frozenset({"score", "parse"})
+    can = frozenset(FAMILY.can)
     bos, exact = START, False
 
     def __init__(
@@ -143,22 +148,17 @@ def load(path: str, **options: str) -> Rnng:
         ModelError: the folder was not written by `syntagm train rnng`, or is damaged.
     """
     chosen = FAMILY.choose(options)
-    folder, label = weights.opened(path)
-    checks: dict[str, Callable[[Any], bool]] = dict.fromkeys(("embedding", "hidden", "layers"), weights.is_size)
-    checks |= {"tied": lambda value: type(value) is bool, "tokens": lambda value: value in KINDS}
-    checks |= {"parts": lambda value: value in PARTS, "labels": _are_labels}
-    sizes = weights.described(folder / "model.json", "rnng", FORMAT, checks)
-    vocabulary_words = vocabulary.read(folder / "vocabulary.txt")
+    stored = weights.stored(path, FAMILY.name, FORMAT, _KEYS, _build)
+    stored.network.to(device(chosen["device"]))
+    description = stored.description
+    return Rnng(stored.network, stored.vocabulary, description["labels"], description["tokens"], stored.label, options)
 
-    def built() -> Network:
-        return Network(
-            len(vocabulary_words), len(sizes["labels"]), sizes["embedding"], sizes["hidden"], sizes["layers"],
-            sizes["parts"], tied=sizes["tied"],
-        )  # fmt: skip
 
-    network = weights.read(folder / "model.safetensors", sizes["layers"], built)
-    network.to(device(chosen["device"]))
-    return Rnng(network, vocabulary_words, sizes["labels"], sizes["tokens"], label, options)
+def _build(description: weights.Description, vocabulary: Vocabulary) -> Network:
+    return Network(
+        len(vocabulary), len(description["labels"]), description["embedding"], description["hidden"],
+        description["layers"], description["parts"], tied=description["tied"],
+    )  # fmt: skip
 
 
 def _warnings(sizes: Mapping[str, int], beam: int) -> Iterator[str]:
@@ -169,7 +169,3 @@ def _warnings(sizes: Mapping[str, int], beam: int) -> Iterator[str]:
                 f"close and open constituents, and the word then seems far too surprising; use beam={LARGEST_SHARE * size} "
                 f"or more, or a smaller {name}"
             )
-
-
-def _are_labels(value: object) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(isinstance(label, str) and label for label in value)

@@ -17,5 +17,6 @@ FAMILY = Family(
             "whether the end-of-text symbol's surprisal is listed. It only counts in whole sentences",
         ),
     ),
+    can=("score", "fill", "best"),
     bundled={"toy": ""},
 )

@@ -50,7 +50,7 @@ _WORD = re.compile(r"\s*(\w+|[^\w\s])")
 class Toy(LanguageModel):
     """A bigram model with add-one smoothing; see the description of the module."""
 
-    can = frozenset({"score", "fill", "best"})
+    can = frozenset(FAMILY.can)
     worth_caching = False
     reach = 1
 

@@ -1,15 +1,12 @@
 """The declaration of the family `transformer_xl`."""
 
-from syntagm.models.family import Family
 from syntagm.models.option import Choice, Option, Value
-from syntagm.models.recurrent.options import PROGRAMS, settings
+from syntagm.models.recurrent.declaration import family, settings
 
-FAMILY = Family(
-    name="transformer_xl",
-    summary="Word-level Transformer-XL models, imported by `syntagm import transformer_xl`.",
-    module="syntagm.models.transformer_xl.model",
-    checks="syntagm.models.words.folder",
-    settings=(
+FAMILY = family(
+    "transformer_xl",
+    "Word-level Transformer-XL models, imported by `syntagm import transformer_xl`.",
+    (
         *settings(
             "the end-of-sentence symbol is read before a text, as before each line of the training text", batch=1024
         ),
@@ -34,6 +31,5 @@ FAMILY = Family(
             "higher perplexity.",
         ),
     ),
-    references=("dai-etal-2019-transformer",),
-    programs=PROGRAMS,
+    ("dai-etal-2019-transformer",),
 )  # fmt: skip

@@ -92,6 +92,8 @@ class Network(network.Network):
     def __init__(self, words: int, size: Size, zeros: bool = True, reverse: bool = False) -> None:
         super().__init__()
         self.size, self._zeros = size, zeros
+        # Each layer looks further back.
+        self.reach = size.layers * (size.memory - 1)
         self.embeddings = nn.ParameterList(
             torch.empty(last - first, width) for first, last, width in size.clusters(words)
         )

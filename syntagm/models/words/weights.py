@@ -1,31 +1,84 @@
-"""The weights of word-level networks: reading them from a model folder, and hashes that identify them."""
+"""The folders of word-level networks: reading networks from them, and hashes that identify weights."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from syntagm.errors import ModelError
+from syntagm.errors import ModelError, UsageError
 from syntagm.io import regular, seal
 from syntagm.io.json import record
+from syntagm.models.words import vocabulary
 from syntagm.models.words.folder import FILES
+from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.models.words.words import KINDS
 
 Network = TypeVar("Network", bound=nn.Module)
+# The content of `model.json`.
+Description = Mapping[str, Any]
+# Key of `model.json` -> whether a value is valid.
+Keys = Mapping[str, Callable[[Any], bool]]
 # More than any network has of anything.
 _MOST = 1_000_000
 
 
-def opened(path: str) -> tuple[Path, str]:
-    """Return a model folder whose files match its seal, and its name with a short hash of these files.
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[Network]):
+    """What a model folder contains.
+
+    Arguments:
+        network: the network with its weights.
+        description: the content of `model.json`.
+        vocabulary: the vocabulary.
+        label: the name of the folder with a short hash of its files.
+    """
+
+    network: Network
+    description: Description
+    vocabulary: Vocabulary
+    label: str
+
+
+def stored(
+    path: str,
+    family: str,
+    format: int,
+    keys: Keys,
+    build: Callable[[Description, Vocabulary], Network],
+    repeated: Sequence[str] = ("layers",),
+) -> Stored[Network]:
+    """Read a model folder whose files match its seal.
+
+    Arguments:
+        path: the folder.
+        family: the family that `model.json` must name.
+        format: the format that it must name.
+        keys: its other keys; `tokens` is checked for every family.
+        build: a function that builds the network. It raises UsageError for sizes that don't fit together.
+        repeated: the keys that tell how many parts of a kind the network has.
 
     Raises:
-        ModelError: a file is damaged, edited, missing or new.
+        ModelError: a file is damaged, edited, missing or new, or does not have what the network needs.
     """
+    folder, label = _opened(path)
+    words = vocabulary.read(folder / "vocabulary.txt")
+    place = folder / "model.json"
+    description = _described(place, family, format, {**keys, "tokens": lambda value: value in KINDS})
+    parts = sum(_count(description[key]) for key in repeated)
+    try:
+        network = _read(folder / "model.safetensors", parts, lambda: build(description, words))
+    except UsageError as error:
+        raise ModelError(str(place), f"{error.place} = {error.found}", error.expected) from None
+    return Stored(network, description, words, label)
+
+
+def _opened(path: str) -> tuple[Path, str]:
     folder = Path(path)
     hashes, hashed = seal.demand(folder, ModelError)["files"], hashlib.sha256()
     for name in FILES:
@@ -35,28 +88,22 @@ def opened(path: str) -> tuple[Path, str]:
     return folder, f"{folder.resolve().name}@{hashed.hexdigest()[:8]}"
 
 
-def described(path: Path, family: str, format: int, checks: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
-    """Read the description of a network, `model.json`.
-
-    Arguments:
-        path: the file.
-        family: the family that it must name.
-        format: the format that it must name.
-        checks: functions that tell whether the value of a key is valid.
-
-    Raises:
-        ModelError: the file can't be read, or a value is not valid.
-    """
+def _described(path: Path, family: str, format: int, keys: Keys) -> Description:
     expected = f"a value for a model of the family {family}"
-    settings = record(path, ModelError, expected)
-    if settings.get("family") != family:
+    description: Description = record(path, ModelError, expected)
+    if description.get("family") != family:
         raise ModelError(str(path), "a model of another family", f'"family": "{family}"')
-    if settings.get("format") != format:
-        raise ModelError(str(path), f"format {settings.get('format')!r}", f"{format}", "Use the version that wrote it.")
-    for name, is_valid in checks.items():
-        if not is_valid(value := settings.get(name)):
+    if description.get("format") != format:
+        found = f"format {description.get('format')!r}"
+        raise ModelError(str(path), found, f"{format}", "Use the version that wrote it.")
+    for name, is_valid in keys.items():
+        if not is_valid(value := description.get(name)):
             raise ModelError(str(path), f"{name} = {value!r}", expected)
-    return settings
+    return description
+
+
+def _count(value: int | Sequence[object]) -> int:
+    return value if isinstance(value, int) else len(value)
 
 
 def is_size(value: object) -> bool:
@@ -64,23 +111,24 @@ def is_size(value: object) -> bool:
     return type(value) is int and 0 < value <= _MOST
 
 
-def read(path: Path, layers: int, build: Callable[[], Network]) -> Network:
-    """Build a network and give it the stored weights; tied weights are stored once.
+def is_flag(value: object) -> bool:
+    """Return whether a value is true or false."""
+    return type(value) is bool
 
-    Arguments:
-        path: a safetensors file.
-        layers: the number of layers that the network would have.
-        build: a function that builds the network.
 
-    Raises:
-        ModelError: the file can't be read, or does not have the weights of the network.
-    """
+def are_names(value: object) -> bool:
+    """Return whether a value may be the names of tags or labels, of which there is at least one."""
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(name, str) and name for name in value)
+
+
+def _read(path: Path, parts: int, build: Callable[[], Network]) -> Network:
+    """Build a network and give it the stored weights; tied weights are stored once."""
     try:
         stored = load_file(regular.checked(path))
     except (OSError, SafetensorError) as error:
         raise ModelError(str(path), f"can't be read ({error})", "a safetensors file") from error
-    if layers > len(stored):
-        raise ModelError(str(path), f"{len(stored)} arrays", f"the arrays of {layers} layers, as in model.json")
+    if parts > len(stored):
+        raise ModelError(str(path), f"{len(stored)} arrays", f"the arrays of {parts} layers, as in model.json")
     # A network without memory tells the shapes, whatever sizes model.json names.
     with torch.device("meta"):
         own = dict(build().named_parameters())

@@ -10,7 +10,7 @@ import numpy as np
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import UsageError
 from syntagm.io.shape import Shape
-from syntagm.models.contract import LanguageModel, refuse_best
+from syntagm.models.contract import LanguageModel, Query
 from syntagm.result import Kind, Result
 from syntagm.suite import Suite
 from syntagm.tasks.gaps import nucleus, plan, tables
@@ -106,6 +106,11 @@ class Gaps(Task[Contexts]):
             raise UsageError("--eligible", repr(self.eligible), " or ".join(nucleus.ELIGIBLE))
         nucleus.cuts(tuple(self.top), tuple(self.bottom))
 
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What a model must be able to do: fill gaps, and list entries if some are to be kept."""
+        return ("fill", "best") if self.most_probable else ("fill",)
+
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the word list (with its hash), the kind of gap, the rule for eligible rows, the cut-offs, and what is kept."""
         cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
@@ -125,9 +130,7 @@ class Gaps(Task[Contexts]):
 
         Raises:
             InputError: no suite has a context.
-            ModelError: entries are to be kept, and the model can't list them.
         """
-        refuse_best(model, self.most_probable)
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
         planned = plan.plan(suites, self._labels(), model.sees == "left", measures, identity)

@@ -1,14 +1,14 @@
 """The task `predictions`: the suites' own formulas over the surprisals of their sentences."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from syntagm.answers import Fill, Surprisals
 from syntagm.errors import InputError, UsageError
 from syntagm.io.shape import Shape
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import Described, LanguageModel
 from syntagm.result import Kind
 from syntagm.suite import Suite
 from syntagm.tasks import items
@@ -44,6 +44,21 @@ class Predictions(Task[Slice]):
         """Refuse a suite without predictions."""
         refuse_no_predictions(suite)
 
+    def refuse_unasked(self, suites: Iterable[Suite], model: Described) -> None:
+        """Refuse suites whose predictions are all skipped for the model.
+
+        Raises:
+            InputError: a suite has no predictions.
+            UsageError: all predictions are skipped.
+        """
+        skipped: list[str] = []
+        for suite in suites:
+            self.check(suite)
+            if len(skipped_predictions(suite, model)) < len(suite.predictions):
+                return
+            skipped.append(suite.name)
+        _refuse_nothing_left(skipped, model)
+
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
         """Cut each suite into slices, and skip predictions that don't apply to the model.
 
@@ -66,7 +81,8 @@ class Predictions(Task[Slice]):
             }
             records.append(suite_record(suite, digest, formulas, suite_units, skipped))
             units += suite_units
-        _refuse_nothing_left(records, model)
+        if not any(record.predictions for record in records):
+            _refuse_nothing_left([record.name for record in records if record.left_out], model)
         return Plan(tuple(records), tuple(units), warnings=tuple(_warnings(records, model)))
 
     def contents(
@@ -106,7 +122,7 @@ class Predictions(Task[Slice]):
         return Kind.VERDICT
 
 
-def skipped_predictions(suite: Suite, model: LanguageModel) -> tuple[str, ...]:
+def skipped_predictions(suite: Suite, model: Described) -> tuple[str, ...]:
     """Return the names of the predictions that are skipped for a model.
 
     For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the context
@@ -134,11 +150,11 @@ def refuse_no_predictions(suite: Suite) -> None:
     )  # fmt: skip
 
 
-def _refuse_nothing_left(suites: Collection[SuiteRecord], model: LanguageModel) -> None:
-    without = [suite.name for suite in suites if suite.left_out]
-    if without and not any(suite.predictions for suite in suites):
+def _refuse_nothing_left(skipped: Sequence[str], model: Described) -> None:
+    """Raise UsageError if there are suites whose predictions are all skipped."""
+    if skipped:
         raise UsageError(
-            f"model {model.name}", f"predictions about parts of sentences only, in {', '.join(without[:3])}",
+            f"model {model.name}", f"predictions about parts of sentences only, in {', '.join(skipped[:3])}",
             "predictions about whole sentences, (*;%condition%), because this model sees both sides of a part",
             "Add regions=yes to the model's options to compare sums of its pseudo-surprisals nevertheless.",
         )  # fmt: skip

@@ -1,10 +1,7 @@
 """The declaration of the families `gpt2` and `gpt2-words`."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from syntagm.progress import Progress
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_twice
 from syntagm.training.gpt2.settings import Gpt2Settings
 from syntagm.training.settings import Default
@@ -23,14 +20,6 @@ _SMALL = {
 }  # fmt: skip
 _SHORT = {"reading": 4_000_000, "patience": 2}
 _SCALES = {"paper": _PAPER, "small": {**_PAPER, **_SMALL, **_SHORT}}
-
-
-def _train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: Gpt2Settings, progress: Progress
-) -> object:
-    from syntagm.training.gpt2.train import train
-
-    return train(corpus, valid, folder, settings, progress)
 
 
 def weights(settings: Gpt2Settings, words: int) -> float:
@@ -54,7 +43,7 @@ GPT2 = Trainable(
     name="gpt2",
     summary="GPT-2 from scratch, over BPE or over words",
     settings=Gpt2Settings(),
-    train=_train,
+    module="syntagm.training.gpt2.train",
     controlled=Controlled(_SCALES, _duration, default=True),
 )
 # Section 4.5 of Hu et al. 2020.

@@ -1,9 +1,6 @@
 """The declaration of the family `lstm`."""
 
-from collections.abc import Sequence
-from pathlib import Path
 
-from syntagm.progress import Progress
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_twice
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.trainable import Controlled, Trainable
@@ -18,14 +15,6 @@ _PAPER = {
 # The threshold gives the same vocabulary as that of the n-gram model of this scale.
 _SMALL = {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied": True, "threshold": 5}
 _SHORT = {"reading": 4_000_000, "patience": 2}
-
-
-def _train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: LstmSettings, progress: Progress
-) -> object:
-    from syntagm.training.lstm.train import train
-
-    return train(corpus, valid, folder, settings, progress)
 
 
 def weights(settings: LstmSettings, words: int) -> float:
@@ -51,7 +40,7 @@ LSTM = Trainable(
     name="lstm",
     summary="a word-level LSTM",
     settings=LstmSettings(),
-    train=_train,
+    module="syntagm.training.lstm.train",
     note="The defaults are those of Hu et al. 2020. Gulordava et al. 2018: "
     "--embedding 650 --hidden 650 --dropout 0.2 --batch 128",
     controlled=Controlled({"paper": _PAPER, "small": {**_PAPER, **_SMALL, **_SHORT}}, _duration, default=True),

@@ -3,40 +3,26 @@
 The default is plain SGD with a learning rate that is divided by four after an epoch without improvement.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
+from typing import ClassVar
 
-from syntagm.models.lstm.model import FORMAT
-from syntagm.models.lstm.network import Network
-from syntagm.progress import Progress
+from syntagm.models.lstm import model
+from syntagm.models.recurrent.model import RecurrentModel
+from syntagm.models.recurrent.network import Network
 from syntagm.training.lstm.settings import LstmSettings
-from syntagm.training.record import finished
-from syntagm.training.recurrent.learner import RecurrentLearner, fitted
-
-
-def train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: LstmSettings, progress: Progress | None = None
-) -> list[dict[str, float]]:
-    """Train an LSTM and write its folder, which `lstm:FOLDER` loads; see `recurrent.learner.fitted`."""
-    finished(folder, "lstm")
-    return fitted(Lstm, corpus, valid, folder, settings, progress)
+from syntagm.training.recurrent.learner import RecurrentLearner
 
 
 class Lstm(RecurrentLearner):
     """An LSTM in training."""
 
-    family, format = "lstm", FORMAT
+    model: ClassVar[type[RecurrentModel]] = model.Lstm
     settings: LstmSettings
 
     def network(self, on_cpu: bool) -> Network:
         """Build the network for the vocabulary."""
-        size = self.settings.size
         sparse = on_cpu and self.settings.loop.optimiser == "sgd"
-        return Network(
-            len(self.vocabulary), size.embedding, size.hidden, size.layers, size.dropout, size.tied, sparse=sparse
-        )
+        return self.model.kind(len(self.vocabulary), **asdict(self.settings.size), sparse=sparse)
 
-    def description(self) -> dict[str, object]:
-        """Return the size of the network."""
-        return asdict(self.settings.size)
+
+train = Lstm.train

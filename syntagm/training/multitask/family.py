@@ -1,9 +1,7 @@
 """The declaration of the family `multitask`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from syntagm.progress import Progress
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients
 from syntagm.training.lstm.family import LSTM, weights
 from syntagm.training.lstm.settings import LstmSettings
@@ -11,14 +9,6 @@ from syntagm.training.multitask.settings import MultitaskSettings
 from syntagm.training.trainable import Controlled, Trainable
 
 _TAGGING = {"tags": "", "valid_tags": "", "head": "linear", "mixing": "equal", "tag_weight": 1.0}
-
-
-def _train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: MultitaskSettings, progress: Progress
-) -> object:
-    from syntagm.training.multitask.train import train
-
-    return train(corpus, valid, folder, settings, progress)
 
 
 def _check_texts(settings: MultitaskSettings, corpus: Sequence[str], valid: Sequence[str]) -> None:
@@ -39,7 +29,7 @@ MULTITASK = Trainable(
     name="multitask",
     summary="a word-level LSTM that also learns to tag words, such as with CCG supertags",
     settings=MultitaskSettings(),
-    train=_train,
+    module="syntagm.training.multitask.train",
     note="Without --tags and --valid-tags, FILE must be trees; their words get simplified CCG categories. "
     "Marvin and Linzen 2018: --embedding 200 --hidden 650 --dropout 0.2 --batch 128",
     controlled=Controlled(

@@ -10,7 +10,7 @@ unknown.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -18,33 +18,23 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from syntagm.errors import InputError
-from syntagm.models.multitask.model import FORMAT
+from syntagm.models.multitask import model
 from syntagm.models.multitask.network import UNKNOWN, Network, tag
-from syntagm.progress import Progress
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.multitask import tagged
 from syntagm.training.multitask.settings import MultitaskSettings
-from syntagm.training.record import finished
-from syntagm.training.recurrent.learner import HELD_OUT_WORDS, Columns, RecurrentLearner, fitted
+from syntagm.training.recurrent.learner import HELD_OUT_WORDS, Columns, RecurrentLearner
 
 Encoded = tuple[list[int], list[int]]
 _WORDS, _TAGS = "words.", "tags."
 
 
-def train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: MultitaskSettings,
-    progress: Progress | None = None,
-) -> list[dict[str, float]]:  # fmt: skip
-    """Train an LSTM with a second task and write its folder, which `multitask:FOLDER` loads; see `recurrent.learner.fitted`."""
-    finished(folder, "multitask")
-    return fitted(Multitask, corpus, valid, folder, settings, progress)
-
-
 class Multitask(RecurrentLearner):
     """An LSTM with a second task in training."""
 
-    family, format = "multitask", FORMAT
+    model: ClassVar[type[RecurrentModel]] = model.Multitask
     settings: MultitaskSettings
     module: Network
 
@@ -73,7 +63,7 @@ class Multitask(RecurrentLearner):
             found, cure = f"{len(self.tags):,} tags for {words:,} words", "Use --head linear, or more text."
             raise InputError("head", found, "no more tags than words, which share an output layer", cure)
         return Network(
-            words, size.embedding, size.hidden, size.layers, len(self.tags), head, size.dropout, size.tied,
+            words, size.embedding, size.hidden, size.layers, self.tags, head, size.dropout, size.tied,
             sparse=on_cpu and head == "linear" and self.settings.loop.optimiser == "sgd",
         )  # fmt: skip
 
@@ -191,3 +181,6 @@ class Windows(Sequence[Window]):
             None if tagged is None else self.words[tagged],
             None if tagged is None else self.tags[tagged],
         )
+
+
+train = Multitask.train

@@ -1,9 +1,7 @@
 """The declaration of the family `ngram`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.progress import Progress
 from syntagm.training.duration import LOAD_SECONDS, Work
 from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.trainable import Controlled, Trainable
@@ -13,14 +11,6 @@ _PAPER = {
     "order": 5, "smoothing": "interpolated", "tokens": "treebank", "threshold": 2, "classes": "berkeley",
     "discount_fallback": False,
 }  # fmt: skip
-
-
-def _train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, progress: Progress
-) -> object:
-    from syntagm.training.ngram.train import train
-
-    return train(corpus, valid, folder, settings, progress)
 
 
 def _is_intact(folder: Path) -> bool:
@@ -37,7 +27,7 @@ NGRAM = Trainable(
     name="ngram",
     summary="n-grams: modified Kneser-Ney, interpolated or backing off",
     settings=NgramSettings(),
-    train=_train,
+    module="syntagm.training.ngram.train",
     seeded=False,
     needs_valid=False,
     valid="held-out text, whose perplexity is reported",

@@ -1,10 +1,7 @@
 """The declaration of the family `onlstm`."""
 
-from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
-from syntagm.progress import Progress
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_twice
 from syntagm.training.onlstm.settings import OnLstmSettings
 from syntagm.training.trainable import Controlled, Trainable
@@ -21,14 +18,6 @@ _SMALL = {
     "embedding": 160, "hidden": 200, "threshold": 5, "dropout": 0.2, "dropout_layers": 0.1, "dropout_input": 0.2,
     "dropout_words": 0.0, "dropout_recurrent": 0.2, "window": 35, "epochs": 40, "reading": 4_000_000, "patience": 6,
 }  # fmt: skip
-
-
-def _train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: OnLstmSettings, progress: Progress
-) -> object:
-    from syntagm.training.onlstm.train import train
-
-    return train(corpus, valid, folder, settings, progress)
 
 
 def weights(settings: OnLstmSettings, words: int) -> float:
@@ -53,7 +42,7 @@ ONLSTM = Trainable(
     name="onlstm",
     summary="a word-level ON-LSTM",
     settings=OnLstmSettings(),
-    train=_train,
+    module="syntagm.training.onlstm.train",
     note="The defaults are those of Shen et al. 2019 for the Penn Treebank.",
     controlled=Controlled({"paper": _PAPER, "small": {**_PAPER, **_SMALL}}, _duration),
 )

@@ -8,20 +8,19 @@ large outputs of the last layer and for their change from word to word.
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import accumulate
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from syntagm.errors import InputError
-from syntagm.models.onlstm.model import FORMAT
+from syntagm.models.onlstm import model
 from syntagm.models.onlstm.network import Dropout, Network
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import State
-from syntagm.progress import Progress
 from syntagm.training.onlstm.settings import OnLstmSettings
-from syntagm.training.record import finished
-from syntagm.training.recurrent.learner import RecurrentLearner, fitted
+from syntagm.training.recurrent.learner import RecurrentLearner
 
 # The number of words of a step: standard deviation, minimum, and the probability of half of the mean.
 SPREAD, LEAST, HALVED = 5.0, 5, 0.05
@@ -31,22 +30,10 @@ CUTOFFS = (2800, 20_000, 76_000)
 ARRAYS = 3
 
 
-def train(
-    corpus: Sequence[str],
-    valid: Sequence[str],
-    folder: Path,
-    settings: OnLstmSettings,
-    progress: Progress | None = None,
-) -> list[dict[str, float]]:
-    """Train an ON-LSTM and write its folder, which `onlstm:FOLDER` loads; see `recurrent.learner.fitted`."""
-    finished(folder, "onlstm")
-    return fitted(OnLstm, corpus, valid, folder, settings, progress)
-
-
 class OnLstm(RecurrentLearner):
     """An ON-LSTM in training."""
 
-    family, format = "onlstm", FORMAT
+    model: ClassVar[type[RecurrentModel]] = model.OnLstm
     settings: OnLstmSettings
     module: Network
 
@@ -112,3 +99,6 @@ class OnLstm(RecurrentLearner):
         if len(raw) > 1:
             added = added + settings.smoothness * (raw[1:] - raw[:-1]).float().square().mean()
         return outputs, added, state
+
+
+train = OnLstm.train

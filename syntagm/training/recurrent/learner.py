@@ -12,10 +12,10 @@ word, as for the other families.
 import json
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -24,16 +24,17 @@ from safetensors.torch import save
 from torch import Tensor
 
 from syntagm.io import atomic
+from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import Network, State
 from syntagm.models.recurrent.reading import surprisals
-from syntagm.models.recurrent.softmax import Clusters
 from syntagm.models.words import vocabulary
 from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit
 from syntagm.training.lstm.settings import Steps
-from syntagm.training.lstm.softmax import Softmax
+from syntagm.training.record import finished
+from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.settings import Settings
 from syntagm.training.statistics import statistics
 from syntagm.training.words import Words
@@ -61,43 +62,45 @@ class RecurrentSettings(Protocol):
         """The settings of the training loop."""
 
 
-S = TypeVar("S", bound=RecurrentSettings)
-
-
-def fitted(
-    learner: "Callable[[Sequence[str], Sequence[str], S], RecurrentLearner]", corpus: Sequence[str], valid: Sequence[str],
-    folder: Path, settings: S, progress: Progress | None = None,
-) -> list[dict[str, float]]:  # fmt: skip
-    """Train a network and write its folder; making the same call again resumes interrupted training.
-
-    Arguments:
-        learner: the class of the network in training.
-        corpus: paths of the training text, as in `corpora.corpus.texts`.
-        valid: paths of the held-out text, for the schedule and early stopping.
-        folder: the folder for the model.
-        settings: the settings of the model, its text and the loop.
-        progress: progress callbacks.
-
-    Returns:
-        The history of evaluations; see `loop.fit`.
-    """
-    # Check all paths before the training text is read, which may take long.
-    corpora.files([*corpus, *valid])
-    torch.manual_seed(settings.loop.seed)
-    return fit(learner(corpus, valid, settings), settings.loop, folder, progress)
-
-
 class RecurrentLearner(Learner, ABC):
     """A recurrent network in training.
 
     Attributes:
-        format: the format of `model.json`.
+        model: the class of the trained model, which reads the folder.
     """
 
-    format: int
+    model: ClassVar[type[RecurrentModel]]
     module: Network
 
+    @classmethod
+    def train(
+        cls,
+        corpus: Sequence[str],
+        valid: Sequence[str],
+        folder: Path,
+        settings: Any,
+        progress: Progress | None = None,
+    ) -> list[dict[str, float]]:
+        """Train a network and write its folder; making the same call again resumes interrupted training.
+
+        Arguments:
+            corpus: paths of the training text, as in `corpora.corpus.texts`.
+            valid: paths of the held-out text, for the schedule and early stopping.
+            folder: the folder for the model.
+            settings: the settings of the family: of the model, its text and the loop.
+            progress: progress callbacks.
+
+        Returns:
+            The history of evaluations; see `loop.fit`.
+        """
+        finished(folder, cls.model.family.name)
+        # Check all paths before the training text is read, which may take long.
+        corpora.files([*corpus, *valid])
+        torch.manual_seed(settings.loop.seed)
+        return fit(cls(corpus, valid, settings), settings.loop, folder, progress)
+
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: RecurrentSettings) -> None:
+        self.family = self.model.family.name
         self.settings, words = settings, settings.words
         texts = corpora.sentences(corpus, words.tokens)
         self.vocabulary = vocabulary.build(texts, words.threshold, words.classes, " ".join(map(str, corpus)))
@@ -111,9 +114,8 @@ class RecurrentLearner(Learner, ABC):
         on_cpu = torch.device(settings.loop.device).type == "cpu"
         self.module = self.network(on_cpu)
         self.module.to(settings.loop.device)
-        decoder = self.module.decoder
-        plain = None if isinstance(decoder, Clusters) else decoder
-        self._softmax = Softmax(plain, settings.loop.dtype == "bf16") if plain and on_cpu else None
+        layer = self.module.decoder.plain if on_cpu else None
+        self._loss = OnePass(layer, settings.loop.dtype == "bf16").loss if layer else self.module.decoder.loss
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(settings.size), "text": asdict(words) | asdict(settings.steps),
@@ -128,9 +130,9 @@ class RecurrentLearner(Learner, ABC):
         """Return the first row of each step through columns of `rows` words: every `window` rows, unless overridden."""
         return range(0, rows - 1, self.settings.steps.window)
 
-    @abstractmethod
     def description(self) -> dict[str, object]:
-        """Return what `model.json` says of the network."""
+        """Return what `model.json` says of the network: its size, unless overridden. It has the keys of the model."""
+        return asdict(self.settings.size)
 
     def batches(self, epoch: int, rank: int, world: int) -> Sequence[Any]:
         """Return the steps of an epoch, from the beginning of the text to its end."""
@@ -157,14 +159,7 @@ class RecurrentLearner(Learner, ABC):
         rows = batch.to(self.device)
         outputs, added, state = self.outputs(rows[:-1], tuple(carried[name] for name in sorted(carried)))
         flat, targets = outputs.flatten(0, 1), rows[1:].flatten()
-        decoder = self.module.decoder
-        if self._softmax is not None:
-            loss = self._softmax.loss(flat, targets)
-        elif isinstance(decoder, Clusters):
-            loss = decoder.nats(flat, torch.arange(len(flat), device=flat.device), targets).mean()
-        else:
-            loss = torch.nn.functional.cross_entropy(decoder(flat), targets)
-        return loss + added, len(targets), _named(state)
+        return self._loss(flat, targets) + added, len(targets), _named(state)
 
     def outputs(self, ids: Tensor, state: State) -> tuple[Tensor, Tensor | float, State]:
         """Return the inputs of the output layer, a term to add to the loss, and the state after the last step."""
@@ -183,7 +178,7 @@ class RecurrentLearner(Learner, ABC):
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in self.module.stored().items()}
         atomic.write(folder / "model.safetensors", save(weights))
         self.vocabulary.write(folder / "vocabulary.txt")
-        description = {"family": self.family, "format": self.format, **self.description()}
+        description = {"family": self.family, "format": self.model.format, **self.description()}
         description |= {"tokens": self.settings.words.tokens}
         atomic.write(folder / "model.json", (json.dumps(description, indent=1) + "\n").encode())
 

@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy, dropout, linear
 
 from syntagm.models.rnng.network import Network, lstm_step
 from syntagm.models.rnng.search import MOST_OPEN, OPEN, REDUCE, SHIFT
-from syntagm.training.lstm.softmax import Softmax
+from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.rnng.oracle import Encoded, Ints
 from syntagm.training.rnng.recurrence import run
 
@@ -225,7 +225,7 @@ def _tensor(numbers: Ints) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(numbers))
 
 
-def nats(network: Network, trees: Batch, softmax: Softmax | None) -> tuple[Tensor, Tensor]:
+def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tensor, Tensor]:
     """Return the negative log-likelihood of all actions and of all words, in nats.
 
     Arguments:

@@ -1,10 +1,8 @@
 """The declaration of the family `rnng`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from syntagm.errors import UsageError
-from syntagm.progress import Progress
 from syntagm.training.duration import Work, by_gradients, seen_twice
 from syntagm.training.rnng.settings import RnngSettings
 from syntagm.training.trainable import Controlled, Trainable
@@ -29,14 +27,6 @@ _SMALL = {
 # Actions per word of the Penn Treebank; words per tree; extended derivations per word, as a multiple of the beam; the share
 # of them for which the search computes the probability of the word.
 ACTIONS, TREE, EXTENDED, WITH_WORD = 2.6, 20, 2.0, 0.1
-
-
-def _train(
-    corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: RnngSettings, progress: Progress
-) -> object:
-    from syntagm.training.rnng.train import train
-
-    return train(corpus, valid, folder, settings, progress)
 
 
 def weights(settings: RnngSettings, words: int) -> tuple[float, float]:
@@ -76,7 +66,7 @@ RNNG = Trainable(
     name="rnng",
     summary="a recurrent neural network grammar, on trees",
     settings=RnngSettings(),
-    train=_train,
+    module="syntagm.training.rnng.train",
     valid="held-out trees",
     trees=True,
     note="FILE must be a file of bracketed trees, or a text for --parser. The size is that of Hu et al. 2020; the optimiser is "

@@ -27,8 +27,8 @@ from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit
-from syntagm.training.lstm.softmax import Softmax
 from syntagm.training.record import finished
+from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.rnng import oracle
 from syntagm.training.rnng.batch import Batch, batch, nats
 from syntagm.training.rnng.oracle import Derivation, Encoded, Ints
@@ -85,7 +85,7 @@ class Rnng(Learner):
         )  # fmt: skip
         self.module.to(settings.loop.device)
         on_cpu = torch.device(settings.loop.device).type == "cpu"
-        self._softmax = Softmax(self.module.word, settings.loop.dtype == "bf16") if on_cpu else None
+        self._softmax = OnePass(self.module.word, settings.loop.dtype == "bf16") if on_cpu else None
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
             "size": asdict(size) | {"parts": settings.parts}, "text": asdict(words) | asdict(settings.steps),

@@ -1,10 +1,35 @@
-"""Settings and programs of the families of word-level recurrent networks."""
+"""Declarations of the families of word-level recurrent networks, and the settings that they share."""
 
-from syntagm.models.family import Program
+from syntagm.models.contract import Query
+from syntagm.models.family import Family, Program
 from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, Whole, choice
 from syntagm.models.words.words import KINDS
 
-PROGRAMS = (Program("torch", "PyTorch"),)
+CAN: tuple[Query, ...] = ("score", "fill", "best")
+
+
+def family(
+    name: str,
+    summary: str,
+    settings: tuple[Option | Fixed, ...],
+    references: tuple[str, ...],
+    can: tuple[Query, ...] = CAN,
+) -> Family:
+    """Return the declaration of a family, whose models are read from folders by `models.NAME.model.load`.
+
+    Arguments:
+        name, summary, settings, references, can: as for `Family`.
+    """
+    return Family(
+        name=name,
+        summary=summary,
+        module=f"syntagm.models.{name}.model",
+        checks="syntagm.models.words.folder",
+        settings=settings,
+        can=can,
+        references=references,
+        programs=(Program("torch", "PyTorch"),),
+    )
 
 
 def settings(start: str, published: str = "", batch: int = 8192) -> tuple[Option | Fixed, ...]:

@@ -23,7 +23,7 @@ ROWS = 256
 SMALL = 1e-30
 
 
-class Softmax:
+class OnePass:
     """The loss of an output layer.
 
     The gradients of the layer's weights are written directly to `grad`, in memory that is reused for each batch.
@@ -120,7 +120,7 @@ def _precision() -> Any:
 
 class _Loss(torch.autograd.Function):
     @staticmethod
-    def forward(context: Any, hidden: Tensor, targets: Tensor, softmax: Softmax) -> Tensor:
+    def forward(context: Any, hidden: Tensor, targets: Tensor, softmax: OnePass) -> Tensor:
         with torch.autocast("cpu", enabled=False):
             loss, gradient = softmax.compute(hidden.detach(), targets)
         context.softmax, context.kind = softmax, hidden.dtype
