@@ -25,7 +25,7 @@ from syntagm.stats.mixed.fit import Fit
 # simulations/NAME.json. `chi2` is the observed likelihood ratio, `fits` a hash of the estimates, and a ratio is null if the
 # models can't be fitted to the response.
 SIMULATIONS = Form(
-    "the simulated responses of a likelihood-ratio test",
+    "the record of the simulated responses of a likelihood-ratio test",
     1,
     {
         "format": int,
