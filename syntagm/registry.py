@@ -24,6 +24,11 @@ GROUPS = {
     "views": "syntagm.views", "export": "syntagm.export", "check": "syntagm.check", "checkpoints": "syntagm.checkpoints",
     "runs.executors": "syntagm.executors", "papers": "syntagm.papers",
 }  # fmt: skip
+# What a module of another package declares there.
+_DECLARED = {
+    "models": ("FAMILY",), "formats": ("ENDINGS", "claims", "read"), "export": ("KIND",), "checkpoints": ("KIND",),
+    "runs.executors": ("EXECUTOR",), "papers": ("PAPER",),
+}  # fmt: skip
 
 
 def names(room: str) -> list[str]:
@@ -46,7 +51,7 @@ def find(room: str, name: str) -> Any:
         The module, or whatever the entry point of another package names.
 
     Raises:
-        UsageError: there is no such name, or several packages have it.
+        UsageError: there is no such name, several packages have it, or what a package names can't be imported.
     """
     own, added = name in _own(room), _added(room).get(name, ())
     if own + len(added) > 1:
@@ -54,7 +59,7 @@ def find(room: str, name: str) -> Any:
         cure = "Uninstall one of the packages."
         raise UsageError(_called(room), f"{name!r} in several packages: {packages}", "only one", cure)
     if added:
-        return added[0].load()
+        return _loaded(room, added[0])
     if not own:
         known = names(room)
         expected, cure = "one of " + ", ".join(known), did_you_mean(name, known)
@@ -79,6 +84,21 @@ def modules(name: str) -> list[ModuleType]:
     return [importlib.import_module(".".join(path.parts)) for path in paths]
 
 
+def _loaded(room: str, point: "EntryPoint") -> Any:
+    """Load what a package names; whatever it raises is one error with the name of the package."""
+    package = point.dist.name if point.dist else "a package"
+    cure = f"Repair or uninstall {package}."
+    try:
+        found = point.load()
+    except Exception as error:
+        problem = f"{point.name!r} of {package} can't be imported: {type(error).__name__}: {error}"
+        raise UsageError(_called(room), problem, f"the entry point {point.value}", cure) from error
+    if lacking := [name for name in _DECLARED.get(room, ()) if not hasattr(found, name)]:
+        problem = f"{point.name!r} of {package} has no {lacking[0]}"
+        raise UsageError(_called(room), problem, "a module with " + ", ".join(_DECLARED[room]), cure)
+    return found
+
+
 def _called(room: str) -> str:
     return room.rpartition(".")[2]
 
@@ -95,7 +115,9 @@ def _own(room: str) -> tuple[str, ...]:
 @cache
 def _added(room: str) -> dict[str, tuple["EntryPoint", ...]]:
     """Return the entry points of other packages by name. They are cached, since packages don't change while a program runs."""
-    points = [point for point in _points() if point.group == GROUPS.get(room)]
+    if room not in GROUPS:
+        return {}
+    points = [point for point in _points() if point.group == GROUPS[room]]
     return {point.name: tuple(other for other in points if other.name == point.name) for point in points}
 
 

@@ -4,6 +4,8 @@
     --measure 'surprisal(condition=good)'       NAME(NAME=VALUE, ...), of a measure: `called`
     demo?bos=no&batch=8, local:2?threads=1      ADDRESS?NAME=VALUE&NAME=VALUE, of a model, an executor, a corpus: `asked`
 
+The last is only split here: options of models are declared in `models.option`, those of training in `training.options`.
+
 A setting is declared by a parameter or a field, whose annotation has the type and may have a help text:
 
     measure: Annotated[str, "name of a prediction"] = "first"                      any text
@@ -16,7 +18,7 @@ A setting is declared by a parameter or a field, whose annotation has the type a
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
@@ -60,7 +62,7 @@ def of_parameters(function: Callable[..., Any]) -> tuple[tuple[Setting, Any], ..
 def of_fields(kind: type[Any]) -> tuple[Setting, ...]:
     """List the settings that are the fields of a dataclass."""
     hints = get_type_hints(kind, include_extras=True)
-    return tuple(_declared(each.name, hints[each.name], each.default, MISSING)[0] for each in fields(kind))
+    return tuple(_declared(each.name, hints[each.name], _default(each), MISSING)[0] for each in fields(kind))
 
 
 def values(settings: Iterable[Setting], texts: Mapping[str, str], place: str) -> dict[str, Any]:
@@ -79,7 +81,14 @@ def values(settings: Iterable[Setting], texts: Mapping[str, str], place: str) ->
         raise UsageError(place, f"no option {unknown[0]!r}", expected)
     if missing := [name for name, setting in known.items() if setting.required and name not in texts]:
         raise UsageError(place, f"no {missing[0]}=", f"{missing[0]}=VALUE")
-    return {name: known[name].read(text) for name, text in texts.items()}
+    return {name: _read(known[name], text, place) for name, text in texts.items()}
+
+
+def _read(setting: Setting, text: str, place: str) -> Any:
+    try:
+        return setting.read(text)
+    except UsageError as error:
+        raise UsageError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
 
 
 def called(text: str, place: str) -> tuple[str, dict[str, str]]:
@@ -98,7 +107,7 @@ def called(text: str, place: str) -> tuple[str, dict[str, str]]:
         pair = _PAIR.match(inside, position)
         if not pair or pair["key"] in settings:
             found = repr(inside[position:])
-            raise UsageError(f"{place} {inside}", found, "option=value, ... with each option once")
+            raise UsageError(f"{place} {text}", found, "option=value, ... with each option once")
         settings[pair["key"]] = pair["value"]
         position = pair.end()
     return call["name"], settings
@@ -144,33 +153,43 @@ def one_of(name: str, values: Mapping[str, object], shown: Iterable[str] = ()) -
 def _declared(name: str, hint: Any, default: object, empty: object) -> tuple[Setting, Any]:
     kind, said = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, "")
     help, required = said if isinstance(said, str) else "", default is empty
-    default = "" if required else default
+    default, kind = "" if required or default is None else default, _plain(kind)
     if kind is bool:
         read = one_of(name, _TRUTHS, ("yes", "no"))
         return Setting(name, "yes" if default else "no", help, ("yes", "no"), read, required), said
     if get_origin(kind) is tuple:
         return Setting(name, ",".join(default if isinstance(default, tuple) else ()), help, (), _list, required), said
-    if choices := _choices(kind):
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
         read = one_of(name, {choice: choice for choice in choices})
         return Setting(name, str(default or ""), help, choices, read, required), said
     if kind in (int, float):
         return Setting(name, str(default), help, (), _number(name, kind), required), said
-    if kind is not str and isinstance(said, str):
-        expected = "bool, int, float, str, Literal[...] or tuple[str, ...]"
-        raise UsageError(f"setting {name}", f"the type {kind}", expected)
-    return Setting(name, str(default), help, (), str, required), said
+    read = str if kind is str or not isinstance(said, str) else _nothing_of(name, kind)
+    return Setting(name, str(default), help, (), read, required), said
 
 
-def _choices(kind: Any) -> tuple[str, ...]:
-    """Return the values of a choice (`Literal[...]`) or an optional choice (`Literal[...] | None`)."""
+def _default(field: "Field[Any]") -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _plain(kind: Any) -> Any:
+    """Return a type without `None`: a user leaves the setting out instead."""
     if get_origin(kind) in (Union, UnionType):
         kinds = [member for member in get_args(kind) if member is not NoneType]
-        return _choices(kinds[0]) if len(kinds) == 1 else ()
-    return get_args(kind) if get_origin(kind) is Literal else ()
+        return kinds[0] if len(kinds) == 1 else kind
+    return kind
 
 
 def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",")) if text else ()
+
+
+def _nothing_of(name: str, kind: Any) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        raise UsageError(f"{name}=", f"the type {kind}", "bool, int, float, str, Literal[...] or tuple[str, ...]")
+
+    return read
 
 
 def _number(name: str, kind: type) -> Callable[[str], object]:

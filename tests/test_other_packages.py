@@ -89,6 +89,23 @@ def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path)
     assert (folder / "x.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("point", "found"),
+    [
+        ("[syntagm.formats]\nbroken = broken", "formats: 'broken' of hums can't be imported: ModuleNotFoundError: No module"),
+        ("[syntagm.check]\nbroken = json:nothing", "check: 'broken' of hums can't be imported: AttributeError"),
+        ("[syntagm.formats]\nbroken = json", "formats: 'broken' of hums has no ENDINGS; expected a module with ENDINGS, claims"),
+    ],
+)
+def test_what_a_package_lacks_is_one_error_with_its_name(folder: Path, point: str, found: str) -> None:
+    (folder / "hums-1.dist-info" / "entry_points.txt").write_text(point)
+    code = f"import sys; sys.path.append({str(folder)!r}); from syntagm.cli import main; sys.exit(main(['check', 'hu2020']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"syntagm: {found}")
+    assert done.stderr.endswith("Repair or uninstall hums.\n")
+
+
 def test_every_open_room_has_a_group_of_its_own() -> None:
     assert len(set(registry.GROUPS.values())) == len(registry.GROUPS)
     for room, group in registry.GROUPS.items():

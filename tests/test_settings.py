@@ -1,6 +1,6 @@
 """Settings of parameters and fields, and the notations in which they are written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 import pytest
@@ -30,8 +30,8 @@ def read(**texts: str) -> dict[str, object]:
 def test_parameters_and_fields_declare_alike() -> None:
     of_fields = settings.of_fields(Fields)
     of_parameters = [setting for setting, _ in settings.of_parameters(made)]
-    for field, parameter in zip(of_fields[:3], of_parameters, strict=True):
-        assert (field.name, field.default, field.help, field.required) == (
+    for one, parameter in zip(of_fields[:3], of_parameters, strict=True):
+        assert (one.name, one.default, one.help, one.required) == (
             parameter.name,
             parameter.default,
             parameter.help,
@@ -64,10 +64,10 @@ def test_what_people_write_for_yes_and_no(text: str, value: bool) -> None:
     [
         ({"less": "1"}, "measure m: no condition=; expected condition=VALUE"),
         ({"condition": "x", "colour": "red"}, "measure m: no option 'colour'; expected one of condition=, less=, most="),
-        ({"condition": "x", "less": "much"}, "less=: 'much'; expected a number"),
-        ({"condition": "x", "most": "1.5"}, "most=: '1.5'; expected a whole number"),
-        ({"condition": "x", "wide": "maybe"}, "wide=: 'maybe'; expected yes or no"),
-        ({"condition": "x", "scale": "cubic"}, "scale=: 'cubic'; expected log or linear"),
+        ({"condition": "x", "less": "much"}, "measure m, less=: 'much'; expected a number"),
+        ({"condition": "x", "most": "1.5"}, "measure m, most=: '1.5'; expected a whole number"),
+        ({"condition": "x", "wide": "maybe"}, "measure m, wide=: 'maybe'; expected yes or no"),
+        ({"condition": "x", "scale": "cubic"}, "measure m, scale=: 'cubic'; expected log or linear"),
     ],
 )
 def test_what_is_refused(texts: dict[str, str], message: str) -> None:
@@ -81,8 +81,20 @@ def test_a_type_that_nobody_can_write_is_refused() -> None:
     class Odd:
         table: dict[str, str]
 
-    with pytest.raises(UsageError, match=r"setting table: the type dict\[str, str\]; expected bool, int"):
-        settings.of_fields(Odd)
+    with pytest.raises(UsageError, match=r"measure m, table=: the type dict\[str, str\]; expected bool, int"):
+        settings.values(settings.of_fields(Odd), {"table": "x"}, "measure m")
+
+
+def test_what_may_be_left_out() -> None:
+    @dataclass(frozen=True)
+    class Partly:
+        region: str | None = None
+        most: int | None = None
+        tags: tuple[str, ...] = field(default_factory=tuple)
+
+    of_fields = settings.of_fields(Partly)
+    assert not any(each.required for each in of_fields)
+    assert settings.values(of_fields, {"region": "a", "most": "2"}, "m") == {"region": "a", "most": 2}
 
 
 @pytest.mark.parametrize(

@@ -292,10 +292,14 @@ def fill(
 
 def _one(options: argparse.Namespace, files: "SuiteFiles", task: "Task[Any]", folder: Path) -> "Run":
     """Evaluate one model with the workers of --executor."""
+    from syntagm.models import families, names
     from syntagm.runs.driver import Job
 
     _refuse_several_names(options)
-    refuse_unable(options.model, options, task, files)
+    # The model itself may be where the workers are, and not here.
+    declared = names.declared(options.model)
+    task.refuse_unasked(files, declared)
+    families.refuse_unable(declared, task.queries)
     label = next(iter(options.name), "")
     [(_, result)] = with_workers(options, files, task, [Job(options.model, label, folder)], folder)
     if isinstance(result, SyntagmError):

@@ -208,7 +208,7 @@ def _show_plan(paper: str, design: "Design") -> bool:
         print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(seconds):>8}")
     left = f"about {shown_duration(total)} at most, one process" if total else "nothing is left to do"
     print(f"{left}; {duration.basis(speed)}" if total else left, flush=True)
-    return not total
+    return all(measured.state(design, cell) == "done" for cell in cells)
 
 
 def _show_tests(tests: "Sequence[Planned]", models: int) -> None:

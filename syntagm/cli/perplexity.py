@@ -84,9 +84,9 @@ def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel"
     expected = "eos=yes" if optional else "a model that scores it"
     unscored = UsageError(f"model {arguments.model}", "the end of a sentence is not scored", expected, cure)
     end = {"eos": "yes"} if optional and not arguments.no_end and "eos" not in name.options else {}
-    if not arguments.no_end and names.declared(arguments.model, end).settings.get("eos") == "no":
-        raise unscored
     try:
+        if not arguments.no_end and names.declared(arguments.model, end).settings.get("eos") == "no":
+            raise unscored
         model = _model.load(arguments, ["score"], **end, **text_options)
     except UsageError as error:
         if not end or "eos" not in f"{error.place} {error.found}":

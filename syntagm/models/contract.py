@@ -196,7 +196,7 @@ class LanguageModel(ABC):
 
 def unable(name: str, query: Query, expected: str = "a model that can") -> ModelError:
     """Return the error for a model that can't do what it is asked."""
-    cure = "`syntagm models FAMILY` tells what the models of a family can do."
+    cure = "`syntagm models FAMILY` tells what a family declares that its models can do."
     return ModelError(name, f"this model can't {QUERIES[query]}", expected, cure)
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from syntagm.drawing.table import Table
 from syntagm.report.numbers import breakable, interval, number
-from syntagm.result import Estimate
+from syntagm.result import Estimate, p_value
 from syntagm.stats.chance.chance import Chance
 from syntagm.views.effects.numbers import Effect
 
@@ -160,7 +160,7 @@ def p_cell(p: float) -> Markup:
     """Return a cell with a p-value; significant ones stand out, nan is empty."""
     if p != p:
         return number_cell("")
-    return number_cell("<0.001" if p < 0.001 else f"{p:.3f}", p, "sure" if p <= 0.05 else "")
+    return number_cell(p_value(p), p, "sure" if p <= 0.05 else "")
 
 
 def chance_cell(level: Chance) -> Markup:

@@ -271,8 +271,10 @@ def skewness(values: Numbers, expected: float = 0.0) -> float:
     >>> round(skewness(np.array([1.0] * 9 + [11.0])), 2), skewness(np.arange(10.0)), skewness(np.array([1.0, 1.0, 11.0]))
     (1.26, 0.0, 0.0)
     """
-    n, found = len(values), _skewness(values)
-    return (1 + 5 / n) * found / sqrt(n) if n >= FEW and abs(found - expected) > _error_of_skewness(n) else 0.0
+    if (n := len(values)) < FEW:
+        return 0.0
+    found = _skewness(values)
+    return (1 + 5 / n) * found / sqrt(n) if abs(found - expected) > _error_of_skewness(n) else 0.0
 
 
 def _skewness(values: Numbers) -> float:

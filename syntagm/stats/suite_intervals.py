@@ -77,6 +77,8 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     proportion = kind.bounded and not difference
     if remarks := influence_of_one(found, list(arrays), means, without, proportion):
         return found.remarked(*remarks)
+    if "Hall" not in found.method:
+        return found
     plain = _over_several(list(arrays.values()), kind, difference, corrected=False)
     return found.remarked(*skewed("suites", _evened(means, proportion), mean_of(means), found, plain))
 

@@ -43,7 +43,7 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
         interval.notes()[0],
         f"Intervals are for other items; one from fewer than {FEW} items rests on few. Ties count as failures.",
     )
-    return tabulated(f"Accuracy by {spoken_by(by)}", values(runs, by, suite, measure), notes)
+    return tabulated(f"Accuracy by {spoken_by(by)}", values(runs, by, suite, measure), notes, ("other", "chance"))
 
 
 def draw_figure(
@@ -78,8 +78,10 @@ def draw_figure(
 
 def _panel(rows: pl.DataFrame, tag: str, second: str, show: str) -> curves.Panel:
     reference = rows["chance"][0] if show == "accuracy" else 0.0
-    level = pl.col("level").cast(pl.Float64) if numeric(rows["level"].to_list()) else pl.col("level")
-    shown = rows.select("model", "n", x=level, **_SHOWN[show])
+    levels = rows["level"].to_list()
+    # Python reads the digits of every script; polars doesn't.
+    places = pl.Series("x", [*map(float, levels)] if numeric(levels) else levels)
+    shown = rows.select("model", "n", places, **_SHOWN[show])
     return curves.Panel(shown, tag, rows["suite"][0], second, reference)
 
 

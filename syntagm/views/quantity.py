@@ -80,6 +80,7 @@ def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: 
         suites: the names of the suites; all by default.
 
     Raises:
+        UsageError: no item has results and properties.
         RunError: results and properties don't belong to the same items, or runs record different kinds of values.
     """
     names = titles(runs)
@@ -91,9 +92,10 @@ def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: 
             results = verdicts(run, measure, record.name)
             if not len(results) or not (found := properties(run, record.name)):
                 continue
-            if wrong := next((len(values) for values in found.values() if len(values) != len(results)), None):
-                place = f"{run.place}, suite {record.name}"
-                raise RunError(place, f"{len(results)} results of {wrong} items", "one for each item and measure")
+            for values in found.values():
+                if len(values) != len(results):
+                    place, count = f"{run.place}, suite {record.name}", f"{len(results)} results of {len(values)} items"
+                    raise RunError(place, count, "one for each item and measure")
             placed = results.with_columns(
                 model=pl.lit(model),
                 suite=pl.lit(names[record.name, record.hash]),
@@ -102,7 +104,9 @@ def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: 
             )
             present |= dict.fromkeys(found)
             tables.append(placed.hstack([pl.Series(name, values) for name, values in found.items()]).drop_nulls(list(found)))
-    return Quantity(pl.concat(tables) if tables else pl.DataFrame(), shared_kind(runs, measure), tuple(present))
+    if not tables:
+        raise UsageError("measure", f"{measure!r}, of which no item has results and the properties", "another, or other runs")
+    return Quantity(pl.concat(tables, how="diagonal_relaxed"), shared_kind(runs, measure), tuple(present))
 
 
 def tagged(
@@ -125,14 +129,22 @@ def tagged(
 
     if by.count(",") >= most:
         raise UsageError("by=", repr(by), "one tag of the items" + (", or two" if most > 1 else ""))
-    if not by or (items := of_items(runs, measure, properties, suites)).rows.is_empty():
-        raise unknown(runs, by, suites)
-    return items
+    known = dict.fromkeys(suite.name for run in runs for suite in run.suites)
+    if odd := next((name for name in suites if name not in known), ""):
+        raise UsageError("suite=", f"{odd!r}, which no run has", "one of " + ", ".join(known))
+    try:
+        return of_items(runs, measure, properties, suites)
+    except UsageError:
+        raise unknown(runs, by, suites) from None
 
 
-def tabulated(title: str, rows: pl.DataFrame, notes: Sequence[str]) -> Table:
-    """Return rows as a table, without empty columns."""
-    empty = [name for name in rows.columns if all(or_none(value) in ("", None) for value in rows[name])]
+def tabulated(title: str, rows: pl.DataFrame, notes: Sequence[str], optional: Sequence[str] = ()) -> Table:
+    """Return rows as a table.
+
+    Arguments:
+        optional: columns that the table lacks if they are empty.
+    """
+    empty = [name for name in optional if all(or_none(value) in ("", None) for value in rows[name])]
     kept = rows.drop(empty)
     cells: list[tuple[Cell, ...]] = [tuple(map(or_none, row)) for row in kept.iter_rows()]
     return Table(title, tuple(kept.columns), tuple(cells), notes=tuple(notes))

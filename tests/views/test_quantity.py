@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isnan, log2, nan
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -78,16 +79,46 @@ def test_what_does_not_fit_is_refused(run: Run) -> None:
 
     with pytest.raises(RunError, match="4 results of 2 items"):
         quantity.of_items([run], "full_sentence", short, ["places"])
+    with pytest.raises(RunError, match="4 results of 0 items"):
+        quantity.of_items([run], "full_sentence", lambda run, suite: {"letters": []}, ["places"])
+    with pytest.raises(UsageError, match="'full_sentence', of which no item has results and the properties"):
+        quantity.of_items([run], "full_sentence", lambda run, suite: {})
     with pytest.raises(UsageError, match=r"'place,size'; expected one tag of the items$"):
         quantity.tagged([run], "place,size", most=1)
 
 
-def test_a_table_has_no_empty_columns() -> None:
+def test_a_table_lacks_empty_columns_that_are_optional() -> None:
     rows = pl.DataFrame({"a": ["x", "y"], "b": ["", ""], "c": [nan, 1.0], "d": [nan, nan]})
-    made = quantity.tabulated("A title", rows, ["A note."])
-    assert made.columns == ("a", "c")
-    assert made.rows == (("x", None), ("y", 1.0))
+    made = quantity.tabulated("A title", rows, ["A note."], ("b", "c"))
+    assert made.columns == ("a", "c", "d")
+    assert made.rows == (("x", None, None), ("y", 1.0, None))
     assert made.notes == ("A note.",)
+
+
+def test_a_suite_that_no_run_has_is_named_rather_than_the_tag(run: Run) -> None:
+    for make in (factors.make_table, clustered.make_table):
+        with pytest.raises(UsageError, match="suite=: 'other', which no run has; expected one of places, agreement"):
+            make([run], by="place", suite="other")
+
+
+def test_properties_may_have_other_types_in_another_suite(run: Run) -> None:
+    def mixed(run: Run, suite: str) -> Mapping[str, Sequence[Any]]:
+        found = letters(run, suite)["letters"]
+        return {"letters": found} if suite == "places" else {"letters": [number / 2 for number in found]}
+
+    items = quantity.of_items([run], "full_sentence", mixed)
+    assert items.estimates("letters").select("letters", "n").rows() == [(1.5, 2), (2.0, 1), (3.0, 4)]
+
+
+def test_digits_of_other_scripts_are_numbers(tmp_path: Path) -> None:
+    items = tuple(
+        Item(str(k), {"good": sentence("The dog", "barks"), "bad": sentence("The dog", "bark")}, {"rank": rank})
+        for k, rank in enumerate("٣٢", 1)
+    )
+    run = toy_run(tmp_path / "run", Suite("ranks", items, (FULL,)))
+    figure = factors.draw_figure([run], by="rank")
+    dots = figure.spec["concat"][0]["layer"][-1]["data"]["values"]
+    assert [value["x"] for value in dots] == [2.0, 3.0]
 
 
 ROWS = pl.DataFrame({

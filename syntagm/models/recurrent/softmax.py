@@ -101,6 +101,12 @@ def are_cutoffs(value: object, words: int) -> bool:
     return all(first < after for first, after in pairwise([0, *value, words]))
 
 
+def refuse_odd_cutoffs(cutoffs: tuple[int, ...], words: int) -> None:
+    """Raise UsageError unless these are the first words of the tails of a vocabulary of so many words."""
+    if not are_cutoffs(list(cutoffs), words):
+        raise UsageError("cutoffs", str(list(cutoffs)), f"increasing numbers of words, below the {words:,} of the vocabulary")
+
+
 class Clusters(OutputLayer):
     """What adaptive softmax layers share: the probabilities of words from those of the head and of the tails."""
 
@@ -108,8 +114,7 @@ class Clusters(OutputLayer):
     _tails: list[tuple[int, int]]
 
     def _set_cutoffs(self, cutoffs: tuple[int, ...], words: int) -> None:
-        if not are_cutoffs(list(cutoffs), words):
-            raise UsageError("cutoffs", str(list(cutoffs)), f"increasing numbers of words, below the {words:,} of the vocabulary")
+        refuse_odd_cutoffs(cutoffs, words)
         self._cutoffs, self._tails = cutoffs, list(pairwise([*cutoffs, words]))
 
     def _head(self, hidden: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ from torch.nn.functional import linear
 
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import Clusters
+from syntagm.models.recurrent.softmax import Clusters, refuse_odd_cutoffs
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,12 @@ class Size:
     clamp: int
 
     def clusters(self, words: int) -> list[tuple[int, int, int]]:
-        """Return the first word, the last word + 1, and the width of the embeddings of each cluster."""
+        """Return the first word, the last word + 1, and the width of the embeddings of each cluster.
+
+        Raises:
+            UsageError: there are no such clusters in a vocabulary of so many words.
+        """
+        refuse_odd_cutoffs(self.cutoffs, words)
         bounds = pairwise([0, *self.cutoffs, words])
         return [(first, last, self.embedding // self.divisor**at) for at, (first, last) in enumerate(bounds)]
 

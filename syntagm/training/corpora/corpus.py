@@ -217,7 +217,8 @@ def _checked(paths: Sequence[str | Path]) -> list[str]:
 
 
 def _set(path: str) -> tuple[str, str]:
-    folder, options = settings.asked(path.removeprefix(BLLIP), "corpus")
+    address, options = settings.asked(path, "corpus")
+    folder = address.removeprefix(BLLIP)
     if [*options] != ["set"]:
         expected = "bllip:FOLDER?set=NAME, NAME one of " + ", ".join(bllip.SETS)
         raise UsageError(f"corpus {path}", f"options {', '.join(options) or 'none'}", expected)
