@@ -22,7 +22,7 @@ test: $(READY) lint
 	$(BIN)/python -m pytest -n auto
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto -m slow -o faulthandler_timeout=1200
 
 # Hours, by hand. Without atheris, which runs on Linux only, mutations are not guided by coverage.
 test-night: $(READY)

@@ -1,6 +1,8 @@
 """What all tests share: one thread, no network, a cache of their own, no deadlines."""
 
+import faulthandler
 import os
+import sys
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -12,6 +14,13 @@ from hypothesis import HealthCheck, settings
 # No test looks at a clock: on a loaded machine, a deadline fails what is right.
 settings.register_profile("syntagm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("syntagm")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """End the process if all fast tests take longer than any could: a timer for each of thousands takes seconds."""
+    if config.option.markexpr == "not slow":
+        faulthandler.dump_traceback_later(1200, exit=True, file=sys.__stderr__)
+
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

@@ -263,9 +263,11 @@ CAUSAL: dict[str, Callable[[], LanguageModel]] = {
     "mpt": lambda: causal("mpt"),
     "gemma2": lambda: causal("gemma2"),
 }
-_ALIKE = [name for name, kind in RECURRENT.items() if kind.keys.keys() <= DESCRIBED.keys()]
+# Architectures that differ from others in what transformers does, not in what is done here; they are asked in the slow lane.
+ALIKE = ("neox", "bloom", "mpt", "gemma2", "distilbert", "roberta")
+_WORDED = [name for name, kind in RECURRENT.items() if kind.keys.keys() <= DESCRIBED.keys()]
 # Every family of words; what follows a hyphen in a name tells its variants apart.
-FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {name: partial(recurrent, name) for name in _ALIKE} | {
+FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {name: partial(recurrent, name) for name in _WORDED} | {
     "lstm-eos": lambda: lstm(eos="yes"),
     "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
     "multitask-shared": lambda: recurrent("multitask", {"head": "shared"}, eos="yes"),
@@ -274,7 +276,7 @@ FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {name: partial(recur
     "jrnn": jrnn,
     "transformer_xl": transformer_xl,
     "transformer_xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
-    "rnng": rnng,
+    "rnng": lambda: rnng(beam="20", word_beam="5", fast_track="1"),
     "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
     "ngram": ngram,
     "ngram-eos": lambda: ngram(eos="yes", tokens="treebank"),

@@ -75,7 +75,7 @@ def test_every_command_parses(page: Path, run: pages.Run, tmp_path: Path) -> Non
     commands = [text.split("\0")[:-1] for text in found.stdout.split("\1") if text]
     assert len(commands) >= run.code.count("syntagm ")
     for command in commands:
-        _parser().parse_args(command)
+        _parser(command[0]).parse_args(command)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -29,7 +29,7 @@ def test_each_statement_has_its_place_and_a_command_or_a_reason() -> None:
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
 def test_commands_parse_and_name_what_exists(command: str) -> None:
     words = shlex.split(command)[1:]
-    arguments = _parser().parse_args(words)
+    arguments = _parser(words[0]).parse_args(words)
     for kind, maker in MAKERS.items():
         if words[0] == kind:
             assert words[1] in registry.names("views"), words[1]

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
-from models_for_tests import CAUSAL, FAMILIES, causal, filling
+from models_for_tests import ALIKE, CAUSAL, FAMILIES, causal, filling
 
 from syntagm.answers import Fill, Gap
 from syntagm.errors import ModelError
@@ -56,7 +57,11 @@ def made(family: str) -> LanguageModel:
     return MADE[family]()
 
 
-@pytest.fixture(params=MADE)
+def _param(family: str) -> Any:
+    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in ALIKE else ())
+
+
+@pytest.fixture(params=map(_param, MADE))
 def model(request: pytest.FixtureRequest) -> LanguageModel:
     return made(request.param)
 

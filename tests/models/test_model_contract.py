@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from masked_for_tests import MASKED
-from models_for_tests import CAUSAL, FAMILIES, PLAIN
+from models_for_tests import ALIKE, CAUSAL, FAMILIES, PLAIN
 from test_causal_tokens import odd_texts
 
 from syntagm.io import csv
@@ -66,10 +66,6 @@ EXTRA = [
     pytest.param("exec", marks=pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")),
     "python",
 ]
-
-
-# Architectures that differ from others in what transformers does, not in what is done here.
-ALIKE = ("neox", "bloom", "mpt", "gemma2", "distilbert", "roberta")
 
 
 def _param(family: str) -> Any:
