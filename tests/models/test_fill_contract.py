@@ -57,8 +57,13 @@ def made(family: str) -> LanguageModel:
     return MADE[family]()
 
 
+# The demo model is the largest here; fast tests ask two of its variants.
+SLOW = (*ALIKE, "demo-token", "demo-bare", "demo-apart", "demo-narrow")
+
+
 def _param(family: str) -> Any:
-    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in ALIKE else ())
+    slow = family in SLOW or family.partition("-")[0] in SLOW
+    return pytest.param(family, marks=pytest.mark.slow if slow else ())
 
 
 @pytest.fixture(params=map(_param, MADE))

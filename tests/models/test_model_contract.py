@@ -69,7 +69,8 @@ EXTRA = [
 
 
 def _param(family: str) -> Any:
-    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in ALIKE or family == "rnng-mask" else ())
+    # A beam search asks each promise of hundreds of states; fast tests of RNNGs are in test_rnng.py.
+    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in (*ALIKE, "rnng") else ())
 
 
 @pytest.fixture(params=["recorded", *EXTRA, *map(_param, [*FAMILIES, *MASKED])])
