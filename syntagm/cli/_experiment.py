@@ -202,13 +202,15 @@ def _show_plan(paper: str, design: "Design") -> bool:
     print(f"  {'parts':10}{sizes}; drawn{unit} with {seeds}")
     for family, options in design.options.items():
         print(f"  {family:<9} " + " ".join(f"{name}={value}" for name, value in options.items()))
-    total = 0.0
+    total, finished = 0.0, True
     for cell in cells:
         total += (seconds := duration.remaining(design, cell, words, speed))
-        print(f"  {cell.name:20} {measured.state(design, cell):8} {_shown(seconds):>8}")
+        state = measured.state(design, cell)
+        finished = finished and state == "done"
+        print(f"  {cell.name:20} {state:8} {_shown(seconds):>8}")
     left = f"about {shown_duration(total)} at most, one process" if total else "nothing is left to do"
     print(f"{left}; {duration.basis(speed)}" if total else left, flush=True)
-    return all(measured.state(design, cell) == "done" for cell in cells)
+    return finished
 
 
 def _show_tests(tests: "Sequence[Planned]", models: int) -> None:

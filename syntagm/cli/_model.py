@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.display import shown_lines
@@ -33,7 +33,7 @@ def permissions(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
-def load(arguments: argparse.Namespace, queries: "Iterable[Query]" = ("score",), **options: str) -> "LanguageModel":
+def load(arguments: argparse.Namespace, queries: "Sequence[Query]" = ("score",), **options: str) -> "LanguageModel":
     """Load the model that the command line names, and print its warnings.
 
     Arguments:

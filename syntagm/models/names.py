@@ -1,7 +1,7 @@
 """Parsing of model names, `family:path?option=value&option=value`, and loading of models by name."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def declared(text: str, options: Mapping[str, str] = NO_OPTIONS) -> Declared:
     return families.find(name.family).declared(text, name.options)
 
 
-def check(text: str, permissions: Permissions = NONE, queries: Iterable[Query] = ("score",)) -> None:
+def check(text: str, permissions: Permissions = NONE, queries: Sequence[Query] = ("score",)) -> None:
     """Check all of a language model that can be checked without reading its weights; `load_permitted` checks the same.
 
     A name on the hub is not looked up.
@@ -163,7 +163,7 @@ def load_permitted(
     text: str,
     permissions: Permissions,
     options: Mapping[str, str] = NO_OPTIONS,
-    queries: Iterable[Query] = ("score",),
+    queries: Sequence[Query] = ("score",),
 ) -> LanguageModel:
     """Load a language model; see `load`.
 

@@ -13,8 +13,9 @@ from syntagm.display import shown
 from syntagm.drawing import axes, dots, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.points import point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, or_none
+from syntagm.drawing.text import distinct
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By
@@ -99,10 +100,11 @@ def _points(words: Words, model: str) -> list[dict[str, Any]]:
     for word, estimate in words.accuracies.items():
         if word in words.frequencies and not isnan(estimate.value):
             text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {words.frequencies[word]:,.0f}"
-            rows.append({
-                "model": model, "word": shown(word), "frequency": words.frequencies[word], "value": estimate.value,
-                "low": or_none(estimate.low), "high": or_none(estimate.high), "said": shown(text),
-            })  # fmt: skip
+            row = {
+                "model": model, "word": word, "frequency": words.frequencies[word], "value": estimate.value,
+                "low": estimate.low, "high": estimate.high,
+            }  # fmt: skip
+            rows.append(point(row, text, "model", "word", "frequency"))
     return rows
 
 

@@ -11,8 +11,9 @@ from syntagm.display import shown
 from syntagm.drawing import axes, layers, panels
 from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
+from syntagm.drawing.points import estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines, or_none, spoken
+from syntagm.drawing.text import distinct, lines
 from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
@@ -149,9 +150,8 @@ def _values(curve: Curve, name: str) -> list[dict[str, object]]:
     for k, at in enumerate(curve.at):
         value, low, high = (float(numbers[k]) for numbers in (curve.values, curve.low, curve.high))
         if not isnan(value):
-            description = f"{name} at {at:,.10g}: {spoken(value, low, high)}, n={curve.n[k]}"
-            ends = {"low": or_none(low), "high": or_none(high)}
-            rows.append({"series": name, "at": at, "value": value, **ends, "said": shown(description)})
+            row = {"series": name, "at": at, "value": value, "low": low, "high": high, "n": curve.n[k]}
+            rows.append(point(row, f"{name} at {at:,.10g}: {estimated(row)}", "series", "at"))
     return rows
 
 
