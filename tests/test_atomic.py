@@ -1,6 +1,8 @@
 """Files that are written whole: also by processes that have the same number, as in two containers."""
 
+import contextlib
 import errno
+import itertools
 import os
 import subprocess
 import sys
@@ -111,6 +113,34 @@ def test_what_a_killed_process_left_is_deleted_and_what_a_living_one_writes_is_n
     assert {path.name for path in tmp_path.iterdir()} == {"results.csv", "other"}
 
 
+@pytest.mark.parametrize("left", [False, True], ids=["at the end", "after a kill"])
+def test_a_folder_is_deleted_though_others_still_write_there(tmp_path: Path, left: bool) -> None:
+    """As the workers of a command that has ended: they learn of the end only when the folder is gone."""
+
+    def write(folder: Path, many: threading.Event) -> None:
+        for number in itertools.count():
+            try:
+                (folder / str(number)).touch()
+            except FileNotFoundError:
+                return
+            if number == 500:
+                many.set()
+
+    for _ in range(3):
+        with contextlib.ExitStack() as stack:
+            if left:
+                _stopped(tmp_path, "die", "folder").communicate()
+                [folder] = tmp_path.iterdir()
+                stack.callback(atomic.sweep, tmp_path)
+            else:
+                folder = stack.enter_context(atomic.scratch(tmp_path / "work"))
+            writer = threading.Thread(target=write, args=(folder, many := threading.Event()))
+            writer.start()
+            many.wait()
+        writer.join(60)
+        assert not list(tmp_path.iterdir())
+
+
 def test_files_that_belong_together_are_replaced_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk at the second file leaves the first one as it was."""
     first, second = tmp_path / "a.csv", tmp_path / "a.svg"
@@ -144,4 +174,5 @@ def test_what_was_abandoned_is_deleted_as_far_as_it_can_be(tmp_path: Path, monke
 
     monkeypatch.setattr("os.unlink", failing)
     atomic.sweep(tmp_path)
+    [folder] = tmp_path.iterdir()
     assert len(list(folder.iterdir())) == 1

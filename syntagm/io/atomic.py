@@ -138,7 +138,7 @@ def scratch(path: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _delete_folder(folder)
         os.close(descriptor)
 
 
@@ -333,11 +333,18 @@ def _delete_abandoned(path: Path) -> None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
+                _delete_folder(path)
             else:
                 path.unlink()
         finally:
             os.close(descriptor)
+
+
+def _delete_folder(folder: Path) -> None:
+    """Delete a temporary folder, under a name that is new: who knows the old one might make a file while it is emptied."""
+    with contextlib.suppress(OSError):
+        folder = folder.rename(_name(folder.with_name("deleted")))
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sync(file: BinaryIO) -> None:

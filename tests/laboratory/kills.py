@@ -1,6 +1,7 @@
 """Kills of workers, of the driver and of both at random moments; the same command then ends as if undisturbed."""
 
 import contextlib
+import hashlib
 import os
 import random
 import shutil
@@ -97,14 +98,19 @@ class Kills:
         return subprocess.Popen([sys.executable, "-m", "syntagm", *self._line, *options], cwd=_HERE, **quiet)
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Return the files of runs without those that hold times; the lines of a ledger in order of their content."""
-    contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def files(folder: Path) -> dict[str, str]:
+    """Return the files of runs with their digests, without those that hold times. The lines of a ledger have no order."""
     return {
-        name: b"".join(sorted(content.splitlines(keepends=True))) if name.endswith("ledger.jsonl") else content
-        for name, content in contents.items()
-        if Path(name).name not in ("run.json", "lock")
+        path.relative_to(folder).as_posix(): _digest(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("run.json", "lock")
     }
+
+
+def _digest(path: Path) -> str:
+    content = path.read_bytes()
+    ordered = b"".join(sorted(content.splitlines(keepends=True))) if path.name == "ledger.jsonl" else content
+    return hashlib.sha256(ordered).hexdigest()
 
 
 def children(process: int) -> list[int]:

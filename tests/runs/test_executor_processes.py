@@ -41,7 +41,7 @@ def command(*words: str) -> subprocess.Popen[str]:
 
 
 @pytest.fixture(scope="module")
-def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str, bytes]]:
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str, str]]:
     """Twelve models, three of them checkpoints in folders, and the files of their runs on 40 suites in one process."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "text.txt").write_text(TEXT)
@@ -57,7 +57,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local:2", "slurm:2?patience=30", "ray?workers=2"])
 def test_twelve_models_give_the_same_bytes_as_in_one_process(
-    tmp_path: Path, sweep: tuple[list[str], dict[str, bytes]], executor: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, sweep: tuple[list[str], dict[str, str]], executor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if executor.startswith("ray") and not importlib.util.find_spec("ray"):
         pytest.skip("ray is not installed")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from executor_for_tests import Here
+from laboratory import kills
 
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
@@ -58,47 +59,37 @@ def drive_all(
     return {job.label: result for job, result in drive(jobs(folder, models), work(files), folder, executor, Progress())}
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """The files of a run without times, and the ledger as a set of lines."""
-    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    found = {name: content for name, content in found.items() if not name.endswith(("run.json", "lock"))}
-    return {
-        name: b"".join(sorted(content.splitlines(keepends=True))) if name.endswith("ledger.jsonl") else content
-        for name, content in found.items()
-    }
-
-
 @pytest.fixture
-def expected(tmp_path: Path, files: list[str]) -> dict[str, bytes]:
+def expected(tmp_path: Path, files: list[str]) -> dict[str, str]:
     from syntagm.materials.suite_files import SuiteFiles
 
     for job in jobs(tmp_path / "expected"):
         run_suites(load(job.model), SuiteFiles(files), job.folder)
-    return contents(tmp_path / "expected")
+    return kills.files(tmp_path / "expected")
 
 
 class TestBytes:
     @pytest.mark.parametrize("count", [5, pytest.param(1, marks=pytest.mark.slow)])
     def test_workers_give_the_same_bytes_as_one_process(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], count: int
+        self, tmp_path: Path, files: list[str], expected: dict[str, str], count: int
     ) -> None:
         results = drive_all(tmp_path / "out", files, Here(count))
         assert all(isinstance(result, Run) and result.done for result in results.values())
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
         # Nothing is left of the exchange.
         assert sorted(os.listdir(tmp_path / "out")) == ["m0", "m1", "m2"]
 
     @pytest.mark.parametrize("fate", ["killed", "killed late"])
     @pytest.mark.parametrize("every", [3, pytest.param(5, marks=pytest.mark.slow)])
     def test_killed_workers_change_nothing(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], fate: str, every: int
+        self, tmp_path: Path, files: list[str], expected: dict[str, str], fate: str, every: int
     ) -> None:
         drive_all(tmp_path / "out", files, Here(2, lambda step: fate if step % every == 0 else ""))
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
 
     @pytest.mark.parametrize("step", [4, *(pytest.param(step, marks=pytest.mark.slow) for step in (1, 2, 7, 10))])
     def test_the_same_command_goes_on_after_a_stop(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], step: int
+        self, tmp_path: Path, files: list[str], expected: dict[str, str], step: int
     ) -> None:
         def stop(now: int) -> str:
             if now == step:
@@ -109,15 +100,15 @@ class TestBytes:
             drive_all(tmp_path / "out", files, Here(2, stop))
         assert not list((tmp_path / "out").glob(".work*"))
         drive_all(tmp_path / "out", files, Here(3))
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
 
     def test_a_run_begun_in_one_process_goes_on_with_workers_and_back(self, tmp_path: Path, files: list[str]) -> None:
         arguments = ["run", "toy", "--suite", *files, "--no-report", "--no-cache", "-o", str(tmp_path / "out")]
         assert main(arguments) == 0
-        before = contents(tmp_path / "out")
+        before = kills.files(tmp_path / "out")
         results = list(drive([Job("toy", "", tmp_path / "out")], work(files), tmp_path, Here(), Progress()))
         assert isinstance(results[0][1], Run)
-        assert contents(tmp_path / "out") == before
+        assert kills.files(tmp_path / "out") == before
 
     def test_a_unit_delivered_twice_is_committed_once(self, tmp_path: Path, files: list[str]) -> None:
         class Twice(Here):
@@ -131,7 +122,7 @@ class TestBytes:
         assert (tmp_path / "out" / "m0" / "ledger.jsonl").read_text().count("\n") == len(SUITES)
 
     def test_a_file_that_the_file_system_damages_is_computed_again(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
+        self, tmp_path: Path, files: list[str], expected: dict[str, str]
     ) -> None:
         """Of each kind of piece one is damaged: an opening has no files, so it is a table, and results."""
         damaged: set[str] = set()
@@ -155,14 +146,14 @@ class TestBytes:
         (tmp_path / "out").mkdir()
         for _ in drive(jobs(tmp_path / "out"), work(files), tmp_path / "out", Damaging(), Told()):
             pass
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
         assert damaged == {"unit", "results"}
         assert [warning.partition(": lost with worker w")[2][1:] for warning in said] == [
             ": a damaged file; it is computed again"
         ] * 2
 
     def test_a_piece_that_is_offered_again_may_be_delivered_at_once(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, files: list[str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """By the same worker, while the driver is still busy with its damaged outcome."""
         offered: list[Piece] = []
@@ -186,12 +177,12 @@ class TestBytes:
         executor = Damaging(1)
         drive_all(tmp_path / "out", files, executor, ("toy",))
         assert len(offered) > len(set(offered))
-        assert contents(tmp_path / "out") == {
+        assert kills.files(tmp_path / "out") == {
             name: content for name, content in expected.items() if name.startswith("m0/")
         }
 
     def test_units_that_arrive_together_are_committed_together(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, files: list[str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         appended: list[int] = []
         append = atomic.append
@@ -208,7 +199,7 @@ class TestBytes:
 
         monkeypatch.setattr(atomic, "append", counting)
         drive_all(tmp_path / "out", files, Quick(2))
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
         assert max(appended) > 1
         assert sum(appended) == 9
 
@@ -264,7 +255,7 @@ class TestRefusals:
         assert "Free some disk space and run the same command again" in str(result)
 
     def test_a_unit_that_kills_its_workers_is_named_and_the_others_are_done(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
+        self, tmp_path: Path, files: list[str], expected: dict[str, str]
     ) -> None:
         class Deadly(Here):
             def ended(self) -> Mapping[str, str]:
@@ -285,7 +276,7 @@ class TestRefusals:
         assert isinstance(error, RunError)
         assert str(error).startswith("m1, suite third, unit ")
         assert "lost 3 workers in a row, the last one with worker w" in str(error)
-        assert {name: content for name, content in contents(tmp_path / "out").items() if "m1/" not in name} == {
+        assert {name: content for name, content in kills.files(tmp_path / "out").items() if "m1/" not in name} == {
             name: content for name, content in expected.items() if "m1/" not in name
         }
 
@@ -318,7 +309,7 @@ class TestRefusals:
         most_bytes: int,
         tmp_path: Path,
         files: list[str],
-        expected: dict[str, bytes],
+        expected: dict[str, str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(suite_files, "MOST_BYTES", most_bytes)
@@ -333,7 +324,7 @@ class TestRefusals:
         result = drive_all(out, files, Here(1, change), ("toy",))["m0"]
         if most_bytes:
             # What the numbers are of is recorded, so the same command notices the change.
-            found = {name: content for name, content in contents(out).items() if name.startswith("m0")}
+            found = {name: content for name, content in kills.files(out).items() if name.startswith("m0")}
             assert found == {name: content for name, content in expected.items() if name.startswith("m0")}
             result = drive_all(out, files, Here(1), ("toy",))["m0"]
             assert "a run on other suites" in str(result)
@@ -342,7 +333,7 @@ class TestRefusals:
             assert "has changed since the run began" in str(result)
 
     def test_an_error_about_a_unit_that_another_worker_has_computed_is_ignored(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes]
+        self, tmp_path: Path, files: list[str], expected: dict[str, str]
     ) -> None:
         """A worker that was silent for long, so that its units were given to others, wakes up without its files."""
 
@@ -356,7 +347,7 @@ class TestRefusals:
                 return super().ended()
 
         drive_all(tmp_path / "out", files, Late())
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
 
     def test_a_worker_of_another_version_ends_the_command(
         self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
@@ -438,7 +429,7 @@ class TestLeases:
         assert not pulse.beats()
 
     def test_the_work_of_a_silent_worker_is_done_by_another(
-        self, tmp_path: Path, files: list[str], expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, files: list[str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A machine that is cut off: its worker never ends, as far as the driver can see. Later it delivers, too."""
 
@@ -462,7 +453,7 @@ class TestLeases:
         executor.be_patient(0.02)
         drive_all(tmp_path / "out", files, executor)
         assert executor.late
-        assert contents(tmp_path / "out") == expected
+        assert kills.files(tmp_path / "out") == expected
 
 
 class Full(Here):
