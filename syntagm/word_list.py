@@ -11,46 +11,26 @@ Columns `also:LABEL` contain further words with that label, separated by spaces.
 but the model never scores them. An example is `herself` in the row `himself,themselves`: each form may occur in the
 list only once.
 
-The verb list of Newman et al. 2021 is read as published: columns `idx,sing,plur,freq`, with or without the header. Rows
-are numbered by their order, and `idx` is ignored: the released code uses it as a key, so of all rows with `_` it uses
-only the last one. Known errors in the list are corrected and reported one by one: wrong forms are corrected, rows that
-are not verbs in the present tense or not words are skipped, and if rows share a form, only the first is used.
-`FILE.csv?faults=keep` reads the list as published.
+A list that others have published is read as it is, with or without its header, if `materials/lexicon/published` has a
+declaration of it. Rows are numbered by their order. Known errors are mended and reported one by one: wrong forms are
+corrected, rows that are no words of the list's kind are skipped, and if rows share a form, only the first is used.
+`FILE.csv?faults=keep` reads the list without these changes.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from syntagm.arguments import public
 from syntagm.errors import InputError, UsageError
-from syntagm.io import csv, utf8
+from syntagm.io import csv, toml, utf8
 
 FORM, ALSO = "form:", "also:"
 FAULTS = ("mend", "keep")
 _LEXICON = Path(__file__).resolve().parent / "materials" / "lexicon"
-_PUBLISHED = ("idx", "sing", "plur", "freq")
-_WRONG = {
-    "haves": "has",
-    "quizes": "quizzes",
-    "fine-tunines": "fine-tunes",
-    "stomaches": "stomachs",
-    "wooes": "woos",
-}
-_PAST = "a past tense in a list of present-tense forms"
-_NO_VERB = "not a verb, or not a base form"
-_MISSPELLED = "a misspelling"
-_SKIPPED = (
-    dict.fromkeys(
-        ("allowed", "increased", "refocuses", "attention", "growth", "safety", "plea", "gon", "shorn", "streetspeak"),
-        _NO_VERB,
-    )
-    | dict.fromkeys(("tandy", "the"), _NO_VERB)
-    | dict.fromkeys(("accomodate", "repond", "excorciate", "emphaticize"), _MISSPELLED)
-    | {"were": _PAST}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +174,8 @@ def read(name: str | Path) -> WordList:
     rows = _rows(Path(path))
     if not rows:
         raise InputError(path, "an empty file", "a word list")
-    first = tuple(cell.strip() for cell in rows[0][1])
-    # Without its header, the published list begins with a number or `_`. Any other word belongs to another list's header.
-    if first == _PUBLISHED or (len(first) == len(_PUBLISHED) and (first[0] == "_" or first[0].isdecimal())):
-        return _published(Path(path).stem, rows[1:] if first == _PUBLISHED else rows, faults == "keep")
+    if published := next((each for each in _published() if each.is_of(rows[0][1])), None):
+        return published.read(Path(path).stem, rows, faults == "keep")
     if faults:
         raise no_options
     return _own(Path(path).stem, rows, path)
@@ -255,39 +233,77 @@ def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "", repe
     return WordList(name, labels, tuple(word_rows), repeats=repeats)
 
 
-def _published(name: str, rows: Sequence[tuple[int, list[str]]], keep: bool) -> WordList:
-    """Read the list of Newman et al., which has the third person singular and the base form in fixed columns."""
-    numbered: list[tuple[int, WordRow]] = []
-    for line, cells in rows:
-        if len(cells) != len(_PUBLISHED):
-            raise InputError(f"{name}, line {line}", f"{len(cells)} cells", ",".join(_PUBLISHED))
-        singular, plural = cells[1].strip(), cells[2].strip()
-        numbered.append((line, WordRow(plural, (singular, plural))))
-    remarks = [
-        f"{len(numbered)} rows, numbered by their order; idx has {len({row[1][0] for row in rows})} different values"
-    ]
-    if not keep:
-        numbered = list(_corrected(numbered, remarks))
-    labels = ("singular", "plural")
-    return WordList(name, labels, tuple(row for _, row in numbered), tuple(remarks), repeats=keep)
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """A list in the form in which others have published it.
+
+    Arguments:
+        columns: the columns, the first of which numbers the rows.
+        forms: label -> the column of its forms.
+        lemma: the column of the lemma.
+        wrong: a wrong form -> the right one.
+        skipped: lemma -> why its row is left out.
+    """
+
+    columns: tuple[str, ...]
+    forms: Mapping[str, str]
+    lemma: str
+    wrong: Mapping[str, str]
+    skipped: Mapping[str, str]
+
+    def is_of(self, row: Sequence[str]) -> bool:
+        """Return whether this is the list whose first row is given.
+
+        Without its header, the list begins with a number or `_`. Any other word belongs to another list's header.
+        """
+        first = row[0].strip()
+        return self._is_header(row) or (len(row) == len(self.columns) and (first == "_" or first.isdecimal()))
+
+    def read(self, name: str, rows: Sequence[tuple[int, list[str]]], keep: bool) -> WordList:
+        """Read the list; `keep` leaves its errors as they are."""
+        numbered: list[tuple[int, WordRow]] = []
+        rows = rows[1:] if self._is_header(rows[0][1]) else rows
+        for line, cells in rows:
+            if len(cells) != len(self.columns):
+                raise InputError(f"{name}, line {line}", f"{len(cells)} cells", ",".join(self.columns))
+            by_column = {column: cell.strip() for column, cell in zip(self.columns, cells, strict=True)}
+            numbered.append((line, WordRow(by_column[self.lemma], tuple(map(by_column.__getitem__, self.forms.values())))))
+        different = len({cells[0] for _, cells in rows})
+        remarks = [f"{len(numbered)} rows, numbered by their order; {self.columns[0]} has {different} different values"]
+        if not keep:
+            numbered = list(self._mended(numbered, remarks))
+        return WordList(name, tuple(self.forms), tuple(row for _, row in numbered), tuple(remarks), repeats=keep)
+
+    def _is_header(self, row: Sequence[str]) -> bool:
+        return tuple(cell.strip() for cell in row) == self.columns
+
+    def _mended(self, rows: Sequence[tuple[int, WordRow]], remarks: list[str]) -> Iterator[tuple[int, WordRow]]:
+        """Yield the rows that are used, with corrected forms; add a remark for each correction and skipped row."""
+        seen: dict[str, int] = {}
+        for line, row in rows:
+            place = f"line {line}, {'/'.join(row.forms)}"
+            if row.lemma in self.skipped:
+                remarks.append(f"{place}: skipped: {self.skipped[row.lemma]}")
+                continue
+            forms = tuple(self.wrong.get(form, form) for form in row.forms)
+            remarks += [f"{place}: a wrong form, corrected to {form}" for form in forms if form not in row.forms]
+            repeated = [form for form in forms if form in seen]
+            if repeated or len(set(forms)) < len(forms):
+                reason = f"is also in line {seen[repeated[0]]}" if repeated else "has both labels"
+                remarks.append(f"{place}: skipped: {(repeated or [row.lemma])[0]} {reason}")
+                continue
+            seen |= dict.fromkeys(forms, line)
+            yield line, WordRow(row.lemma, forms, row.tags)
 
 
-def _corrected(rows: Sequence[tuple[int, WordRow]], remarks: list[str]) -> Iterator[tuple[int, WordRow]]:
-    """Yield the rows that are used, with corrected forms; add a remark for each correction and skipped row."""
-    seen: dict[str, int] = {}
-    for line, row in rows:
-        singular, plural = row.forms
-        place = f"line {line}, {singular}/{plural}"
-        if plural in _SKIPPED:
-            remarks.append(f"{place}: skipped: {_SKIPPED[plural]}")
-            continue
-        if singular in _WRONG:
-            singular = _WRONG[singular]
-            remarks.append(f"{place}: a wrong form, corrected to {singular}")
-        repeated = [form for form in (singular, plural) if form in seen]
-        if repeated or singular == plural:
-            reason = f"is also in line {seen[repeated[0]]}" if repeated else "has both labels"
-            remarks.append(f"{place}: skipped: {(repeated or [plural])[0]} {reason}")
-            continue
-        seen |= {singular: line, plural: line}
-        yield line, WordRow(row.lemma, (singular, plural), row.tags)
+@cache
+def _published() -> tuple[_Published, ...]:
+    """Return the published lists that are declared, in the order of the names of their files."""
+    declared = [toml.read(utf8.read(path), path.name) for path in sorted((_LEXICON / "published").glob("*.toml"))]
+    return tuple(
+        _Published(
+            tuple(each["columns"]), each["forms"], each["lemma"], each["wrong"],
+            {lemma: reason for reason, lemmas in each["skipped"].items() for lemma in lemmas},
+        )
+        for each in declared
+    )  # fmt: skip

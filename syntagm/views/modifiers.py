@@ -4,7 +4,7 @@ A modifier is inserted between the parts of a dependency. Each modified suite is
 modifiers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import nan
 
 import polars as pl
@@ -20,34 +20,39 @@ from syntagm.views.classes import INSTANCE
 from syntagm.views.scores.numbers import predictions
 
 PLAIN, MODIFIED = "no modifier", "with modifier"
-# Suite of the collection hu2020 -> the same suite with modifiers.
-PAIRS = {
-    "center_embed": "center_embed_mod", "cleft": "cleft_modifier", "mvrr": "mvrr_mod", "npz_ambig": "npz_ambig_mod",
-    "npz_obj": "npz_obj_mod",
-}  # fmt: skip
+# What a suite's name has more than that of the same suite without modifiers, as in the collection hu2020.
+_ENDINGS = ("_mod", "_modifier")
 SCHEMA = {
     "model": pl.String, "kind": pl.String, "modifier": pl.String, "value": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "n": pl.Int64, "method": pl.String,
 }  # fmt: skip
 
 
-def modifier_stability(scores: pl.DataFrame, pairs: Mapping[str, str]) -> pl.DataFrame:
+def pairs(suites: Iterable[str]) -> dict[str, str]:
+    """Return suite -> the same suite with modifiers, for those of which there are both.
+
+    >>> pairs(["mvrr_mod", "mvrr", "cleft_modifier", "fgd_pp"])
+    {'mvrr': 'mvrr_mod'}
+    """
+    names = sorted(set(suites))
+    return {name: name + ending for name in names for ending in _ENDINGS if name + ending in names}
+
+
+def modifier_stability(scores: pl.DataFrame) -> pl.DataFrame:
     """Select the scores of suites and of their modified versions, for instances that have both.
 
     Columns: model, corpus, seed, pair, modifier, score.
 
     Arguments:
         scores: the scores that `classes.suite_scores` returns.
-        pairs: suite -> the same suite with modifiers.
 
     >>> rows = [("a", "xs", 1, "mvrr", 0.5), ("a", "xs", 1, "mvrr_mod", 0.25), ("b", "xs", 1, "mvrr", 1.0)]
     >>> table = pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row")
-    >>> modifier_stability(table, {"mvrr": "mvrr_mod"}).select("model", "modifier", "score").rows()
+    >>> modifier_stability(table).select("model", "modifier", "score").rows()
     [('a', 'no modifier', 0.5), ('a', 'with modifier', 0.25)]
     """
-    members = [(plain, plain, PLAIN) for plain in pairs] + [
-        (modified, plain, MODIFIED) for plain, modified in pairs.items()
-    ]
+    both = pairs(scores["suite"].to_list())
+    members = [(plain, plain, PLAIN) for plain in both] + [(modified, plain, MODIFIED) for plain, modified in both.items()]
     named = pl.DataFrame(members, schema=dict.fromkeys(("suite", "pair", "modifier"), pl.String), orient="row")
     joined = scores.join(named, on="suite", how="inner", maintain_order="left")
     complete = joined.filter(pl.len().over(*INSTANCE, "pair") == 2)
@@ -55,15 +60,14 @@ def modifier_stability(scores: pl.DataFrame, pairs: Mapping[str, str]) -> pl.Dat
 
 
 def _of_run(run: Run) -> list[Estimate]:
-    names = {suite.name for suite in run.suites}
-    pairs = {plain: modified for plain, modified in PAIRS.items() if {plain, modified} <= names}
-    labels = dict.fromkeys(pairs, PLAIN) | dict.fromkeys(pairs.values(), MODIFIED)
+    both = pairs(suite.name for suite in run.suites)
+    labels = dict.fromkeys(both, PLAIN) | dict.fromkeys(both.values(), MODIFIED)
     chosen, kind = predictions(run, "first"), run.kind("first")
     return score.score(run.results(), chosen, kind, run.tolerance, tag="modifier", labels=labels)
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
-    """Draw runs of the collection hu2020, or of other suites with the same names.
+    """Draw runs of suites of which some are NAME and NAME_mod or NAME_modifier, as in the collection hu2020.
 
     Raises:
         RunError: no run has a suite together with its modified version.
@@ -74,7 +78,8 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
         for found in estimates
     ]
     if not rows:
-        raise RunError(runs[0].place if runs else "", "no suite with its modified version", "the suites of hu2020")
+        place, expected = runs[0].place if runs else "", "suites NAME and NAME_mod, as in hu2020"
+        raise RunError(place, "no suite with its modified version", expected)
     subtitle = [
         "mean accuracy over suites with its 95% interval",
         "on the right: with minus without modifiers; n: items with modifiers",

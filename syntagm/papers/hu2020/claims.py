@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WITHDRAWN, WORD_BY_WORD, label
 from syntagm.papers.hu2020.multiverse import MODELS, Claim, Contrast, Range, View
 from syntagm.papers.hu2020.study import Missing
-from syntagm.views.modifiers import PAIRS
+from syntagm.views.modifiers import pairs
 
 # Scores whose difference is within this distance are called comparable, and a smaller effect is called little.
 CLOSE = 0.10
@@ -145,9 +145,7 @@ def _rnng_and_grnn(view: View) -> list[Contrast]:
 
 
 def _modifiers(view: View) -> list[Contrast]:
-    pairs: list[str | tuple[str, str]] = [
-        (modified, plain) for plain, modified in PAIRS.items() if {plain, modified} <= set(view.values)
-    ]
-    if not pairs:
+    both: list[str | tuple[str, str]] = [(modified, plain) for plain, modified in pairs(view.values).items()]
+    if not both:
         raise Missing("no suites with modifiers")
-    return [Contrast("with - without modifiers", view.mean("gpt-2-xl-pretrained"), SIMILAR, pairs)]
+    return [Contrast("with - without modifiers", view.mean("gpt-2-xl-pretrained"), SIMILAR, both)]

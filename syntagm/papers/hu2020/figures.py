@@ -197,7 +197,7 @@ def figure6(study: Study) -> Figure:
 
 def modified(study: Study) -> pl.DataFrame:
     """Return the scores of paired suites: one row per instance, pair of suites and member of the pair."""
-    return labelled(study, modifier_stability(study.scores(), modifiers.PAIRS))
+    return labelled(study, modifier_stability(study.scores()))
 
 
 def _per_model(table: pl.DataFrame, units: str) -> list[str]:

@@ -15,7 +15,7 @@ from syntagm.result import Kind
 from syntagm.stats import clustered
 from syntagm.stats.association import METHODS, association
 from syntagm.views.classes import INSTANCE, UNITS, suite_means
-from syntagm.views.modifiers import MODIFIED, PAIRS, PLAIN
+from syntagm.views.modifiers import MODIFIED, PLAIN
 
 Row = tuple[Cell, ...]
 _INTERVAL = ("low", "high", "n")
@@ -187,7 +187,6 @@ def modifiers(study: Study) -> Table:
     )
     wide = wide.with_columns(difference=pl.col(MODIFIED) - pl.col(PLAIN))
     subsets_of_pairs = [wide.with_columns(pair=pl.lit("all pairs")), wide]
-    order = {name: index for index, name in enumerate(PAIRS)}
     rows: list[Row] = []
     for subset in subsets_of_pairs:
         keys = ["model", "pair"]
@@ -195,7 +194,7 @@ def modifiers(study: Study) -> Table:
         both = clustered.means(subset, keys, "difference", Kind.NUMBER, PAIRED).with_columns(
             plain=plain, modified=with_them
         )
-        both = both.sort(pl.col("pair").replace_strict(order, default=-1, return_dtype=pl.Int64), maintain_order=True)
+        both = both.sort("pair", maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)
     notes = (
