@@ -26,7 +26,7 @@ GROUPS = {
 }  # fmt: skip
 # What a module of another package declares there.
 _DECLARED = {
-    "models": ("FAMILY",), "formats": ("ENDINGS", "claims", "read"), "export": ("KIND",), "checkpoints": ("KIND",),
+    "models": ("FAMILY",), "formats": ("ENDINGS", "claims", "read"), "export": ("EXPORT",), "checkpoints": ("LAYOUT",),
     "runs.executors": ("EXECUTOR",), "papers": ("PAPER",),
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from laboratory.trials import KINDS, Laboratory, faults
 
 from syntagm import registry
 from syntagm.io import integrity
-from syntagm.io.integrity import Kind
+from syntagm.io.integrity import File
 from syntagm.training.families import FAMILIES
 
 OF_FOLDERS = {
@@ -66,12 +66,12 @@ def test_a_command_after_a_fault_ends_like_an_undisturbed_one(laboratory: Labora
 @pytest.mark.parametrize("folder", sorted(OF_FOLDERS))
 def test_no_damaged_file_changes_a_number_in_silence(laboratory: Laboratory, tmp_path: Path, folder: str) -> None:
     """Flipped bits, lost ends, swapped, deleted and edited files: refused by name, or repaired, or without effect."""
-    kinds: set[Kind] = set()
+    kinds: set[File] = set()
     for name in OF_FOLDERS[folder]:
         damages = Damages(laboratory.disk, laboratory.start, ARTEFACTS[name], tmp_path / name)
         assert list(damages.trials(8, random.Random(name))) == []
         kinds |= set(damages.kinds.values())
-    declared = next((each.kinds for each in integrity.declared() if each.name == folder), integrity.files())
+    declared = next((each.files for each in integrity.declared() if each.name == folder), integrity.files())
     # Users name single files, so that only their endings tell their kinds.
     found, expected = ({kind.pattern for kind in group if kind.name not in EXEMPT} for group in (kinds, declared))
     assert found == expected, "a kind of file without an artefact in laboratory/damage.py that has one"

@@ -39,8 +39,8 @@ MODULES = {
         """,
     "hum_export": """
         \"\"\"The name of the model.\"\"\"
-        from syntagm.export import Kind, Outcome
-        from syntagm.export.results import KIND
+        from syntagm.export import Outcome
+        from syntagm.export.results import EXPORT
         """,
 }
 POINTS = """

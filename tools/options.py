@@ -76,7 +76,7 @@ def run_files() -> str:
 
 def exports() -> str:
     """Return the columns of each kind of export that has columns, a list item each."""
-    kinds = {name: registry.find("export", name).KIND for name in registry.names("export")}
+    kinds = {name: registry.find("export", name).EXPORT for name in registry.names("export")}
     return "".join(_item(f"`--as {name}`: {_names(kind.columns)}") for name, kind in kinds.items() if kind.columns)
 
 

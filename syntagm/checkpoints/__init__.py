@@ -39,7 +39,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Layout:
     """A kind of checkpoint.
 
     Arguments:
@@ -76,14 +76,14 @@ def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str =
         InputError: a file can't be read, or is not such a checkpoint.
         RunError: the folder can't be written.
     """
-    kind: Kind = registry.find("checkpoints", name).KIND
-    tokens = tokens or kind.tokens
+    layout: Layout = registry.find("checkpoints", name).LAYOUT
+    tokens = tokens or layout.tokens
     if tokens not in KINDS:
         raise UsageError("--tokens", repr(tokens), "one of " + ", ".join(KINDS))
-    if kind.pickled and not allow_pickle:
+    if layout.pickled and not allow_pickle:
         cure = "Give --allow-pickle. Only its tensors and plain values are read; nothing in it is run."
         raise UsageError(str(file), "a pickled checkpoint", "the permission to read it", cure)
-    sources = {"checkpoint": file, "vocabulary": vocabulary} | {name: file.with_name(name) for name in kind.further}
+    sources = {"checkpoint": file, "vocabulary": vocabulary} | {name: file.with_name(name) for name in layout.further}
     record = {
         "kind": name,
         "tokens": tokens,
@@ -91,7 +91,7 @@ def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str =
     }
     if _finished(folder, record):
         return ""
-    model = kind.convert(file, vocabulary, tokens)
+    model = layout.convert(file, vocabulary, tokens)
     atomic.make_folder(folder)
     atomic.write(folder / RECORD, _encoded(record))
     atomic.write_parts(folder / "model.safetensors", safetensors_file.parts(model.weights))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.checkpoints import Kind, Model, renumbered, weights
+from syntagm.checkpoints import Layout, Model, renumbered, weights
 from syntagm.errors import InputError
 from syntagm.io import torch_file, torch_pickle, utf8
 
@@ -67,4 +67,4 @@ def _shapes(words: int, embedding: int, hidden: int, layers: int) -> dict[str, t
     return shapes | {"decoder.weight": (words, hidden), "decoder.bias": (words,)}
 
 
-KIND = Kind("LSTMs of Gulordava et al. 2018, and of PyTorch's word language model", "treetagger", _convert)
+LAYOUT = Layout("LSTMs of Gulordava et al. 2018, and of PyTorch's word language model", "treetagger", _convert)

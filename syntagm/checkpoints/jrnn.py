@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.checkpoints import Array, Kind, Model, renumbered
+from syntagm.checkpoints import Array, Layout, Model, renumbered
 from syntagm.errors import InputError
 from syntagm.io import regular, utf8
 
@@ -169,4 +169,4 @@ def _array(arrays: Mapping[str, Array], name: str, shape: tuple[int, ...], file:
     return array
 
 
-KIND = Kind("The LSTM of Jozefowicz et al. 2016 (lm_1b)", "moses", _convert, pickled=False)
+LAYOUT = Layout("The LSTM of Jozefowicz et al. 2016 (lm_1b)", "moses", _convert, pickled=False)

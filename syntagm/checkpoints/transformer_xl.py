@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntagm.checkpoints import Kind, Model, renumbered, weights
+from syntagm.checkpoints import Layout, Model, renumbered, weights
 from syntagm.errors import InputError
 from syntagm.io import json, torch_file, utf8
 
@@ -135,4 +135,4 @@ def _names(size: "Size") -> dict[str, str]:
     return names
 
 
-KIND = Kind("Transformer-XL models in the layout of transformers", "wikitext", _convert, further=(_CONFIG,))
+LAYOUT = Layout("Transformer-XL models in the layout of transformers", "wikitext", _convert, further=(_CONFIG,))

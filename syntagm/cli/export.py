@@ -22,7 +22,7 @@ from syntagm import registry
 from syntagm.cli import _files
 
 if TYPE_CHECKING:
-    from syntagm.export import Kind, Outcome
+    from syntagm.export import Export, Outcome
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file; return the exit code."""
-    kind: Kind = registry.find("export", options.kind.replace("-", "_")).KIND
+    kind: Export = registry.find("export", options.kind.replace("-", "_")).EXPORT
     output = None if options.output == Path("-") else options.output
     if output:
         _spare(kind, output, options.force)
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if outcome.missing else 0
 
 
-def _spare(kind: "Kind", output: Path, force: bool) -> None:
+def _spare(kind: "Export", output: Path, force: bool) -> None:
     """Refuse to replace a file of another kind."""
     if kind.columns:
         _files.spare_csv(output, kind.columns, force)
@@ -59,7 +59,7 @@ def _spare(kind: "Kind", output: Path, force: bool) -> None:
         _files.spare(output, kind.marks, force)
 
 
-def _write(kind: "Kind", source: str, output: Path | None, force: bool) -> "Outcome":
+def _write(kind: "Export", source: str, output: Path | None, force: bool) -> "Outcome":
     """Write the file. If files of its kind can't be recognised, an existing file must have the same content."""
     if not output or force or kind.columns or kind.marks or not output.exists():
         return kind.write(source, output)

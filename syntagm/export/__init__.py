@@ -1,4 +1,4 @@
-"""Export of runs and models to files for other tools: one module per kind, with a constant `KIND`.
+"""Export of runs and models to files for other tools: one module per kind, with a constant `EXPORT`.
 
 `syntagm export --as` finds a kind by the name of its module: `lm-eval` is `lm_eval.py`. Nothing needs to be registered.
 """
@@ -21,7 +21,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-class Kind(ABC):
+class Export(ABC):
     """The base class of kinds of export.
 
     An existing file is replaced only if it has the header or one of the marks of its kind, or with --force. A kind without

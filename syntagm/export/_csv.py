@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import final
 
-from syntagm.export import Kind, Outcome
+from syntagm.export import Export, Outcome
 from syntagm.io import atomic, csv
 from syntagm.runs.store import Run, open_run
 
@@ -16,7 +16,7 @@ Row = Sequence[object]
 
 
 @final
-class Csv(Kind):
+class Csv(Export):
     """A kind of export that is one CSV file.
 
     Arguments:
@@ -32,7 +32,7 @@ class Csv(Kind):
         return csv.lines(self.columns, self.rows(run))
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the CSV of a run; see `Kind`."""
+        """Write the CSV of a run; see `Export`."""
         run = open_run(source)
         lines = self.lines(run)
         if output:

@@ -1,10 +1,10 @@
 """The files that this package writes: files for other programs, which Syntagm does not read again."""
 
-from syntagm.io.integrity import Kind
+from syntagm.io.integrity import File
 
 FILES = (
-    Kind("an export as CSV", "*.csv", checked=False),
-    Kind("an export for lm-evaluation-harness", "*.json", checked=False),
-    Kind("the samples of an export for lm-evaluation-harness", "samples_*.jsonl", checked=False),
-    Kind("an n-gram model in the ARPA format", "*.arpa", checked=False),
+    File("an export as CSV", "*.csv", checked=False),
+    File("an export for lm-evaluation-harness", "*.json", checked=False),
+    File("the samples of an export for lm-evaluation-harness", "samples_*.jsonl", checked=False),
+    File("an n-gram model in the ARPA format", "*.arpa", checked=False),
 )

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import final
 
 from syntagm.errors import UsageError
-from syntagm.export import Kind, Outcome
+from syntagm.export import Export, Outcome
 from syntagm.models.ngram import arpa, folder
 
 
 @final
-class Arpa(Kind):
+class Arpa(Export):
     """The export of n-gram models as ARPA files."""
 
     def write(self, source: str, output: Path | None) -> Outcome:
@@ -23,4 +23,4 @@ class Arpa(Kind):
         return Outcome(notes=(f"the same model: ngram:{output}?tokens={tokens}&unknown={unknown}",))
 
 
-KIND = Arpa()
+EXPORT = Arpa()

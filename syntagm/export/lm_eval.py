@@ -25,7 +25,7 @@ from typing import Any, final
 import numpy as np
 
 from syntagm.errors import InputError, UsageError
-from syntagm.export import Kind, Outcome
+from syntagm.export import Export, Outcome
 from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
@@ -53,7 +53,7 @@ class _Task:
 
 
 @final
-class LmEval(Kind):
+class LmEval(Export):
     """The export of suites of minimal pairs as results and samples of lm-evaluation-harness."""
 
     marks = ('"model_source": "syntagm"',)
@@ -233,4 +233,4 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-KIND = LmEval()
+EXPORT = LmEval()

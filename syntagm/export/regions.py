@@ -12,4 +12,4 @@ def _rows(run: Run) -> Iterator[Row]:
     return (row for suite in run.suites for row in run.regions(suite.name).select(REGION_COLUMNS).iter_rows())
 
 
-KIND = Csv(REGION_COLUMNS, _rows)
+EXPORT = Csv(REGION_COLUMNS, _rows)

@@ -57,4 +57,4 @@ def _signature(run: Run, estimate: Estimate) -> str:
     return str(run.signature(estimate.group.suite, estimate.group.measure)) if estimate.group.suite else ""
 
 
-KIND = Csv(COLUMNS, _rows)
+EXPORT = Csv(COLUMNS, _rows)

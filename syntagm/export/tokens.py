@@ -15,4 +15,4 @@ def _rows(run: Run) -> Iterator[Row]:
     return (row for suite in run.suites for row in run.tokens(suite.name).select(TOKEN_COLUMNS).iter_rows())
 
 
-KIND = Csv(TOKEN_COLUMNS, _rows)
+EXPORT = Csv(TOKEN_COLUMNS, _rows)

@@ -20,7 +20,7 @@ State: TypeAlias = Literal["whole", "damaged", "foreign", "unchecked"]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class File:
     """A kind of file.
 
     Arguments:
@@ -42,7 +42,7 @@ class Folder:
     Arguments:
         name: a description, e.g. "run".
         markers: patterns of files. A folder with such a file is of this kind.
-        kinds: the kinds of files in the folder. The first kind whose pattern fits a file applies.
+        files: the kinds of files in the folder. The first one whose pattern fits a file applies.
         check: a function from a folder to an error for each damaged or missing file: path -> error.
         renew: a function that renews the seals in a folder after an intended change and returns the names of the changed
             files, for `syntagm seal`; None if nothing in the folder is sealed.
@@ -50,7 +50,7 @@ class Folder:
 
     name: str
     markers: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    files: tuple[File, ...]
     check: Callable[[Path], Mapping[Path, SyntagmError]]
     renew: Callable[[Path], list[str]] | None = None
 
@@ -58,16 +58,16 @@ class Folder:
         """Return whether a folder is of this kind."""
         return any(next(folder.glob(marker), None) is not None for marker in self.markers)
 
-    def kind(self, name: str) -> Kind | None:
+    def file(self, name: str) -> File | None:
         """Return the kind of a file by its path in the folder; None for a foreign file."""
-        return next((kind for kind in (*self.kinds, *COMMON) if _fits(name, kind.pattern)), None)
+        return next((file for file in (*self.files, *COMMON) if _fits(name, file.pattern)), None)
 
 
 # The files that every folder may have.
 COMMON = (
-    Kind("the lock of a folder", "lock", checked=False),
-    Kind("a file that a killed process left", ".*.syntagm", checked=False),
-    Kind("a file that a killed process left", "*/.*.syntagm", checked=False),
+    File("the lock of a folder", "lock", checked=False),
+    File("a file that a killed process left", ".*.syntagm", checked=False),
+    File("a file that a killed process left", "*/.*.syntagm", checked=False),
 )
 
 
@@ -102,7 +102,7 @@ def declared() -> tuple[Folder, ...]:
     return tuple(folder for module in registry.modules("_written") for folder in getattr(module, "FOLDERS", ()))
 
 
-def files() -> tuple[Kind, ...]:
+def files() -> tuple[File, ...]:
     """Return the kinds of single files with user-chosen names that all packages declare."""
     return tuple(kind for module in registry.modules("_written") for kind in getattr(module, "FILES", ()))
 
@@ -133,7 +133,7 @@ def _findings(kind: Folder, folder: Path, kinds: tuple[Folder, ...]) -> Iterator
     damaged = kind.check(folder)
     # A damaged file may be missing.
     for path in sorted({*_files(folder, kinds), *damaged}):
-        known = kind.kind(path.relative_to(folder).as_posix())
+        known = kind.file(path.relative_to(folder).as_posix())
         name = known.name if known else ""
         if error := damaged.get(path):
             yield Finding(path, "damaged", name, error)

@@ -1,5 +1,5 @@
 """The files that this package writes. No page is read again."""
 
-from syntagm.io.integrity import Kind
+from syntagm.io.integrity import File
 
-FILES = (Kind("a report", "*.html", checked=False),)
+FILES = (File("a report", "*.html", checked=False),)

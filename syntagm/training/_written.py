@@ -4,7 +4,7 @@ from pathlib import Path
 
 from syntagm.errors import ModelError, RunError, SyntagmError
 from syntagm.io import seal
-from syntagm.io.integrity import Folder, Kind
+from syntagm.io.integrity import File, Folder
 from syntagm.training import record
 
 _STATE = f"{record.STATE}/{record.STATE_FILE}"
@@ -40,16 +40,16 @@ MODEL = Folder(
     "model",
     (record.FILE, seal.FILE, _STATE),
     (
-        Kind("the seal of the folder", seal.FILE),
-        Kind("the record of the training run", record.FILE),
-        Kind("weights", "*.safetensors"),
-        Kind("a vocabulary", "*.txt"),
-        Kind("a part of the model's description", "*.json"),
-        Kind("the trees of a text that a parser gave", "*.trees", checked=False),
-        Kind("the state of an unfinished training run", _STATE),
-        Kind("the best weights of an unfinished training run", f"{record.STATE}/best-*.safetensors"),
-        Kind("the lock of an unfinished training run", f"{record.STATE}/lock", checked=False),
-        Kind("a file of an unfinished training run", "unfinished/*", checked=False),
+        File("the seal of the folder", seal.FILE),
+        File("the record of the training run", record.FILE),
+        File("weights", "*.safetensors"),
+        File("a vocabulary", "*.txt"),
+        File("a part of the model's description", "*.json"),
+        File("the trees of a text that a parser gave", "*.trees", checked=False),
+        File("the state of an unfinished training run", _STATE),
+        File("the best weights of an unfinished training run", f"{record.STATE}/best-*.safetensors"),
+        File("the lock of an unfinished training run", f"{record.STATE}/lock", checked=False),
+        File("a file of an unfinished training run", "unfinished/*", checked=False),
     ),
     _faults,
     seal.renew,

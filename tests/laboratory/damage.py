@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from syntagm.io import integrity
-from syntagm.io.integrity import Kind
+from syntagm.io.integrity import File
 
 from .disk import KILL, Disk, Outcome
 from .lines import LINES, LOOSE, PREPARATION
@@ -104,7 +104,7 @@ def prepare(disk: Disk, artefact: Artefact) -> dict[str, tuple[str, ...]]:
     return writers
 
 
-def files(root: Path, artefact: Artefact) -> dict[str, Kind]:
+def files(root: Path, artefact: Artefact) -> dict[str, File]:
     """Return the declared kind of each file of an artefact, by its path below the root; exempt kinds are left out."""
     folder = root / artefact.place
     found = {}
@@ -116,10 +116,10 @@ def files(root: Path, artefact: Artefact) -> dict[str, Kind]:
     return found
 
 
-def _kind(artefact: Artefact, name: str) -> Kind | None:
+def _kind(artefact: Artefact, name: str) -> File | None:
     if artefact.kind:
         folder = next(folder for folder in integrity.declared() if folder.name == artefact.kind)
-        return folder.kind(name)
+        return folder.file(name)
     fits = [kind for kind in integrity.files() if Path(name).match(kind.pattern)]
     return max(fits, key=lambda kind: len(kind.pattern), default=None)
 

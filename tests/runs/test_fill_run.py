@@ -245,13 +245,13 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     other = filled(tmp_path / "b", model=Drawn([*VOCABULARY, "k"]))
     assert {one.group.suite for one in compare(run, other).suites} == {"simple", "clash"}
     assert compare(run, other, "model_weight").overall.n == 5
-    assert "".join(results_csv.KIND.lines(run)) == (tmp_path / "a" / "results.csv").read_text()
-    scores = [line.split(",")[:4] for line in scores_csv.KIND.lines(run)]
+    assert "".join(results_csv.EXPORT.lines(run)) == (tmp_path / "a" / "results.csv").read_text()
+    scores = [line.split(",")[:4] for line in scores_csv.EXPORT.lines(run)]
     assert [run.model, "suite", "simple", "equal_weight"] in scores
     assert {row[3] for row in scores[1:] if row[1] != "suite"} == {"first"}
     # One number, one interval: those of the table that `syntagm fill` prints.
     shown = {(one.group.suite, one.group.measure): cell(one.low) for one in estimates(run)}
-    rows = [line.split(",") for line in scores_csv.KIND.lines(run)]
+    rows = [line.split(",") for line in scores_csv.EXPORT.lines(run)]
     assert {(row[2], row[3]): row[5] for row in rows if row[1] == "suite"} == shown
     [tse, equal, *_] = estimate(run)
     assert (chance_of(run, tse).value, tse.group.measure) == (0.5, "tse")
@@ -259,7 +259,7 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="one of the run's measures"):
         compare(run, other, "all")
     with pytest.raises(RunError, match="a run of the task gaps has no"):
-        list(tokens_csv.KIND.lines(run))
+        list(tokens_csv.EXPORT.lines(run))
 
 
 def test_the_same_command_goes_on_and_another_is_refused(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_every_table_and_page_has_the_same_interval(run: Run, suites: Suites, tm
 
 
 def test_the_export_has_the_interval_of_python(run: Run) -> None:
-    rows = [line.rstrip("\n").split(",") for line in scores_csv.KIND.lines(run)]
+    rows = [line.rstrip("\n").split(",") for line in scores_csv.EXPORT.lines(run)]
     exported = {tuple(row[5:7]) for row in rows[1:]}
     assert exported == {(repr(one.low), repr(one.high)) for one in sg.estimate(run)}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from syntagm.errors import RunError, SyntagmError
-from syntagm.io.integrity import Folder, Kind
+from syntagm.io.integrity import File, Folder
 from syntagm.papers.experiment import measured, parts
 from syntagm.papers.experiment.design import part, record
 from syntagm.runs.files import has_run
@@ -71,15 +71,15 @@ EXPERIMENT = Folder(
     "experiment",
     ("experiment.json", "perplexity/*.json"),
     (
-        Kind("the design of the experiment", "experiment.json"),
-        Kind("the perplexity of a model", "perplexity/*.json"),
-        Kind("the simulated responses of a likelihood-ratio test", "simulations/*.json"),
-        Kind("a subset of the corpus", "corpora/*.txt"),
-        Kind("a subset of a corpus of trees", "corpora/*.trees"),
-        Kind("the results of the experiment", "results.csv", checked=False),
-        Kind("the results of the experiment", "results.md", checked=False),
+        File("the design of the experiment", "experiment.json"),
+        File("the perplexity of a model", "perplexity/*.json"),
+        File("the simulated responses of a likelihood-ratio test", "simulations/*.json"),
+        File("a subset of the corpus", "corpora/*.txt"),
+        File("a subset of a corpus of trees", "corpora/*.trees"),
+        File("the results of the experiment", "results.csv", checked=False),
+        File("the results of the experiment", "results.md", checked=False),
         *(
-            Kind("a table or figure of the experiment", f"*.{ending}", checked=False)
+            File("a table or figure of the experiment", f"*.{ending}", checked=False)
             for ending in ("csv", "md", "tex", "png", "svg", "pdf")
         ),
     ),
