@@ -159,7 +159,7 @@ def test_each_declared_file_of_a_folder(
     files = [path.relative_to(made(folder)) for path in made(folder).rglob("*") if path.is_file()]
     tried = 0
     for name in files:
-        its_kind = declared.kind(name.as_posix())
+        its_kind = declared.file(name.as_posix())
         assert its_kind, name
         for number, read in enumerate(FOLDERS[folder][1]):
             shutil.copytree(made(folder), copy := tmp_path / f"{name.name}{number}")
