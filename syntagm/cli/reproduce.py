@@ -25,7 +25,7 @@ about a second per response, so they have up to 200, and only where groups are f
 
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --plan
     syntagm reproduce hu2020 --corpus train.txt --valid valid.txt --test test.txt -o out --families ngram,lstm --seeds 1
-    syntagm reproduce marvin2018 --corpus train.trees --valid valid.trees --test test.trees -o out \
+    syntagm reproduce marvin2018 --corpus train.trees --valid valid.trees --test test.trees -o out \\
         --set multitask.tags=train.trees
 
 --corpus trains models of several families on nested parts of the corpus, runs the suites
