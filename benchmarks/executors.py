@@ -68,7 +68,7 @@ def _steps(place: Path, pairs: int) -> list[str]:
     """Measure the steps of driver and worker, and simulate."""
     from syntagm.materials.finding import expand
     from syntagm.progress import Progress
-    from syntagm.runs import driver, exchange, executors, ledger, worker
+    from syntagm.runs import driver, evaluation, exchange, executors, ledger, worker
     from syntagm.tasks.predictions.task import Predictions
 
     modules = {"exchange": exchange, "ledger": ledger, "worker": worker}
@@ -100,8 +100,8 @@ def _steps(place: Path, pairs: int) -> list[str]:
     for number in range(PARADIGMS):
         write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
     (out := place / "out").mkdir()
-    work = worker.Work(Predictions(), expand([str(suites)]), None, 1, None, "")
-    jobs = [driver.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
+    work = worker.Work(Predictions(), expand([str(suites)]))
+    jobs = [evaluation.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
     executor = Here("", {})
     executor.count = MEASURED_WORKERS
     _timed(lambda: list(driver.drive(jobs, work, out, executor, Progress())), wall["all"], cpu["all"])()

@@ -165,24 +165,45 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None 
     return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
 
 
-class Sampled:
-    """Suites with at most `limit` items each, which are the same in each pass; see `sampled`.
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Which items of each suite are evaluated.
 
     Arguments:
-        limit: the largest number of items; a mapping has one for each suite.
-        seed, reach: as for `sampled`.
+        limit: the largest number of items; a mapping has one for each suite. None for all.
+        seed: the seed of the random draw.
+        stop_at: the half-width of the interval for which a pilot chooses the limit, or has chosen it; see `sampled`.
     """
 
-    def __init__(
-        self, suites: Iterable[Suite], limit: int | Mapping[str, int] | None, seed: int, reach: float | None = None
-    ) -> None:
+    limit: int | Mapping[str, int] | None = None
+    seed: int = 1
+    stop_at: float | None = None
+
+    @property
+    def needs_pilot(self) -> bool:
+        """Whether the number of items is still to be chosen by a pilot."""
+        return self.stop_at is not None and self.limit is None
+
+    def of(self, suites: Iterable[Suite]) -> "Sampled":
+        """Return the suites with the items that are drawn."""
+        return Sampled(suites, self)
+
+
+ALL_ITEMS = Draw()
+
+
+class Sampled:
+    """Suites with the items that are drawn, which are the same in each pass; see `sampled`."""
+
+    def __init__(self, suites: Iterable[Suite], draw: Draw) -> None:
         self.suites = list(suites) if isinstance(suites, Iterator) else suites
-        self.limit, self.seed, self.reach = limit, seed, reach
+        self.draw = draw
 
     def __iter__(self) -> Iterator[Suite]:
+        limits = self.draw.limit
         for suite in self.suites:
-            limit = self.limit[suite.name] if isinstance(self.limit, Mapping) else self.limit
-            yield sampled(suite, limit, self.seed, self.reach)
+            limit = limits[suite.name] if isinstance(limits, Mapping) else limits
+            yield sampled(suite, limit, self.draw.seed, self.draw.stop_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,6 @@ def test_none_is_stored_in_what_workers_read(tmp_path: Path, monkeypatch: pytest
     from syntagm.runs.worker import Session, Work
     from syntagm.tasks.predictions.task import Predictions
 
-    session = Session(Work(Predictions(), [], None, 1, None, ""), tmp_path, tmp_path, {}, 1.0, 10.0)
+    session = Session(Work(Predictions(), []), tmp_path, tmp_path, {}, 1.0, 10.0)
     program("syntagm.runs.worker", session, Permissions(True, True, True))
     assert not any(name.encode() in (tmp_path / "session").read_bytes() for name in NAMES)

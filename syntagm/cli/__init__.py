@@ -49,7 +49,8 @@ def _main(argv: Sequence[str] | None) -> int:
             sys.stdout.flush()
         return code
     except SyntagmError as error:
-        print(f"syntagm: {_config.blame(arguments, error)}", file=sys.stderr)
+        source = getattr(arguments, "config_source", None)
+        print(f"syntagm: {_config.blame(source, error)}", file=sys.stderr)
         return FAILED
     except (Interrupted, KeyboardInterrupt):
         print("syntagm: interrupted; run the same command again to continue", file=sys.stderr)

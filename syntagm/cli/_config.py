@@ -13,16 +13,15 @@ if TYPE_CHECKING:
 OPTION = "--config"
 
 
-def blame(arguments: argparse.Namespace, error: Exception, model: str = "", label: str = "") -> str:
+def blame(source: "Source | None", error: Exception, model: str = "", label: str = "") -> str:
     """Return an error as text; if it is about a value that came from a configuration file, with the file and the key.
 
     Arguments:
-        arguments: the arguments of the command.
+        source: the configuration file of the command, if it has one.
         error: the error.
         model: for one of several models, its name as given.
         label: its label.
     """
-    source: Source | None = getattr(arguments, "config_source", None)
     before = f"{label}: " if label else ""
     if source and isinstance(error, SyntagmError):
         if (place := source.place(error)) != error.place:

@@ -133,7 +133,7 @@ def _design(options: argparse.Namespace, experiment: "Experiment", suites: Seque
         sizes,
         [_number("--seeds", seed) for seed in _list(options.seeds, map(str, experiment.seeds), "--seeds")],
         hyperparameters.options(options.scale, families, changes),
-        _evaluation.with_template_options(options, options.suite or suites),
+        _evaluation.with_template_options(options.suite or suites, _evaluation.given_generation(options)),
         options.draw,
         str(device(options.device)),
         experiment.samples if options.samples is None else options.samples,

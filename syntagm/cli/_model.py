@@ -33,7 +33,14 @@ def permissions(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
-def load(arguments: argparse.Namespace, queries: "Sequence[Query]" = ("score",), **options: str) -> "LanguageModel":
+def given(arguments: argparse.Namespace) -> Permissions:
+    """Return the permissions that the command line gives."""
+    return Permissions(**{name: getattr(arguments, name) for name in NAMES})
+
+
+def load(
+    name: str, permissions: Permissions, queries: "Sequence[Query]" = ("score",), **options: str
+) -> "LanguageModel":
     """Load the model that the command line names, and print its warnings.
 
     Arguments:
@@ -46,12 +53,7 @@ def load(arguments: argparse.Namespace, queries: "Sequence[Query]" = ("score",),
     """
     from syntagm.models import names
 
-    model = names.load_permitted(arguments.model, granted(arguments), options, queries)
+    model = names.load_permitted(name, permissions, options, queries)
     for warning in model.warnings:
         print(shown_lines(f"warning: {model.name}: {warning}"), file=sys.stderr)
     return model
-
-
-def granted(arguments: argparse.Namespace) -> Permissions:
-    """Return the permissions that the command line gives."""
-    return Permissions(**{name: getattr(arguments, name) for name in NAMES})

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not texts:
         raise UsageError("--file", f"no sentences in {arguments.file}", "at least one")
     # What the model can do is among the promises.
-    model = _model.load(arguments, queries=())
+    model = _model.load(arguments.model, _model.given(arguments), queries=())
     kind = "exact" if model.exact else "approximate"
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     print(shown(f"{model.name}   {settings}   {kind}, sees: {model.sees}"))

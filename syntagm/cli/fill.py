@@ -86,13 +86,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score the word list in the gaps, write the report, and print the results."""
-    from syntagm.cli._evaluation import fill, suites
+    from syntagm.runs.evaluation import Job
     from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
+    from syntagm.tasks.gaps.task import Gaps
+    from syntagm.word_list import read
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
-
-    finished = fill(options, suites(options, options.suite), options.output, options.words, top, bottom)
+    shared = options.blank == "shared"
+    task = Gaps(read(options.words), options.eligible, top, bottom, shared, options.most_probable)
+    job = Job(options.model, _evaluation.one_label(options.name), options.output)
+    asked = _evaluation.given(options, task, [job], options.suite, options.output)
+    finished = _evaluation.carry_out(asked, _evaluation.given_display(options))
     page = None if options.no_report else options.output / "report.html"
     if page:
         from syntagm.report.page import report

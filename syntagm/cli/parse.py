@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     gold = _gold(arguments.file) if arguments.file else []
     texts = [" ".join(tree.words) for tree in gold] or [*_texts(arguments)]
     # The words of trees are parsed as they are.
-    model = _model.load(arguments, ["parse"], **({"tokens": "blanks"} if gold else {}))
+    model = _model.load(arguments.model, _model.given(arguments), ["parse"], **({"tokens": "blanks"} if gold else {}))
     agreement, missing = brackets.Agreement(), 0
     answers = (answer for portion in corpus.portions(texts, _PORTION) for answer in model.parse(portion))
     for index, answer in enumerate(answers):

@@ -16,6 +16,7 @@ Exit code 1: some words have no bits and were skipped; the output gives their nu
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
@@ -24,6 +25,7 @@ from syntagm.io.json import finite
 
 if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel
+    from syntagm.permissions import Permissions
     from syntagm.tasks.perplexity import Perplexity
 
 
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Errors in the text are reported before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
     text_options = division(arguments.model, arguments.files)
-    model = _load(arguments, **text_options)
+    model = _load(arguments.model, _model.given(arguments), not arguments.no_end, text_options)
     if text_options:
         how = {
             "blanks": "already divided into words, and is split at white space",
@@ -73,27 +75,33 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if result.undefined else 0
 
 
-def _load(arguments: argparse.Namespace, **text_options: str) -> "LanguageModel":
-    """Load the model with eos=yes, unless --no-end or an eos option in its name overrides it."""
+def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mapping[str, str]) -> "LanguageModel":
+    """Load the model with eos=yes, unless --no-end or an eos option in its name overrides it.
+
+    Arguments:
+        text: its name.
+        ends: whether the ends of sentences are scored.
+        text_options: options that say how the text is divided into words.
+    """
     from syntagm.models import families, names
 
-    name = names.parse(arguments.model)
+    name = names.parse(text)
     # Programs say themselves whether they score it.
     optional = "eos" in families.find(name.family).options
     cure = "Skip the ends of sentences with --no-end; compare the result only with other perplexities without sentence ends."
     expected = "eos=yes" if optional else "a model that scores it"
-    unscored = UsageError(f"model {arguments.model}", "the end of a sentence is not scored", expected, cure)
-    end = {"eos": "yes"} if optional and not arguments.no_end and "eos" not in name.options else {}
+    unscored = UsageError(f"model {text}", "the end of a sentence is not scored", expected, cure)
+    end = {"eos": "yes"} if optional and ends and "eos" not in name.options else {}
     try:
-        if not arguments.no_end and names.declared(arguments.model, end).settings.get("eos") == "no":
+        if ends and names.declared(text, end).settings.get("eos") == "no":
             raise unscored
-        model = _model.load(arguments, ["score"], **end, **text_options)
+        model = _model.load(text, permissions, ["score"], **end, **text_options)
     except UsageError as error:
         if not end or "eos" not in f"{error.place} {error.found}":
             raise
         problem = f"it can't score the end of a sentence ({error.place}: {error.found})"
-        raise UsageError(f"model {arguments.model}", problem, "a model that can", cure) from error
-    if model.eos is None and not arguments.no_end:
+        raise UsageError(f"model {text}", problem, "a model that can", cure) from error
+    if model.eos is None and ends:
         raise unscored
     return model
 

@@ -38,7 +38,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm import registry
 from syntagm.cli import _evaluation, _experiment, _files, _model
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
+    from syntagm.tasks.task import Task
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
 WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
@@ -98,18 +99,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _files.add_force(parser)
     _experiment.arguments(parser)
-    # The other options of `run` and `fill`, which make the runs.
-    parser.set_defaults(
-        name=[],
-        limit=None,
-        seed=None,
-        measure=None,
-        align="strict",
-        cache=None,
-        eligible="all",
-        blank="differing",
-        most_probable=0,
-    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -191,12 +180,17 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
 
     if options.from_run:
         return [open_run(folder) for folder in options.from_run]
-    from syntagm.cli._evaluation import evaluate, fill, suites
+    from syntagm.runs.evaluation import Job
+    from syntagm.tasks.gaps.task import Gaps
+    from syntagm.tasks.predictions.task import Predictions
+    from syntagm.word_list import read
 
-    files, folder = suites(options, options.suite or paper.suites), options.output / "run"
-    if gaps := paper.gaps:
-        return [fill(options, files, folder, gaps.words, gaps.top, gaps.bottom)]
-    return [evaluate(options, files, folder)]
+    folder = options.output / "run"
+    gaps = paper.gaps
+    task: Task[Any] = Gaps(read(gaps.words), top=gaps.top, bottom=gaps.bottom) if gaps else Predictions()
+    job = Job(options.model, folder=folder)
+    asked = _evaluation.given(options, task, [job], options.suite or paper.suites, folder)
+    return [_evaluation.carry_out(asked, _evaluation.given_display(options))]
 
 
 def _choices(analysis: "Callable[..., Outputs]", pairs: Sequence[str]) -> dict[str, str]:

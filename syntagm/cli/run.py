@@ -48,9 +48,10 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
 from syntagm.display import shown_lines
@@ -58,10 +59,10 @@ from syntagm.errors import SyntagmError, UsageError
 from syntagm.io.number import counted
 
 if TYPE_CHECKING:
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.cli._config_file import Source
+    from syntagm.runs.evaluation import Evaluation, Job
     from syntagm.runs.store import Run
     from syntagm.suite import Suite
-    from syntagm.tasks.task import Task
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,74 +109,98 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """The models of a command, and what else it says of several.
+
+    Arguments:
+        asked: the evaluation of all of them, in the given order.
+        written: the label of each model -> its name as written, such as a pattern.
+        alone: whether the model is the only one, so that its run has no folder of its own.
+        order: the order of their evaluation.
+        source: the configuration file, if there is one.
+    """
+
+    asked: "Evaluation"
+    written: Mapping[str, str]
+    alone: bool
+    order: str
+    source: "Source | None"
+
+    def failed(self, job: "Job", error: Exception) -> None:
+        """Print why a model failed."""
+        print(f"syntagm: {_config.blame(self.source, error, self.written[job.label], job.label)}", file=sys.stderr)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the models, write the report, and print the results."""
-    from syntagm.cli._evaluation import limits, suites
     from syntagm.models import sweeps
-    from syntagm.suite import Sampled
+    from syntagm.runs.evaluate import task_of
 
-    written = arguments.models
-    found = [(text, model) for text in written for model in sweeps.several(text)]
-    arguments.models = [model for _, model in found]
-    arguments.given = {model: text for text, model in found}
+    found = [(text, model) for text in arguments.models for model in sweeps.several(text)]
     # A pattern may match one folder today and two tomorrow: its runs always have folders of their own.
-    arguments.alone = len(arguments.models) == 1 and arguments.models == written
-    sample, folders, task = limits(arguments), _folders(arguments, found), _evaluation.predictions(arguments)
+    alone = [model for _, model in found] == arguments.models and len(found) == 1
+    jobs = _jobs(found, arguments.name, arguments.output, alone)
     if arguments.dry_run and arguments.stop_at is not None:
         cure = "The number of items is known after the pilot."
         raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
-    _evaluation.check(arguments, task)
-    files = suites(arguments, arguments.suite)
+    task = task_of(arguments.measure or (), arguments.align)
+    asked = _evaluation.given(arguments, task, jobs, arguments.suite, arguments.output)
+    written = {job.label: text for job, (text, _) in zip(jobs, found, strict=True)}
+    sweep = _Sweep(asked, written, alone, arguments.order, arguments.config_source)
+    display = _evaluation.given_display(arguments)
     if arguments.dry_run:
-        return _show_plan(arguments, task, Sampled(files, **sample), folders)
-    if not arguments.alone:
-        return _run_several(arguments, files, folders)
-    [model] = arguments.models
-    finished = _evaluation.evaluate(_with(arguments, model, arguments.name), files, arguments.output)
-    _show([finished], arguments)
+        return _show_plan(sweep, display)
+    page = None if arguments.no_report else arguments.output / "report.html"
+    if not alone:
+        return _run_several(sweep, display, page)
+    finished = _evaluation.carry_out(asked, display)
+    _show([finished], page, len(jobs))
     return 1 if _mostly_undefined([finished]) else 0
 
 
-def _planned(task: "Task[Any]", suites: "Iterable[Suite]") -> "Iterator[Suite]":
-    """Yield the suites, and refuse those that planning a run would refuse whatever the model."""
+def _planned(asked: "Evaluation") -> "Iterator[Suite]":
+    """Yield the suites that will be evaluated, and refuse those that planning a run would refuse whatever the model."""
     from syntagm.runs.engine import well_formed
 
-    for suite in well_formed(suites):
-        task.check(suite)
+    for suite in well_formed(asked.draw.of(asked.suites)):
+        asked.task.check(suite)
         yield suite
 
 
-def _show_plan(
-    arguments: argparse.Namespace, task: "Task[Any]", suites: "Iterable[Suite]", folders: Sequence[Path]
-) -> int:
+def _show_plan(sweep: _Sweep, display: "_evaluation.Display") -> int:
     """Print the models in the order of their evaluation, and what is scored; report models that would be refused."""
     from syntagm.cli._screen import size_of
+    from syntagm.runs.carrying_out import check
 
-    size, sentences = size_of(_planned(task, suites))
-    if arguments.alone:
-        [model] = arguments.models
-        _evaluation.refuse_unable(model, arguments, task, suites)
-        print(f"{next(iter(arguments.name), model)}: {size}")
+    asked = sweep.asked
+    size, sentences = size_of(_planned(asked))
+    if sweep.alone:
+        check(asked, asked.job)
+        print(f"{asked.job.shown}: {size}")
         return 0
-    (named, _), refused = _in_order(arguments, folders), list[str]()
-    for number, (model, label, _) in enumerate(named, 1):
+    (jobs, _), refused = _in_order(asked.jobs, sweep.order, display.quiet), list[str]()
+    for number, job in enumerate(jobs, 1):
         try:
-            _evaluation.refuse_unable(model, arguments, task, suites)
+            check(asked, job)
         except (SyntagmError, OSError) as error:
-            refused.append(label)
-            print(f"syntagm: {_config.blame(arguments, error, arguments.given[model], label)}", file=sys.stderr)
+            refused.append(job.label)
+            sweep.failed(job, error)
         else:
-            print(f"{label} ({number} of {len(named)}): {model}")
-    if left := len(named) - len(refused):
+            print(f"{job.label} ({number} of {len(jobs)}): {job.name}")
+    if left := len(jobs) - len(refused):
         print(f"{counted(left, 'model')}, each on {size}; {counted(left * sentences, 'sentence')} in all")
-    return _print_failed(refused, len(named), "would fail")
+    return _print_failed(refused, len(jobs), "would fail")
 
 
-def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) -> list[Path]:
-    """Return the run directory of each model.
+def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, alone: bool) -> "list[Job]":
+    """Return the models with their labels and run directories.
 
     Arguments:
         found: each name as given, with each of the models that it stands for.
+        names: the labels that the user gives.
+        output: the folder of the runs.
+        alone: whether there is one model, whose run has no folder of its own.
 
     Raises:
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
@@ -183,19 +208,20 @@ def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) ->
     """
     from syntagm.io import atomic
     from syntagm.models import sweeps
+    from syntagm.runs.evaluation import Job
     from syntagm.runs.files import has_run
 
-    names, models, output = arguments.name, arguments.models, arguments.output
+    models = [model for _, model in found]
     if names and len(names) != len(models):
         count = f"{len(names)} for {counted(len(models), 'model')}"
         raise UsageError("--name", count, "one for each model, in order, or none")
-    if arguments.alone:
+    if alone:
         if not has_run(output) and (inside := [path for path in sorted(output.glob("*")) if has_run(path)]):
             cure = f"Choose another folder, such as {output / _folder_name((names or [sweeps.part(*found[0])])[0])}."
             raise UsageError(
                 f"-o {output}", f"a folder of runs, such as {inside[0].name}", "a folder for one run", cure
             )
-        return [output]
+        return [Job(models[0], next(iter(names), ""), output)]
     if has_run(output):
         cure = "Choose another folder for several models: each gets a folder in it."
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
@@ -208,7 +234,10 @@ def _folders(arguments: argparse.Namespace, found: Sequence[tuple[str, str]]) ->
         labels = [_folder_name(model) for model in models]
     if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
-    return [atomic.inside(output, label) for label in labels]
+    return [
+        Job(model, name, atomic.inside(output, label))
+        for model, name, label in zip(models, names or labels, labels, strict=True)
+    ]
 
 
 def _repeated(names: Sequence[str]) -> str | None:
@@ -224,48 +253,44 @@ def _folder_name(label: str) -> str:
     return re.sub(r"[^\w.@+]+", "-", label).strip("-.") or "model"
 
 
-def _run_several(arguments: argparse.Namespace, files: "SuiteFiles", folders: Sequence[Path]) -> int:
+def _run_several(sweep: _Sweep, display: "_evaluation.Display", page: Path | None) -> int:
     """Evaluate the models; a model that fails is reported, and the others are still evaluated."""
     runs: dict[str, Run] = {}
-    labels = _labels(arguments, folders)
-    given = {label: arguments.given[model] for label, model in zip(labels, arguments.models, strict=True)}
-    named, done = _in_order(arguments, folders)
-    for label, result in (
-        _with_workers(arguments, files, named, done) if arguments.executor else _here(arguments, files, named, done)
-    ):
+    jobs, done = _in_order(sweep.asked.jobs, sweep.order, display.quiet)
+    asked = replace(sweep.asked, jobs=tuple(jobs))
+    carry_out = _evaluation.carry_out_by_workers if asked.executor else _here
+    for job, result in carry_out(asked, display, done):
         if isinstance(result, Exception):
-            print(f"syntagm: {_config.blame(arguments, result, given[label], label)}", file=sys.stderr)
+            sweep.failed(job, result)
         else:
-            runs[label] = result
+            runs[job.label] = result
     # Tables and the report have the models in the given order.
+    labels = [job.label for job in sweep.asked.jobs]
     finished = [runs[label] for label in labels if label in runs]
     if finished:
-        _show(finished, arguments)
+        _show(finished, page, len(labels))
     return _print_failed([label for label in labels if label not in runs], len(labels), "failed") or (
         1 if _mostly_undefined(finished) else 0
     )
 
 
-def _labels(arguments: argparse.Namespace, folders: Sequence[Path]) -> list[str]:
-    return arguments.name or [folder.name for folder in folders]
-
-
-def _in_order(arguments: argparse.Namespace, folders: Sequence[Path]) -> tuple[list[tuple[str, str, Path]], set[str]]:
-    """Return the models, with labels and folders, in the order of their evaluation, and the labels of finished ones."""
+def _in_order(jobs: "Sequence[Job]", order: str, quiet: bool) -> "tuple[list[Job], set[str]]":
+    """Return the models in the order of their evaluation, and the labels of finished ones."""
     from syntagm.models import sweeps
     from syntagm.runs.files import is_done
 
-    named = list(zip(arguments.models, _labels(arguments, folders), folders, strict=True))
-    if arguments.order != "given":
-        places = sweeps.coarse(len(named)) if arguments.order == "coarse" else sweeps.largest(arguments.models)
-        named = [named[place] for place in places]
+    if order == "given":
+        ordered = list(jobs)
+    else:
+        places = sweeps.coarse(len(jobs)) if order == "coarse" else sweeps.largest([job.name for job in jobs])
+        ordered = [jobs[place] for place in places]
     # A finished model is loaded only to see that it hasn't changed, which can wait.
-    done = {label for _, label, folder in named if is_done(folder)}
-    named.sort(key=lambda model: model[1] in done)
-    if done and not arguments.quiet:
+    done = {job.label for job in ordered if job.folder and is_done(job.folder)}
+    ordered.sort(key=lambda job: job.label in done)
+    if done and not quiet:
         are = "is" if len(done) == 1 else "are"
-        print(f"{len(done):,} of {counted(len(named), 'model')} {are} finished, and checked last", file=sys.stderr)
-    return named, done
+        print(f"{len(done):,} of {counted(len(ordered), 'model')} {are} finished, and checked last", file=sys.stderr)
+    return ordered, done
 
 
 def _print_failed(failed: Sequence[str], count: int, verb: str) -> int:
@@ -279,39 +304,29 @@ def _print_failed(failed: Sequence[str], count: int, verb: str) -> int:
 
 
 def _here(
-    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]], finished: Set[str]
-) -> "Iterator[tuple[str, Run | Exception]]":
-    """Evaluate models, given with labels and folders, one by one in this process.
+    asked: "Evaluation", display: "_evaluation.Display", finished: Set[str]
+) -> "Iterator[tuple[Job, Run | Exception]]":
+    """Evaluate the models one by one in this process. Yield each when it is finished or has failed.
 
     Arguments:
         finished: the labels of the models that are finished already; they come last.
     """
-    files.hold()
-    sizes = _evaluation.sizes_here(arguments, files, named)
+    from syntagm.materials.suite_files import SuiteFiles
+
+    if isinstance(asked.suites, SuiteFiles):
+        asked.suites.hold()
+    asked = _evaluation.after_pilots_here(asked, display)
     before: Run | None = None
-    for number, (model, label, folder) in enumerate(named, 1):
-        if not arguments.quiet:
-            print(f"{label} ({number} of {len(named)}): {model}", file=sys.stderr)
+    for number, job in enumerate(asked.jobs, 1):
+        if not display.quiet:
+            print(f"{job.label} ({number} of {len(asked.jobs)}): {job.name}", file=sys.stderr)
         try:
-            checked = min(len(finished), len(named) - number)
-            following = len(named) - number - checked, checked
-            with_name = _with(arguments, model, [label])
-            before = _evaluation.evaluate(with_name, files, folder, sizes, following, before)
-            yield label, before
+            checked = min(len(finished), len(asked.jobs) - number)
+            following = len(asked.jobs) - number - checked, checked
+            before = _evaluation.carry_out_here(asked, job, display, following, before)
+            yield job, before
         except (SyntagmError, OSError) as error:
-            yield label, error
-
-
-def _with_workers(
-    arguments: argparse.Namespace, files: "SuiteFiles", named: Sequence[tuple[str, str, Path]], finished: Set[str]
-) -> "Iterator[tuple[str, Run | Exception]]":
-    """Evaluate models, as for `_here`, with the workers of --executor."""
-    from syntagm.runs.driver import Job
-
-    jobs = [Job(*model) for model in named]
-    task, output = _evaluation.predictions(arguments), arguments.output
-    for job, result in _evaluation.with_workers(arguments, files, task, jobs, output, finished):
-        yield job.label, result
+            yield job, error
 
 
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
@@ -327,15 +342,14 @@ def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     return bool(short)
 
 
-def _with(arguments: argparse.Namespace, model: str, name: Sequence[str]) -> argparse.Namespace:
-    return argparse.Namespace(**vars(arguments) | {"model": model, "name": name})
+def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
+    """Write the report, if there is to be one, and print the results.
 
-
-def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:
-    """Write the report, and print the results."""
+    Arguments:
+        models: the number of models of the command, of which some may have failed.
+    """
     from syntagm.cli._screen import show_run, show_runs
 
-    page = None if arguments.no_report else arguments.output / "report.html"
     if page:
         from syntagm.report.page import report
 
@@ -345,7 +359,7 @@ def _show(runs: "Sequence[Run]", arguments: argparse.Namespace) -> None:
             # Too many models for a page. The numbers are printed in any case.
             print(f"syntagm: {shown_lines(str(error))}", file=sys.stderr)
             page = None
-    if len(arguments.models) == 1:
+    if models == 1:
         show_run(runs[0], page)
     else:
         show_runs(runs, page)

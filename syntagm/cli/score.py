@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     count = characters = 0
     for text in _texts(arguments) if streamed else texts:
         count, characters = count + 1, characters + len(text.text)
-    model = _model.load(arguments)
+    model = _model.load(arguments.model, _model.given(arguments))
     refuse_options(model, arguments.by, arguments.punctuation)
     if arguments.context == "document" and arguments.line_ends == "space" and (ends := len(texts[0].starts) - 1):
         print(

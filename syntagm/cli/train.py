@@ -109,7 +109,7 @@ def _parsed(arguments: argparse.Namespace, tokens: str, progress: "Progress") ->
         raise UsageError("--parser", "given to several processes", "one", "Parse the text with one process first.")
     return [
         paths if corpus.are_trees(paths)
-        else [parsing.parse(paths, arguments.parser, arguments.output / name, tokens, _model.granted(arguments), progress)]
+        else [parsing.parse(paths, arguments.parser, arguments.output / name, tokens, _model.given(arguments), progress)]
         for name, paths in texts.items()
     ]  # fmt: skip
 

@@ -14,12 +14,14 @@ from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
 from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.models.in_memory import FastTokenizer, InTraining, TransformersModel, as_evaluated
+from syntagm.runs.carrying_out import carry_out
 from syntagm.runs.engine import well_formed
-from syntagm.runs.evaluate import run_suites
+from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.runs.files import has_run, read_record
 from syntagm.runs.store import Run, open_run
 from syntagm.stats.precision import items_for, reach_of
 from syntagm.suite import sampled
+from syntagm.tasks.predictions.task import Predictions
 from syntagm.tasks.slices import suite_hash
 from syntagm.views.scores import numbers
 
@@ -97,8 +99,8 @@ class Trajectory:
         if step < 1:
             raise UsageError("step", str(step), "a number of training steps above 0")
         with as_evaluated(model):
-            place = atomic.inside(self.folder, f"step{step}")
-            run = run_suites(self._model.at(model, step), self.suites, place, command=self._description)
+            job = Job(self._model.at(model, step), folder=atomic.inside(self.folder, f"step{step}"))
+            run = carry_out(Evaluation(Predictions(), self.suites, (job,), command=self._description), job)
         accuracies = {estimate.group.suite: estimate.value for estimate in numbers.accuracies(run, "first")}
         means = [estimate.value for estimate in numbers.scores(run, "first")]
         return {"mean": means[0] if means else nan, **accuracies}

@@ -19,13 +19,13 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, SyntagmError
 from syntagm.io import atomic, regular
 from syntagm.progress import Progress
+from syntagm.runs.evaluation import Job
 from syntagm.runs.exchange import OPEN, RESULTS, Arrival, Exchange, Piece, Pulse, longest_first
 from syntagm.runs.executors import Executor
 from syntagm.runs.ledger import Ledger, Opening, locked
@@ -40,21 +40,6 @@ _AHEAD, _MOST_OPEN = 2, 500
 _LONGEST_WAIT = 0.1
 # The number of runs that are written at the same time.
 _COMMITTING = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A model to evaluate.
-
-    Arguments:
-        model: the name of the model.
-        label: its name in tables; "" for none.
-        folder: its run directory.
-    """
-
-    model: str
-    label: str
-    folder: Path
 
 
 def drive(
@@ -112,6 +97,7 @@ class _Model:
     """
 
     def __init__(self, job: Job) -> None:
+        assert job.folder, "workers write no runs in memory"
         self.job, self.stack = job, contextlib.ExitStack()
         self.missing: dict[str, Unit] | None = None
         self.reported = Counter[str]()
@@ -244,7 +230,7 @@ class _Driver:
             self._note(arrival, model)
             self._dismiss(number)
             for job, result in self._finish(number):
-                self._progress.began(job.label or job.model)
+                self._progress.began(job.shown)
                 if isinstance(result, Run):
                     result.report_finished(self._progress)
                 yield job, result
@@ -254,7 +240,7 @@ class _Driver:
         self._exchange.remove(arrival)
         self._note(arrival, model)
         opened = Opening(head["record"], units, tuple(head["tables"]), files, tuple(head["warnings"]))
-        self._progress.began(model.job.label or model.job.model)
+        self._progress.began(model.job.shown)
         for warning in opened.warnings:
             self._progress.warned(warning)
         try:
@@ -464,7 +450,8 @@ class _Driver:
 
 def _order(job: Job, options: Options) -> dict[str, Any]:
     """Return what workers have to know of a model before its run is opened."""
-    return {"model": job.model, "label": job.label, "folder": str(job.folder.absolute()), "options": options}
+    assert job.folder, "workers write no runs in memory"
+    return {"model": job.name, "label": job.label, "folder": str(job.folder.absolute()), "options": options}
 
 
 def _committed(model: _Model, arrivals: Sequence[Arrival]) -> tuple[Sequence[Arrival], Sequence[Arrival]]:
@@ -478,7 +465,7 @@ def _committed(model: _Model, arrivals: Sequence[Arrival]) -> tuple[Sequence[Arr
 
 
 def _place(model: _Model, piece: Piece) -> str:
-    label = model.job.label or model.job.model
+    label = model.job.shown
     if not model.missing:
         return f"{label}, {'loading' if piece.name == OPEN else 'results'}"
     return f"{label}, {model.missing[piece.name]}"

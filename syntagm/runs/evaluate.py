@@ -1,21 +1,19 @@
 """Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from syntagm.arguments import public
-from syntagm.errors import UsageError
 from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.models.contract import LanguageModel
 from syntagm.models.in_memory import OwnModel, as_language_model
 from syntagm.progress import Progress
-from syntagm.runs.engine import Cache, execute
+from syntagm.runs.carrying_out import carry_out
+from syntagm.runs.engine import Cache
+from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.runs.store import Run
-from syntagm.stats import precision
-from syntagm.suite import Sampled, Suite, sample_of
+from syntagm.suite import Draw
 from syntagm.tasks.align import Rule
 from syntagm.tasks.gaps.nucleus import Eligible
 from syntagm.tasks.gaps.task import Gaps
@@ -111,11 +109,13 @@ def run_suites(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    asked, task = as_language_model(model), task_of(measures or (), align)
-    sample = drawn(
-        task, asked, suites_of(suites), limit=limit, seed=seed, stop_at=stop_at, cache=cache, progress=progress
-    )
-    return execute(task, asked, sample, folder, cache=cache, progress=progress, command=command)
+    job, task = _job(model, folder), task_of(measures or (), align)
+    draw = Draw(limit, seed, stop_at)
+    return carry_out(Evaluation(task, suites_of(suites), (job,), draw, cache=cache, command=command), job, progress)
+
+
+def _job(model: LanguageModel | OwnModel, folder: str | Path | None) -> Job:
+    return Job(as_language_model(model), folder=None if folder is None else Path(folder))
 
 
 def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
@@ -126,87 +126,6 @@ def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
     """
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
     return Measures(tuple(parsed), align) if parsed else Predictions(align)
-
-
-def drawn(
-    task: Task[Any],
-    model: LanguageModel,
-    suites: Iterable[Suite],
-    *,
-    limit: int | None,
-    seed: int,
-    stop_at: float | None,
-    cache: Cache | None,
-    progress: Progress | None,
-) -> Sampled:
-    """Return the items of the suites that a run evaluates: all, a limited number, or as many as a pilot chooses.
-
-    Raises:
-        UsageError: as in `refuse_beside_stop_at`.
-    """
-    if stop_at is None:
-        return Sampled(suites, limit, seed)
-    refuse_beside_stop_at(task, limit, stop_at)
-    kept = list(suites) if isinstance(suites, Iterator) else suites
-    sizes = sizes_after([pilot(task, model, kept, seed, stop_at, cache, progress)], stop_at, progress)
-    return Sampled(kept, sizes, seed, stop_at)
-
-
-def refuse_beside_stop_at(task: Task[Any], limit: int | None, stop_at: float) -> None:
-    """Refuse a half-width for which a pilot can't choose the number of items.
-
-    Raises:
-        UsageError: `stop_at` is not between 0 and 0.5, or is given beside a limit or measures.
-    """
-    if limit is not None or not isinstance(task, Predictions):
-        other = "a limit" if limit is not None else "measures"
-        raise UsageError("--stop-at", f"{other} beside it", "one of them", "It chooses the items by predictions.")
-    if not 0 < stop_at < 0.5:
-        raise UsageError("--stop-at", f"{stop_at:g}", "a half-width between 0 and 0.5, for example 0.05")
-
-
-def pilot(
-    task: Task[Any],
-    model: LanguageModel,
-    suites: Iterable[Suite],
-    seed: int,
-    stop_at: float,
-    cache: Cache | None,
-    progress: Progress | None,
-) -> Run:
-    """Evaluate a model in memory on the items with which the samples of all sizes begin; see `sizes_after`."""
-    return execute(task, model, Sampled(suites, precision.PILOT, seed, stop_at), None, cache=cache, progress=progress)
-
-
-def sizes_after(pilots: Iterable[Run], stop_at: float, progress: Progress | None) -> dict[str, int]:
-    """Return how many items of each suite give the accuracy of every model an interval of this half-width.
-
-    All models get the number that one of them needs most, so that they are compared on the same items. Pilots are computed
-    again when a run is resumed, with the same result.
-
-    Arguments:
-        pilots: the runs of the pilots of all models.
-        stop_at: the half-width.
-        progress: receives a warning about each suite that is too small.
-    """
-    sizes: dict[str, int] = {}
-    items: dict[str, int] = {}
-    for run in pilots:
-        for suite in run.suites:
-            sample = sample_of(suite.tags)
-            items[suite.name] = sample.of if sample else suite.items
-            first = next(iter(suite.predictions_for("first")), None)
-            values = run.results(suite.name).filter(pl.col("measure") == first)["value"]
-            defined = int(values.is_not_nan().sum())
-            # A suite without a defined item has no accuracy: all its items are evaluated.
-            size = items[suite.name]
-            if first and defined:
-                size = precision.items_after(int(values.fill_nan(0).sum()), defined, len(values), stop_at)
-            sizes[suite.name] = max(size, sizes.get(suite.name, 0))
-    for name, size in sizes.items():
-        if size > items[name]:
-            (progress or Progress()).warned(f"{name}: {items[name]} items are too few for a half-width of {stop_at:g}")
-    return sizes
 
 
 @public
@@ -255,5 +174,5 @@ def fill(
     """
     word_list = words if isinstance(words, WordList) else read(words)
     task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared, most_probable)
-    sample = Sampled(suites_of(suites), limit, seed)
-    return execute(task, as_language_model(model), sample, folder, progress=progress, command=command)
+    found, job = suites_of(suites), _job(model, folder)
+    return carry_out(Evaluation(task, found, (job,), Draw(limit, seed), command=command), job, progress)

@@ -28,7 +28,7 @@ from syntagm.runs.engine import compute, missing_units, planned, recall
 from syntagm.runs.exchange import OPEN, RESULTS, Exchange, Outcome, Piece, Pulse, refusal
 from syntagm.runs.ledger import is_unchanged, opening
 from syntagm.runs.store import open_run
-from syntagm.suite import Sampled, Suite
+from syntagm.suite import ALL_ITEMS, Draw, Sampled, Suite
 from syntagm.tasks.task import Task
 
 # Packages that numbers, or the bytes of tables, depend on.
@@ -48,18 +48,16 @@ class Work:
     Arguments:
         task: what the suites are asked.
         files: the names of suite files, as `materials.finding.expand` returns them.
-        limit, seed, reach: which items of each suite, as for `suite.Sampled`.
+        draw: which items of each suite.
         cache: the cache of answers; None for none.
         command: the command line, for the record.
     """
 
     task: Task[Any]
     files: Sequence[str]
-    limit: int | Mapping[str, int] | None
-    seed: int
-    cache: Path | None
-    command: str
-    reach: float | None = None
+    draw: Draw = ALL_ITEMS
+    cache: Path | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class _Suites:
         return self._sampled(suite for suite in self._files.read(self._file_of[name]) if suite.name == name)
 
     def _sampled(self, suites: Iterable[Suite]) -> Sampled:
-        return Sampled(suites, self._work.limit, self._work.seed, self._work.reach)
+        return self._work.draw.of(suites)
 
 
 class _Loaded:

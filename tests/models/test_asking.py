@@ -22,9 +22,10 @@ from syntagm.models.contract import LanguageModel
 from syntagm.permissions import Permissions
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
-from syntagm.runs.driver import Job, drive
+from syntagm.runs.driver import drive
 from syntagm.runs.engine import execute
 from syntagm.runs.evaluate import evaluate, run_suites
+from syntagm.runs.evaluation import Job
 from syntagm.runs.store import Run, open_run
 from syntagm.runs.worker import Work
 from syntagm.suite import Suite
@@ -201,7 +202,7 @@ class Tells(Progress):
 def driven(folder: Path, files: Sequence[str], model: str) -> Run | Exception:
     """Evaluate a model with two workers."""
     folder.mkdir()
-    work = Work(Predictions("strict"), files, None, 1, None, "")
+    work = Work(Predictions("strict"), files)
     executor = Here(2)
     executor.permissions = Permissions(allow_exec=True)
     [(_, result)] = drive([Job(model, "", folder / "run")], work, folder, executor, Tells())

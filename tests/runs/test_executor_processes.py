@@ -24,8 +24,9 @@ from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import executors
-from syntagm.runs.driver import Job, drive
+from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import run_suites
+from syntagm.runs.evaluation import Job
 from syntagm.runs.exchange import OPEN, Exchange
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work
@@ -198,7 +199,7 @@ def test_two_machines_whose_clocks_jump_and_one_of_which_freezes(tmp_path: Path)
     suites = expand(["hu2020/mvrr", "hu2020/cleft", "hu2020/number_prep", "hu2020/number_src"])
     run_suites(load("random"), SuiteFiles(suites), tmp_path / "expected" / "one")
     (out := tmp_path / "out").mkdir()
-    work, machines = Work(Predictions(), suites, None, 1, None, ""), Machines()
+    work, machines = Work(Predictions(), suites), Machines()
     [(_, result)] = drive([Job("random", "", out / "one")], work, out, machines, Told())
     assert isinstance(result, Run)
     assert files(out) == files(tmp_path / "expected")

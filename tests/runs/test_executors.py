@@ -23,8 +23,9 @@ from syntagm.materials import suite_files
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import driver, executors, worker
-from syntagm.runs.driver import Job, drive
+from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import run_suites
+from syntagm.runs.evaluation import Job
 from syntagm.runs.exchange import RESULTS, Exchange, Outcome, Piece, Pulse, refusal
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Work, Worker
@@ -42,7 +43,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def work(files: Sequence[str]) -> Work:
-    return Work(Predictions(), files, None, 1, None, "")
+    return Work(Predictions(), files)
 
 
 def jobs(folder: Path, models: Sequence[str] = ("toy", "random", "random?seed=2")) -> list[Job]:

@@ -52,7 +52,7 @@ class Cluster:
         self.command("scancel", 'echo "$@" > cancelled')
         self.states("RUNNING None", "RUNNING None", "PENDING Resources")
         (exchange := Exchange(folder)).create()
-        self.session = Session(Work(Predictions(), [], None, 1, None, ""), folder, folder, {}, 10.0, 120.0)
+        self.session = Session(Work(Predictions(), []), folder, folder, {}, 10.0, 120.0)
         assert exchange.pulse.exists()
 
     def command(self, name: str, does: str) -> None:

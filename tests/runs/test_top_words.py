@@ -14,8 +14,9 @@ from syntagm.cli import main
 from syntagm.errors import Interrupted, ModelError, RunError, UsageError
 from syntagm.models.names import load
 from syntagm.progress import Progress
-from syntagm.runs.driver import Job, drive
+from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluation import Job
 from syntagm.runs.store import Run, open_run
 from syntagm.runs.worker import Work
 from syntagm.suite import Suite
@@ -107,7 +108,7 @@ def test_a_damaged_table_is_computed_again(tmp_path: Path) -> None:
 
 def test_workers_keep_the_same(tmp_path: Path) -> None:
     sg.write_suites([SIMPLE], tmp_path / "simple.tsv")
-    work = Work(Gaps(WORDS, most_probable=3), [str(tmp_path / "simple.tsv")], None, 1, None, "")
+    work = Work(Gaps(WORDS, most_probable=3), [str(tmp_path / "simple.tsv")])
     [(_, run)] = list(drive([Job("toy", "", tmp_path / "run")], work, tmp_path, Here(2), Progress()))
     assert isinstance(run, Run)
     alone = fill(load("toy"), sg.read_suites(tmp_path / "simple.tsv"), WORDS, None, most_probable=3)

@@ -46,11 +46,13 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
     """Score a model on the suites into its run directory; do nothing if the run is finished."""
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
-    from syntagm.runs.evaluate import run_suites as run
+    from syntagm.runs.carrying_out import carry_out
+    from syntagm.runs.evaluation import Evaluation, Job
+    from syntagm.tasks.predictions.task import Predictions
 
     if not scored(design.run(cell)):
-        place = atomic.inside(design.folder, "runs", cell.name)
-        run(_load(design, cell), SuiteFiles(expand(list(design.suites))), place, progress=progress)
+        job = Job(_load(design, cell), folder=atomic.inside(design.folder, "runs", cell.name))
+        carry_out(Evaluation(Predictions(), SuiteFiles(expand(list(design.suites))), (job,)), job, progress)
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
