@@ -130,6 +130,27 @@ def test_no_paper_knows_another() -> None:
             assert others <= {parts[1]}, f"{'/'.join(parts)} imports another paper"
 
 
+def readers_of_parsed_words(tree: ast.AST) -> set[str]:
+    """The functions of a file that see what argparse has parsed."""
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        if argument.annotation and re.search(r"\bNamespace\b", ast.unparse(argument.annotation))
+    }
+
+
+def test_only_the_border_sees_a_parsed_command_line() -> None:
+    commands = set(registry.names("cli"))
+    for path in files():
+        names = readers_of_parsed_words(ast.parse(path.read_text(encoding="utf-8")))
+        if path.parent.name == "cli" and path.stem not in commands:
+            # What commands share turns options into something typed.
+            names = {name for name in names if not name.startswith("given")}
+        assert not names or (path.parent.name == "cli" and path.stem in commands), f"{path}: {names}"
+
+
 def test_no_import_goes_round_in_a_circle() -> None:
     graph, order = edges(), list[str]()
     left = dict(graph)

@@ -114,7 +114,7 @@ class Generation:
     style: str | None = None
 
 
-def taken(record: type[Any], options: argparse.Namespace) -> dict[str, Any]:
+def given_fields(record: type[Any], options: argparse.Namespace) -> dict[str, Any]:
     """Return the options that have the names of fields of a record. So an option needs a flag and a field only."""
     return {each.name: getattr(options, each.name) for each in fields(record) if hasattr(options, each.name)}
 
@@ -138,8 +138,8 @@ def given(
 
     permissions, draw = _model.given(options), given_draw(options)
     known = {"task": task, "suites": (), "jobs": tuple(jobs), "draw": draw, "permissions": permissions}
-    known |= {"output": output, "cache": _cache(options, task), "command": shlex.join(options.line)}
-    asked = Evaluation(**taken(Evaluation, options) | known)
+    known |= {"output": output, "cache": given_cache(options, task), "command": shlex.join(options.line)}
+    asked = Evaluation(**given_fields(Evaluation, options) | known)
     skipped: list[str] = []
     files = expand(with_template_options(suites, given_generation(options)), skipped)
     if not options.quiet:
@@ -162,7 +162,7 @@ def given_draw(options: argparse.Namespace) -> "Draw":
     from syntagm.io.number import whole
     from syntagm.suite import Draw
 
-    chosen = taken(Draw, options)
+    chosen = given_fields(Draw, options)
     if (limit := chosen.get("limit")) is not None and limit < 1:
         raise UsageError("--limit", str(limit), "at least 1")
     # Otherwise, it is the seed of generated items, which need not be drawn again.
@@ -175,9 +175,9 @@ def given_generation(options: argparse.Namespace) -> Generation:
     """Return how a command line wants items to be generated."""
     from syntagm.suite import Draw
 
-    generation = Generation(**taken(Generation, options))
+    generation = Generation(**given_fields(Generation, options))
     # With a sample, the seed is that of the sample, unless items are generated. Files that are not templates have no seed.
-    sampled = _draws(taken(Draw, options)) and generation.n is None
+    sampled = _draws(given_fields(Draw, options)) and generation.n is None
     return replace(generation, seed=None) if sampled else generation
 
 
@@ -185,7 +185,7 @@ def _draws(draw: dict[str, Any]) -> bool:
     return any(draw.get(name) is not None for name in ("limit", "stop_at"))
 
 
-def _cache(options: argparse.Namespace, task: "Task[Any]") -> Path | None:
+def given_cache(options: argparse.Namespace, task: "Task[Any]") -> Path | None:
     """Return the file that caches answers; None for none.
 
     Raises:

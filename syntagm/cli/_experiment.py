@@ -15,7 +15,7 @@ from syntagm.papers.experiment import hyperparameters
 
 if TYPE_CHECKING:
     from syntagm.papers.experiment.design import Design
-    from syntagm.papers.paper import Experiment, Paper
+    from syntagm.papers.paper import Experiment
     from syntagm.stats.mixed.few_groups import Planned
 
 
@@ -69,36 +69,27 @@ def _families() -> str:
     return ", ".join([f"{','.join(default)} (default of hu2020)", *(name for name in names if name not in default)])
 
 
-def refuse(options: argparse.Namespace, way: str) -> None:
-    """Refuse options of an experiment, such as --plan, without --corpus, because they would have no effect.
-
-    Arguments:
-        way: the option given instead of --corpus.
-
-    Raises:
-        UsageError: an option has a value other than its default.
-    """
+def given_names(options: argparse.Namespace) -> list[str]:
+    """Return the names of the options of an experiment that have another value than their default."""
     parser = argparse.ArgumentParser(add_help=False)
     arguments(parser)
     defaults = vars(parser.parse_args([]))
-    if changed := [name for name, value in defaults.items() if getattr(options, name) != value]:
-        raise UsageError(f"--{changed[0]}", f"given with {way}", "one of the two", "It needs --corpus.")
+    return [name for name, value in defaults.items() if getattr(options, name) != value]
 
 
-def run(options: argparse.Namespace, paper: "Paper", experiment: "Experiment") -> int:
-    """Print the plan, run the experiment, write its figures and tables, and print its results."""
-    import torch
+def run(design: "Design", experiment: "Experiment", paper: str, only_plan: bool) -> int:
+    """Print the plan, run the experiment, write its figures and tables, and print its results.
 
+    Arguments:
+        paper: the name of the paper.
+        only_plan: whether to print the plan only.
+    """
     from syntagm.papers.experiment import overview
 
-    if options.threads < 1:
-        raise UsageError("--threads", str(options.threads), "at least 1")
-    torch.set_num_threads(options.threads)
-    design = _design(options, experiment, paper.suites)
-    finished = _show_plan(options.paper, design)
+    finished = _show_plan(paper, design)
     if experiment.tests:
         _show_tests(experiment.tests(design, finished), len(design.cells()))
-    if options.plan:
+    if only_plan:
         return 0
     experiment.carry_out(design, Lines())
     # The folder holds an experiment.json, so all its files are ours.
@@ -109,10 +100,23 @@ def run(options: argparse.Namespace, paper: "Paper", experiment: "Experiment") -
     return 0
 
 
-def _design(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> "Design":
+def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> "Design":
+    """Return the experiment that a command line asks for, and set the number of threads.
+
+    Arguments:
+        suites: the suites of the paper.
+
+    Raises:
+        UsageError: an option has a wrong value.
+    """
+    import torch
+
     from syntagm.models.device import device
     from syntagm.papers.experiment.design import Design
 
+    if options.threads < 1:
+        raise UsageError("--threads", str(options.threads), "at least 1")
+    torch.set_num_threads(options.threads)
     for name in ("valid", "test"):
         if not getattr(options, name):
             raise UsageError(f"--{name}", "missing", "a text file", "Name a text that no model is trained on.")

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from syntagm.stats.bootstrap import Resampling
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +18,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", metavar="N", help="seed of the bootstrap (1)")
 
 
-def using(options: argparse.Namespace) -> "AbstractContextManager[None]":
-    """Compute the intervals of a block of code with the settings of the options.
+def given(options: argparse.Namespace) -> "Resampling":
+    """Return what a command line says of intervals, for `bootstrap.using`.
 
     Raises:
         UsageError: a number is not allowed.
@@ -29,4 +29,4 @@ def using(options: argparse.Namespace) -> "AbstractContextManager[None]":
 
     draws = bootstrap.DRAWS if options.draws is None else whole("--draws", options.draws, least=100)
     seed = bootstrap.SEED if options.seed is None else whole("--seed", options.seed, least=0)
-    return bootstrap.using(bootstrap.Resampling(options.suites, draws, seed))
+    return bootstrap.Resampling(options.suites, draws, seed)

@@ -82,8 +82,8 @@ def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
             yield f"  {f'{option.name}={option.default}':<21} {option.help}{values}"
 
 
-def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
-    """Make the figure or table that the command line names; return it and its runs.
+def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
+    """Return the figure or table that the command line asks for, and its runs.
 
     Raises:
         UsageError: the name does not exist, there are no runs, or the view has no such option.
@@ -93,12 +93,13 @@ def make(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]
 
     maker = views.find(kind, options.name or "")
     from syntagm.runs.several import different_content
+    from syntagm.stats import bootstrap
 
     folders, chosen = split(options.runs)
     runs = open_runs(folders, options.labels)
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
-    with _resampling.using(options):
+    with bootstrap.using(_resampling.given(options)):
         return call(maker, runs, chosen, f"{kind} {options.name}"), runs
 
 

@@ -71,9 +71,15 @@ def run(args: argparse.Namespace) -> int:
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
+
+    def show(findings: "Sequence[Finding]") -> None:
+        counts.update(finding.code[0] for finding in findings)
+        for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
+            print(shown_lines(line))
+
     lexicons = [path for path in args.paths if (Path(path) / SCHEMA).is_file()]
     for folder in lexicons:
-        _show(_lexicon(folder), args, counts)
+        show(_lexicon(folder))
     others = [path for path in args.paths if path not in lexicons]
     files = expand(others, skipped) if others else []
     _files.note_columns(files)
@@ -84,12 +90,12 @@ def run(args: argparse.Namespace) -> int:
         print(shown_lines(note), file=sys.stderr)
     for file, (own, unreadable) in read.items():
         suites[file] = renamed(file, own, names)
-        _show([*unreadable, *check(suites[file], file)], args, counts)
+        show([*unreadable, *check(suites[file], file)])
         if args.counts and suites[file]:
             _print_counts(file)
         if frequencies:
-            _show(_print_baselines(suites[file], file, frequencies), args, counts)
-    _show(list(repeated(suites)), args, counts)
+            show(_print_baselines(suites[file], file, frequencies))
+    show(list(repeated(suites)))
     _files.note_skipped(skipped)
     print(_summary(suites, counts, len(lexicons)))
     return 1 if counts["E"] else 0
@@ -155,12 +161,6 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
             listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
             print(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {frequencies.about}: {listed}")
     return warnings
-
-
-def _show(findings: "Sequence[Finding]", args: argparse.Namespace, counts: Counter[str]) -> None:
-    counts.update(finding.code[0] for finding in findings)
-    for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
-        print(shown_lines(line))
 
 
 def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:

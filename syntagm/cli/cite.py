@@ -51,29 +51,28 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "latex":
         paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]
     bibliography = references.bibtex([*methods.keys(runs), *also], runs, version("syntagm"))
-    _write("\n\n".join(paragraphs) + "\n", bibliography, options)
+    text = "\n\n".join(paragraphs) + "\n"
+    if options.output:
+        _write(text, bibliography, options.output, options.format == "latex", options.force)
+    else:
+        print(f"{text}\n{bibliography}", end="")
     unknown = methods.list_unknown_sources(runs)
     for sentence in unknown:
         print(f"syntagm: {sentence}", file=sys.stderr)
     return max(_views.exit_code(runs), 1 if unknown else 0)
 
 
-def _write(text: str, bibliography: str, options: argparse.Namespace) -> None:
-    """Write the text and the bibliography, or print both."""
+def _write(text: str, bibliography: str, stem: Path, latex: bool, force: bool) -> None:
+    """Write the text and the bibliography."""
     from syntagm.io import atomic
 
-    if not options.output:
-        print(f"{text}\n{bibliography}", end="")
-        return
-    stem: Path = options.output
-    latex = options.format == "latex"
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")
         + text,
         stem.with_name(f"{stem.name}.bib"): f"% {MARK}\n\n{bibliography}",
     }
     for path in contents:
-        _files.spare(path, [MARK], options.force)
+        _files.spare(path, [MARK], force)
     atomic.make_folder(stem.parent)
     atomic.write_all({path: content.encode() for path, content in contents.items()})
     print(*contents, sep="\n")

@@ -76,18 +76,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the runs and print the tables; return the exit code."""
+    from syntagm.stats import bootstrap
+    from syntagm.stats.paired import PAIR_COLUMNS
     from syntagm.views.comparison import compare
 
     count = _count(options.flips)
-    _spare(options)
+    if options.output:
+        _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
     runs = _two(options.runs)
     rule = options.measure or "first"
-    with _resampling.using(options):
+    with bootstrap.using(_resampling.given(options)):
         pairing = compare(*runs, rule)
         effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
         explained = [*_intervals(), *notes]
     if options.output:
-        _refuse_proportions(pairing, options)
+        _refuse_proportions(pairing, options.measure)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
     if options.json:
@@ -112,20 +115,13 @@ def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
     return runs[0], runs[1]
 
 
-def _refuse_proportions(pairing: "Pairing", options: argparse.Namespace) -> None:
+def _refuse_proportions(pairing: "Pairing", measure: str | None) -> None:
     from syntagm.errors import UsageError
 
     if pairing.overall.verdicts is None:
         expected = "a measure of verdicts, which has discordant items"
-        problem = f"{options.measure}, whose values are proportions"
+        problem = f"{measure}, whose values are proportions"
         raise UsageError("-o", problem, expected, "--json has the differences.")
-
-
-def _spare(options: argparse.Namespace) -> None:
-    from syntagm.stats.paired import PAIR_COLUMNS
-
-    if options.output:
-        _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
 
 
 def _count(text: str) -> int | None:

@@ -38,6 +38,6 @@ def run(options: argparse.Namespace) -> int:
 
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed
-    figure, runs = _views.make("figure", options)
+    figure, runs = _views.given("figure", options)
     print(*_saving.save(figure, options.output, formats, options.force, views.headers(options.name)), sep="\n")
     return _views.exit_code(runs)

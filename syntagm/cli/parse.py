@@ -21,7 +21,7 @@ Exit code 1: some sentences have no tree. Their lines are empty.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model, _streams
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = "TEXT and --file" if arguments.texts else "no text"
         raise UsageError("syntagm parse", found, "TEXT, - or --file FILE", "See `syntagm parse --help`.")
     gold = _gold(arguments.file) if arguments.file else []
-    texts = [" ".join(tree.words) for tree in gold] or [*_texts(arguments)]
+    texts = [" ".join(tree.words) for tree in gold] or [*_texts(arguments.texts, arguments.file)]
     # The words of trees are parsed as they are.
     model = _model.load(arguments.model, _model.given(arguments), ["parse"], **({"tokens": "blanks"} if gold else {}))
     agreement, missing = brackets.Agreement(), 0
@@ -84,10 +84,10 @@ def _gold(file: str) -> "list[Derivation]":
     return [*oracle.derivations([file])] if file.removesuffix(".gz").endswith(trees.SUFFIXES) else []
 
 
-def _texts(arguments: argparse.Namespace) -> Iterator[str]:
+def _texts(texts: Sequence[str], file: str | None) -> Iterator[str]:
     from syntagm.training.corpora import corpus
 
-    if arguments.file:
-        yield from corpus.texts([arguments.file])
-    for text in arguments.texts:
+    if file:
+        yield from corpus.texts([file])
+    for text in texts:
         yield from (line.rstrip("\n") for line in sys.stdin) if text == "-" else [text]

@@ -27,6 +27,7 @@ table; --force replaces any file. Exit code 1: a pilot run is not finished.
 """
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ from syntagm.errors import UsageError
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
     from syntagm.drawing.table import Table
+    from syntagm.runs.store import Run
     from syntagm.stats.judgements import Judgements
 
 
@@ -56,10 +58,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate the studies and print or write their power; return the exit code."""
+    from syntagm.stats import bootstrap
+
     if options.against is not None and not options.people:
         raise UsageError("--against", "no --people", "--people FILE")
-    with _resampling.using(options):
-        table, figure, code = _of_people(options) if options.people else _of_runs(options)
+    folders, chosen = _views.split(options.runs)
+    with bootstrap.using(_resampling.given(options)):
+        if options.people:
+            table, figure, code = _of_people(options.people, options.against, folders, chosen)
+        else:
+            table, figure, code = _of_runs(_views.open_runs(folders, options.labels), chosen)
     if options.output:
         print(*_saving.save(table, options.output, force=options.force), sep="\n")
         curve = options.output.with_name(f"{options.output.name}-curve")
@@ -69,31 +77,30 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _of_runs(options: argparse.Namespace) -> "tuple[Table, Figure, int]":
+def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figure, int]":
     """Plan from pilot runs; the options are those of the view."""
     from syntagm.views.options import call
     from syntagm.views.power import chart, numbers, table
 
-    folders, chosen = _views.split(options.runs)
-    runs = _views.open_runs(folders, options.labels)
     plan = call(numbers.of_runs, runs, chosen, "power")
     return table.table(plan), chart.draw(plan), _views.exit_code(runs)
 
 
-def _of_people(options: argparse.Namespace) -> "tuple[Table, Figure, int]":
+def _of_people(
+    file: Path, opposed: str | None, folders: Sequence[str], chosen: Mapping[str, str]
+) -> "tuple[Table, Figure, int]":
     """Plan from judgements."""
     from syntagm.stats import judgements, planning
     from syntagm.views.power import chart, numbers, table
 
-    folders, chosen = _views.split(options.runs)
     if folders:
         raise UsageError("power", f"{folders[0]} and --people", "runs of models or judgements of people")
     readers = {"items": numbers.read_sizes, "judgements": numbers.read_sizes, "difference": numbers.read_difference}
     if unknown := [name for name in chosen if name not in readers]:
         raise UsageError("power", f"no option {unknown[0]!r} for people", ", ".join(f"{name}=" for name in readers))
     sizes: dict[str, Any] = {name: readers[name](text) for name, text in chosen.items()}
-    judged = judgements.read(options.people)
-    against = _against(options.against, judged)
+    judged = judgements.read(file)
+    against = _against(opposed, judged)
     names = judged.names if judged.second is not None else (f"{against:g}", "mean")
     plan = numbers.of_people(planning.People(judged, against), names, **sizes)
     return table.table(plan, table.PEOPLE), chart.draw(plan), 0

@@ -57,9 +57,10 @@ def run(options: argparse.Namespace) -> int:
     _files.spare(output, MARKS, options.force)
     from syntagm.report.drawings import save
     from syntagm.report.page import report
+    from syntagm.stats import bootstrap
 
     runs = _views.open_runs(options.folders, options.labels)
-    with _resampling.using(options):
+    with bootstrap.using(_resampling.given(options)):
         print(report(runs, output))
         if options.figures:
             formats = options.format.split(",")

@@ -109,8 +109,10 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--strict", f"given with {way}", "--from-raw", "It concerns only published raw data.")
     with _bootstrap(options, paper, way):
         if way == "--corpus" and paper.experiment:
-            return _experiment.run(options, paper, paper.experiment)
-        _experiment.refuse(options, way)
+            design = _experiment.given(options, paper.experiment, paper.suites)
+            return _experiment.run(design, paper.experiment, options.paper, options.plan)
+        if changed := _experiment.given_names(options):
+            raise UsageError(f"--{changed[0]}", f"given with {way}", "one of the two", "It needs --corpus.")
         if way != "--model":
             _refuse(options, _OF_MODEL, way)
         return _from_raw(options, paper) if way == "--from-raw" else _from_runs(options, paper)

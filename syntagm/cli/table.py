@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         print(*_views.lines("table", options.name), sep="\n")
         return 0
-    table, runs = _views.make("table", options)
+    table, runs = _views.given("table", options)
     if options.columns:
         table = table.chosen(options.columns)
     for sentence in table.warnings:

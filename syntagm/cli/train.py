@@ -22,6 +22,7 @@ the same. The model can be used at once:
 
 import argparse
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
@@ -31,6 +32,7 @@ from syntagm.training.options import MODEL, Option, changed
 from syntagm.training.trainable import Trainable
 
 if TYPE_CHECKING:
+    from syntagm.permissions import Permissions
     from syntagm.progress import Progress
 
 
@@ -85,11 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.cli._lines import Lines
 
     family = families.find(arguments.family)
-    settings = chosen(family, arguments)
+    settings = given_settings(family, arguments)
     progress = Lines()
     corpus, valid = arguments.corpus, arguments.valid
     if getattr(arguments, "parser", None):
-        corpus, valid = _parsed(arguments, settings.words.tokens, progress)
+        permissions, folder = _model.given(arguments), arguments.output
+        corpus, valid = _parsed(corpus, valid, arguments.parser, permissions, folder, settings.words.tokens, progress)
     family.train(corpus, valid, arguments.output, settings, progress)
     if os.environ.get("RANK", "0") == "0":
         # The other processes of torchrun end before the first has written the model.
@@ -97,24 +100,32 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _parsed(arguments: argparse.Namespace, tokens: str, progress: "Progress") -> list[list[str]]:
+def _parsed(
+    train: list[str],
+    valid: list[str],
+    parser: str,
+    permissions: "Permissions",
+    folder: Path,
+    tokens: str,
+    progress: "Progress",
+) -> list[list[str]]:
     """Return the paths of the training and the held-out trees; texts are parsed into the folder of the model."""
     from syntagm.training import parsing
     from syntagm.training.corpora import corpus
 
-    texts = {name: getattr(arguments, name) for name in ("corpus", "valid")}
+    texts = {"corpus": train, "valid": valid}
     if all(map(corpus.are_trees, texts.values())):
         raise UsageError("--parser", "given, and all files are trees", "a text without trees", "Leave it out.")
     if os.environ.get("WORLD_SIZE", "1") != "1":
         raise UsageError("--parser", "given to several processes", "one", "Parse the text with one process first.")
     return [
         paths if corpus.are_trees(paths)
-        else [parsing.parse(paths, arguments.parser, arguments.output / name, tokens, _model.given(arguments), progress)]
+        else [parsing.parse(paths, parser, folder / name, tokens, permissions, progress)]
         for name, paths in texts.items()
     ]  # fmt: skip
 
 
-def chosen(family: Trainable[Any], arguments: argparse.Namespace) -> Any:
+def given_settings(family: Trainable[Any], arguments: argparse.Namespace) -> Any:
     """Return the training settings of a command line; check that the device exists, and set the number of threads.
 
     Raises:

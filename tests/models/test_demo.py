@@ -16,7 +16,7 @@ import syntagm.models
 import syntagm.papers
 from recipes.demo import clauses
 from syntagm.cli import _parser
-from syntagm.cli.train import chosen
+from syntagm.cli.train import given_settings
 from syntagm.training import families
 from syntagm.views.scores.numbers import chance_of, scores
 
@@ -27,7 +27,7 @@ RECIPE = ROOT / "recipes" / "demo" / "train.sh"
 
 def said(made: dict[str, Any], arguments: Namespace) -> None:
     """Does the record of a training say what the command did?"""
-    settings = chosen(families.find("gpt2"), arguments)
+    settings = given_settings(families.find("gpt2"), arguments)
     assert made["settings"] == {name: value for name, value in asdict(settings.loop).items() if name != "device"}
     assert made["size"] == asdict(settings.size)
     assert made["save_dtype"] == settings.save_dtype
@@ -48,7 +48,7 @@ def test_the_recipe_is_the_commands_that_made_it() -> None:
     text_of_first = made["init_from"]["training"]["text"]
     assert text_of_first == {name: getattr(first, name) for name in text_of_first}
     vocabulary = {"vocabulary": text_of_first["vocabulary"]}
-    assert made["text"] == asdict(chosen(families.find("gpt2"), second).text) | vocabulary
+    assert made["text"] == asdict(given_settings(families.find("gpt2"), second).text) | vocabulary
 
 
 @pytest.mark.slow
