@@ -41,8 +41,11 @@ class Value:
 
     def meaning(self) -> str:
         """Return the help, with what the models can still do if that is less."""
-        only = f" (such a model can only {' and '.join(QUERIES[query] for query in self.can)})" if self.can else ""
-        return self.help + only
+        if not self.can:
+            return self.help
+        *others, last = [QUERIES[query] for query in self.can]
+        listed = f"{', '.join(others)} and {last}" if others else last
+        return f"{self.help} (such a model can only {listed})"
 
 
 class Values(ABC):

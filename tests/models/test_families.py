@@ -119,8 +119,8 @@ def test_a_model_in_memory_takes_no_options_about_loading() -> None:
 
 
 def test_a_value_of_an_option_decides_what_a_model_can_do() -> None:
-    assert names.declared("gpt2").can == {"score", "fill", "best"}
-    assert names.declared("gpt2?chat=user").can == {"score"}
+    assert names.declared("gpt2").can == {"score", "reduce", "fill", "best"}
+    assert names.declared("gpt2?chat=user").can == {"score", "reduce"}
     with pytest.raises(ModelError, match=r"^gpt2\?chat=user: this model can't fill gaps; expected another value than chat=user"):
         names.check("gpt2?chat=user", queries=["fill"])
 

@@ -5,7 +5,7 @@ from syntagm.models.family import Family, Program
 from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, Whole, choice
 from syntagm.models.words.words import KINDS
 
-CAN: tuple[Query, ...] = ("score", "fill", "best")
+CAN: tuple[Query, ...] = ("score", "reduce", "fill", "best")
 
 
 def family(
