@@ -131,8 +131,8 @@ def planned(
             count = counted(len(distracted.weak), "distractor")
             notes.append(
                 f"{count} less than {maze.GAP:g} bits less likely than the word beside: "
-                + "; ".join(distracted.weak[:20])
-                + ("; ..." if distracted.weak[20:] else "")
+                + "; ".join(distracted.weak[:5])
+                + ("; ..." if distracted.weak[5:] else "")
             )
     found = lists.latin(critical, others, wishes.per_person)
     notes += _unbalanced(suites, critical, len(found), wishes.participants)

@@ -1,6 +1,7 @@
 """Trials out of suites: pairs out of predictions, sentences out of conditions, and the words that are timed."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -35,6 +36,8 @@ def of_suite(design: Design, suite: Suite, role: Role, prefix: str) -> list[Tria
     """
     if not suite.items:
         raise InputError(f"suite {suite.name}", "no items", "at least one")
+    if repeated := [name for name, count in Counter(item.id for item in suite.items).items() if count > 1]:
+        raise InputError(f"suite {suite.name}", f"two items with the id {repeated[0]}", "each id once")
     make = _pairs if design.shows == 2 else _sentences
     trials: list[Trial] = []
     for item in suite.items:
