@@ -14,6 +14,8 @@ from syntagm.io.number import counted
 
 # In ms: a day. No answer takes longer.
 LONGEST = 86_400_000.0
+# The kind of problem that people who leave cause.
+MISSING = "missing answers"
 # The most characters of an answer to a question at the end.
 MAX_SAID = 500
 
@@ -294,5 +296,5 @@ def audited(plan: Plan, answers: Iterable[Answer], audit: Audit) -> list[Answer]
         assigned = list_of[person]
         if assigned is not None:
             for trial in sorted(names[assigned] - given.keys()):
-                audit.note("missing answers", f"person {person}, trial {trial}")
+                audit.note(MISSING, f"person {person}, trial {trial}")
     return [answer for given in known.values() for answer in given.values()]

@@ -53,7 +53,7 @@ def fill(folder: Path, people: Simulated) -> Study:
     study.mark_simulated()
     number = 0
     with study.unsynced():
-        while (admitted := study.admit()) is not None or study.progress().totals[1]:
+        while (admitted := study.admit(code=f"s{number + 1:04}")) is not None or study.progress().totals[1]:
             if admitted is None:
                 # Those who left hold their places until the time-out.
                 clock.now += 60 * study.settings.timeout + 1

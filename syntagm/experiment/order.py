@@ -32,8 +32,9 @@ def of_person(plan: Plan, list_number: int, place: int) -> list[Shown]:
     stretch = len(ordered) / (len(roles["catch"]) or 1)
     # From the end, so that places before stay what they are.
     for number, entry in reversed(list(enumerate(roles["catch"]))):
-        low, high = int(number * stretch), int((number + 1) * stretch)
-        ordered.insert(random.randint(min(max(low, 1), max(high, 1)), max(high, 1)), entry)
+        low = max(int(number * stretch), 1)
+        # Not at the very end of a stretch, where the next one may begin with another.
+        ordered.insert(random.randint(low, max(low, int((number + 1) * stretch) - 1)), entry)
     return roles["practice"] + ordered
 
 

@@ -78,7 +78,8 @@ class Simulated:
         Summed over the comparison with its signs, the shares give 1.
         """
         if trial.role != "critical":
-            return {"bad": 1.0, "good": -1.0}.get(trial.condition, 0.0)
+            # Attention checks are easy.
+            return {"bad": 2.0, "good": -2.0}.get(trial.condition, 0.0)
         signs = self.signs[trial.suite]
         total = sum(sign * sign for sign in signs.values())
         return signs.get(trial.condition, 0) / total if total else 0.0
@@ -111,7 +112,7 @@ class SimulatedPerson:
             share = self.among.share(trial)
         match design.name:
             case "forced-choice":
-                odds = effect if self.among.judge is None else share
+                odds = share if self.among.judge is not None else effect if trial.role == "critical" else 2 * effect
                 chance = 0.5 if lapse else _logistic(odds)
                 body |= {"choice": trial.choices[random.random() >= chance], "ms": ms}
             case "yes-no":

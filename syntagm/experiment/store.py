@@ -224,7 +224,7 @@ class Study:
     def _hash(self, text: str) -> str:
         return hmac.new(self._key(), text.encode(), hashlib.sha256).hexdigest()
 
-    def admit(self, panel_id: str = "") -> tuple[Person, str] | None:
+    def admit(self, panel_id: str = "", code: str = "") -> tuple[Person, str] | None:
         """Give a person a place, or return to the place of a panel's id.
 
         The list is the one with the fewest people who finished or are taking part; ties go to the one that fewest
@@ -232,6 +232,7 @@ class Study:
 
         Arguments:
             panel_id: the id by which a panel knows the person; "" for a visitor by link.
+            code: the code of a simulated person; by default a random one.
 
         Returns:
             The person, and a secret for the person's browser; None if all places are taken.
@@ -248,7 +249,7 @@ class Study:
             if chosen is None:
                 return None
             row = connection.execute("SELECT coalesce(max(place), -1) + 1 FROM people WHERE list=?", (chosen,)).fetchone()
-            code = "".join(secrets.choice(_ALPHABET) for _ in range(10))
+            code = code or "".join(secrets.choice(_ALPHABET) for _ in range(10))
             connection.execute(
                 "INSERT INTO people (person, id, secret, list, place, started, seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (code, *hashed, chosen, row[0], now, now),
