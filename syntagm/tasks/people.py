@@ -186,6 +186,31 @@ def _formulas(suite: Suite, asks: Asks) -> dict[str, Formula]:
     return {prediction.name: prediction.formula for prediction in chosen}
 
 
+def item_values(
+    answers: pl.DataFrame, chosen: Sequence[str], asks: str, formula: Formula
+) -> list[float]:
+    """Return what people do with items: of pairs the share of answers as predicted, else the margin of a formula.
+
+    Arguments:
+        answers: rows with the columns of `ANSWERS` that count, of one suite.
+        chosen: the ids of the items.
+        asks: what was asked for.
+        formula: the first prediction.
+
+    Returns:
+        A number for each item; nan if an answer is missing.
+    """
+    kind = next(each for each in ASKS if each == asks)
+    content = Answered("", "", [Item(item, {}) for item in chosen], kind, {"": formula}, (), answers)
+    values = _values(content)
+    if kind != "pairs":
+        return [_margin(content, item, formula, values)[0] for item in content.items]
+    shares: dict[str, list[float]] = {}
+    for (item, _, _), (share, _) in values.items():
+        shares.setdefault(item, []).append(share)
+    return [math.fsum(found) / len(found) if (found := shares.get(item)) else math.nan for item in chosen]
+
+
 def _further(suite: Suite, asks: Asks) -> dict[str, Kind]:
     """Return the measures besides the predictions."""
     if asks == "pairs":
