@@ -46,9 +46,9 @@ def _constrained(trials: Sequence[Trial], shuffled: Sequence[Shown]) -> list[Sho
     while left:
         last = keys[ordered[-1]] if ordered else None
         sides = {first for _, first in ordered[-_RUN:]} if len(ordered) >= _RUN else set()
-        # A kind with more than half of what is left must come now, or it can't be kept apart later.
+        # A kind that makes up more than half of what is left must come now, or it can't be kept apart later.
         pressing, most = counts.most_common(1)[0]
-        urgent = most > (len(left) + 1) // 2 and pressing != last
+        urgent = most > len(left) // 2 and pressing != last
 
         def broken(entry: Shown, last: object = last, sides: set[bool] = sides) -> int:
             paired = len(trials[entry[0]].texts) > 1

@@ -203,7 +203,7 @@ class Run:
             self.refuse("sentences, tokens or regions")
         return self.table("parquet", suite)
 
-    def _scored(self, suite: str) -> pl.DataFrame:
+    def scored(self, suite: str) -> pl.DataFrame:
         """Return the sentences of a suite with their surprisals; RunError if the run has none."""
         if not self.task.surprisals:
             self.refuse("surprisals, tokens or regions")
@@ -249,7 +249,7 @@ class Run:
 
         The token of an end-of-text symbol is empty.
         """
-        exploded = self._scored(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
+        exploded = self.scored(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
         ends = pl.concat_list(pl.col("starts").list.slice(1), pl.col("text").str.len_chars().cast(pl.Int32))
         exploded = exploded.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
         return exploded.select(
@@ -269,7 +269,7 @@ class Run:
 
         `bits` is the suite's aggregate over the tokens of the region, or nan where a token crosses a region border.
         """
-        values = regions(self._scored(suite), self.reading(suite))
+        values = regions(self.scored(suite), self.reading(suite))
         return values.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
 
     def reading(self, suite: str) -> Reading:
@@ -278,7 +278,7 @@ class Run:
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
         """Yield item id, condition, sentence and surprisals of each sentence of a suite."""
-        for row in self._scored(suite).iter_rows(named=True):
+        for row in self.scored(suite).iter_rows(named=True):
             spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
             sentence = Sentence(row["text"], tuple(Region(*span) for span in spans))
             starts, bits = np.array(row["starts"], np.int32), np.array(row["bits"], np.float64)

@@ -45,7 +45,7 @@ def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), 
     Raises:
         UsageError: there is no such item or condition.
     """
-    sentences = run.sentences(suite)
+    sentences = run.scored(suite)
     if not len(sentences):
         raise UsageError(f"suite={suite}", "no finished sentences in this run", "a suite that was run")
     chosen = item or str(sentences["item"][0])
