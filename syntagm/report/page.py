@@ -88,6 +88,12 @@ def versions(chapter: Chapter, ceiling: int) -> Iterator[str]:
             yield page
 
 
+def compose(runs: Sequence[Run], frame: shell.Frame) -> str:
+    """Return the page about runs in its longest version."""
+    chapter = chapter_of(runs)
+    return _page(chapter, [(part.section, part.html(0)) for part in place(chapter, shell.FIGURES)], frame)
+
+
 @dataclass(slots=True)
 class Placed:
     """A section on the page, with its figures and the variables of its template."""
@@ -137,7 +143,9 @@ def place(chapter: Chapter, room: int) -> list[Placed]:
     return parts
 
 
-def _page(chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]]) -> str:
+def _page(
+    chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]], frame: shell.Frame = shell.WHOLE
+) -> str:
     records, alerts = [subject.record for subject in chapter.subjects], chapter.alerts()
     return shell.render(
         "page.html",
@@ -150,6 +158,7 @@ def _page(chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]]) -> 
             "items": sum(record.items for record in records),
             "sampled": methods.describe_sample(records),
         },
+        frame,
     )
 
 
