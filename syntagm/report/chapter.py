@@ -21,6 +21,7 @@ class Chapter(ABC):
         intro: the template of what stands above all sections.
         title: the title of the page.
         links: where the links of its page lead.
+        place: the place of its page among others.
         many: whether there are many columns: then the page folds what it says of each.
         columns: the runs, each of which is a column of the tables.
         subjects: the suites of the runs.
@@ -30,6 +31,7 @@ class Chapter(ABC):
     title: ClassVar[str]
     many: ClassVar[bool] = False
     links: Links = INSIDE
+    place: tuple[str, ...] = ()
     columns: Sequence[Column[Any]]
     subjects: Sequence[Subject[Any]]
 

@@ -88,12 +88,6 @@ def versions(chapter: Chapter, ceiling: int) -> Iterator[str]:
             yield page
 
 
-def compose(runs: Sequence[Run], frame: shell.Frame) -> str:
-    """Return the page about runs in its longest version."""
-    chapter = chapter_of(runs)
-    return _page(chapter, [(part.section, part.html(0)) for part in place(chapter, shell.FIGURES)], frame)
-
-
 @dataclass(slots=True)
 class Placed:
     """A section on the page, with its figures and the variables of its template."""
@@ -143,9 +137,7 @@ def place(chapter: Chapter, room: int) -> list[Placed]:
     return parts
 
 
-def _page(
-    chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]], frame: shell.Frame = shell.WHOLE
-) -> str:
+def _page(chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]]) -> str:
     records, alerts = [subject.record for subject in chapter.subjects], chapter.alerts()
     return shell.render(
         "page.html",
@@ -158,12 +150,23 @@ def _page(
             "items": sum(record.items for record in records),
             "sampled": methods.describe_sample(records),
         },
-        frame,
     )
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:
     """Return the chapter about runs of one task.
+
+    Raises:
+        UsageError: there are no runs or too many, or they are of several tasks.
+    """
+    refuse_runs(runs)
+    if kept.over_gaps(runs[0]):
+        return Gaps(runs)
+    return Sweep(runs) if len(runs) > MANY else Predictions(runs)
+
+
+def refuse_runs(runs: Sequence[Run]) -> None:
+    """Refuse runs that no page can be about.
 
     Raises:
         UsageError: there are no runs or too many, or they are of several tasks.
@@ -184,7 +187,3 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
             f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
             "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
-    over_gaps = [run for run in runs if kept.over_gaps(run)]
-    if over_gaps:
-        return Gaps(over_gaps)
-    return Sweep(runs) if len(runs) > MANY else Predictions(runs)

@@ -43,11 +43,17 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on a page; `svg` is "" if there is no room for it."""
+    """A figure on a page.
+
+    Arguments:
+        svg: "" if there is no room for it.
+        saved: whether links that save it stand below it.
+    """
 
     drawing: Drawing
     svg: Markup
     links: Links = INSIDE
+    saved: bool = False
 
     def __html__(self) -> str:
         """Return the figure with its caption as HTML, or say that it is not shown; templates call this."""
@@ -55,7 +61,8 @@ class Picture:
             return _NOT_SHOWN
         box = f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
         caption = f"<figcaption>{escape(self.drawing.caption)}</figcaption>\n" if self.drawing.caption else ""
-        return f"<figure>\n{box}\n{caption}</figure>"
+        below = f'<p class="links">{self.numbers}</p>\n' if self.saved else ""
+        return f"<figure>\n{box}\n{caption}{below}</figure>"
 
     @property
     def numbers(self) -> Markup:
@@ -103,6 +110,7 @@ class Section(Generic[C]):
             and to be saved as files, with titles of their own.
         table: the table of the section, which can be saved as CSV under the name of the anchor.
         data: the table that can be saved, if it isn't `table`.
+        more: further tables that can be saved, to which the template leads by itself.
         show: further variables of the template. It also has `chapter`, `caption`, `pictures`
             (the figures by stem), and `table`, `data` (a link that saves it) and `remarks` (its notes).
         versions: variables of the template in ever shorter versions of the section; a page that would be larger than its
@@ -119,6 +127,7 @@ class Section(Generic[C]):
     figures: Callable[[C, bool], Iterable[Drawing]] = _no_figures
     table: Callable[[C], Table] | None = None
     data: Data[C] | None = None
+    more: Sequence[Data[C]] = ()
     show: Callable[[C], Variables] = _nothing
     versions: Sequence[Variables] = ({},)
     least: Callable[[C, Variables], int] | None = None
@@ -137,8 +146,18 @@ class Section(Generic[C]):
             table = self.table(chapter)
             shown = {**shown, "table": tabulate(table, self.heading), "remarks": table.notes}
         if saved := self.saved:
-            shown = {**shown, "data": links.data(saved.name, saved.label, lambda: saved.rows(chapter))}
+            shown = {**shown, "data": _Later(lambda: links.data(saved.name, saved.label, lambda: saved.rows(chapter)))}
         return {**shown, **self.show(chapter)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """HTML that is made when a template shows it."""
+
+    make: Callable[[], Markup]
+
+    def __html__(self) -> str:
+        return self.make()
 
 
 def _rows(table: Callable[[C], Table] | None, chapter: C) -> Rows:
