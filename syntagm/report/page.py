@@ -159,6 +159,18 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
     Raises:
         UsageError: there are no runs or too many, or they are of several tasks.
     """
+    refuse_runs(runs)
+    if kept.over_gaps(runs[0]):
+        return Gaps(runs)
+    return Sweep(runs) if len(runs) > MANY else Predictions(runs)
+
+
+def refuse_runs(runs: Sequence[Run]) -> None:
+    """Refuse runs that no page can be about.
+
+    Raises:
+        UsageError: there are no runs or too many, or they are of several tasks.
+    """
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
     if len(runs) > MOST:
@@ -175,7 +187,3 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
             f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
             "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
-    over_gaps = [run for run in runs if kept.over_gaps(run)]
-    if over_gaps:
-        return Gaps(over_gaps)
-    return Sweep(runs) if len(runs) > MANY else Predictions(runs)

@@ -244,12 +244,16 @@ class Run:
                         units.setdefault(other, []).append(name)
         return units
 
-    def tokens(self, suite: str) -> pl.DataFrame:
+    def tokens(self, suite: str, sentences: pl.DataFrame | None = None) -> pl.DataFrame:
         """Return the tokens of a suite: one row per token, with the columns of `TOKEN_COLUMNS`.
 
         The token of an end-of-text symbol is empty.
+
+        Arguments:
+            sentences: some of the sentences of the suite, if not all are wanted.
         """
-        exploded = self.scored(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
+        table = self.scored(suite) if sentences is None else sentences
+        exploded = table.with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
         ends = pl.concat_list(pl.col("starts").list.slice(1), pl.col("text").str.len_chars().cast(pl.Int32))
         exploded = exploded.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
         return exploded.select(
