@@ -14,6 +14,8 @@ BODY, HEAD = 1_000_000, 16_384
 HEAD_SECONDS, BODY_SECONDS, SECONDS = 10.0, 20.0, 60.0
 # The most connections at a time, and functions of routes that run at a time.
 CONNECTIONS, WORKERS = 200, 4
+# The most connections of a server on which people take part in an experiment: a browser keeps some open.
+OPEN_CONNECTIONS = 2000
 
 
 class TooLarge(Exception):

@@ -20,6 +20,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     password: Password | None = None,
+    connections: int = limits.CONNECTIONS,
     announce: Callable[[str], None] = print,
 ) -> None:
     """Answer requests until the process gets SIGINT or SIGTERM.
@@ -29,6 +30,7 @@ def serve(
         host: the address to listen on; others than loopback addresses need a password.
         port: the port; 0 for a free one.
         password: what lets visitors in, in place of the token.
+        connections: the most connections at a time.
         announce: gets the URL, with the token if there is one, once it can be opened.
 
     Raises:
@@ -52,7 +54,7 @@ def serve(
             server_header=False,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=2,
-            limit_concurrency=limits.CONNECTIONS,
+            limit_concurrency=connections,
             h11_max_incomplete_event_size=limits.HEAD,
         )
         address = f"http://{bracketed(host)}:{port}/"
