@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from syntagm.display import shown
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.experiment import alarms, answers, order, plan, texts
+from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.markup import html
 from syntagm.experiment.plan import Trial
@@ -31,10 +32,6 @@ MAX_ANSWER = 50_000
 # The fields of the address by which panels name a person.
 PANELS = ("PROLIFIC_PID", "participant", "id", "workerId")
 _MAX_ID = 200
-_KINDS = {
-    "forced-choice": "pair", "acceptability": "rating", "yes-no": "verdict", "magnitude": "magnitude",
-    "self-paced": "reading", "maze": "maze",
-}  # fmt: skip
 _PAUSED = "This study is paused. Please come again later."
 _CLOSED = "This study has ended. Thank you for your interest."
 _FULL = "All places of this study are taken at the moment. Please come again later."
@@ -141,7 +138,7 @@ class Hosted:
     def _told(self, trials: Sequence[order.Shown]) -> dict[str, Any]:
         made, settings = self.study.plan, self.study.settings
         return {
-            "kind": _KINDS[made.design.name], "title": settings.title, "instructions": html(self.texts.instructions),
+            "kind": KINDS[made.design.name], "title": settings.title, "instructions": html(self.texts.instructions),
             "question": self.texts.question.strip(), "reference": self.texts.reference, "ask": list(settings.ask),
             "scale": list(range(LOWEST, HIGHEST + 1)), "errors": made.options.get("errors", "redo"),
             "trials": [trial_of(made.trials[number], first, place) for place, (number, first) in enumerate(trials)],

@@ -121,7 +121,7 @@ def _of_objects(
     """Read what our jsPsych pages send: an object for each trial, among others that jsPsych adds."""
     count = 0
     for place, value in objects:
-        if "trial" not in value or "person" not in value:
+        if "trial" not in value or "person" not in value or value["trial"] == "_end":
             continue
         count += 1
         body = {name: value[name] for name in ("trial", *_BODY) if value.get(name) is not None}
@@ -310,7 +310,7 @@ def _of_events(name: str, rows: Iterable[Mapping[str, str]]) -> dict[str, Any]:
             at = math.nan
         if parameter == "_Trial_" and value == "Start":
             began = at
-        elif element in ("choice", "question") and parameter == "Selection":
+        elif element in ("choice", "question") and parameter in ("Selection", "Choice"):
             body["choice"] = value
             if element == "choice" and at >= began:
                 body["ms"] = at - began
