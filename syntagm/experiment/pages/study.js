@@ -224,7 +224,8 @@
     };
     begin(question(), seen);
     keys((event) => { if (event.key === " ") { event.preventDefault(); step(); } });
-    root.onclick = step;
+    /* Not at once: the tap that led here would be the first one. */
+    setTimeout(() => { if (at < 0 && seen.isConnected) root.onclick = step; });
   }
 
   function maze(trial) {
