@@ -3,7 +3,8 @@
     python -m benchmarks.people_alarms DATA > benchmarks/people_alarms.md
 
 DATA is a folder with `reading/sap` (times of 2,000 readers) and `blimp` (choices of workers, without times). Times are
-those of the alarms "regular", "length" and "order"; choices those of "model", on items on which a model and most other workers disagree.
+those of the alarms "regular", "length" and "order"; choices those of "model", on items on which a model and most other
+workers disagree.
 """
 
 import csv
@@ -91,7 +92,9 @@ def models(
     found: dict[str, alarms.Margins] = {"a model that is always right": dict.fromkeys(items, 1.0)}
     for share in (0.8, 0.65):
         verdicts = np.where(generator.random(len(items)) < share, 1.0, -1.0)
-        found[f"a model that is right on {share:.0%} of the items, at random"] = dict(zip(sorted(items), verdicts, strict=True))
+        found[f"a model that is right on {share:.0%} of the items, at random"] = dict(
+            zip(sorted(items), verdicts, strict=True)
+        )
     demo = sg.load_model("demo")
     margins = {}
     for path in sorted((data / "blimp").glob("*.jsonl")):

@@ -26,7 +26,9 @@ def crossed(items: int = 4) -> Suite:
             Item(
                 str(number + 1),
                 {
-                    f"{subject}_{verb}": _sentence(noun + ("s" if subject == "pl" else ""), "sleeps" if verb == "sg" else "sleep")
+                    f"{subject}_{verb}": _sentence(
+                        noun + ("s" if subject == "pl" else ""), "sleeps" if verb == "sg" else "sleep"
+                    )
                     for subject in ("sg", "pl")
                     for verb in ("sg", "pl")
                 },
@@ -47,7 +49,14 @@ def _item(number: int, verbs: tuple[str, str]) -> Item:
 def _sentence(noun: str, verb: str) -> Sentence:
     text = f"The {noun} {verb} all day."
     at = len(f"The {noun} ")
-    return Sentence(text, (Region("subject", 0, at - 1), Region("verb", at, at + len(verb)), Region("rest", at + len(verb) + 1, len(text))))
+    return Sentence(
+        text,
+        (
+            Region("subject", 0, at - 1),
+            Region("verb", at, at + len(verb)),
+            Region("rest", at + len(verb) + 1, len(text)),
+        ),
+    )
 
 
 def planned(suites: list[Suite], design: str, participants: int, **wishes: object) -> Plan:
@@ -84,5 +93,3 @@ def study(made: Plan, folder: Path, clock: Callable[[], float] | None = None) ->
     """Write an experiment, and open its file of answers."""
     make.write(made, folder)
     return Study(folder, clock or Clock())
-
-

@@ -35,7 +35,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
 from syntagm.display import shown_lines
@@ -55,7 +55,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     preview = actions.add_parser("preview", help="print the trials of a person in order; nothing is recorded")
     _folder(preview)
     preview.add_argument("--list", metavar="N", type=int, default=1, help="the number of the list (default 1)")
-    preview.add_argument("--person", metavar="N", type=int, default=1, help="the number of the person on it (default 1)")
+    preview.add_argument(
+        "--person", metavar="N", type=int, default=1, help="the number of the person on it (default 1)"
+    )
     _simulate(actions.add_parser("simulate", help="let simulated people answer, in a copy of the experiment"))
     deploy = actions.add_parser("deploy", help="write pages that run without Syntagm")
     _folder(deploy)
@@ -78,7 +80,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _folder(close)
     close.add_argument("--pause", action="store_true", help="nobody new can take part, until it is opened again")
     close.add_argument("--open", action="store_true", help="open it again")
-    close.add_argument("--forget-key", action="store_true", help="throw away the key of the ids, which then lead to nobody")
+    close.add_argument(
+        "--forget-key", action="store_true", help="throw away the key of the ids, which then lead to nobody"
+    )
 
 
 def _folder(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +110,12 @@ def _make(parser: argparse.ArgumentParser) -> None:
     add("--analysis", metavar="TEXT", action="append", default=[], help="a further planned analysis, as a sentence")
     add("--model", metavar="MODEL", help="for a maze: the model that finds distractors unlikely")
     add("--words", metavar="FILE", type=Path, help="for a maze: candidates, a CSV with the columns form and count")
-    add("--errors", choices=["redo", "stop"], default="redo", help="for a maze: a sentence goes on after a mistake, or ends")
+    add(
+        "--errors",
+        choices=["redo", "stop"],
+        default="redo",
+        help="for a maze: a sentence goes on after a mistake, or ends",
+    )
     _model.permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the experiment", required=True)
 
@@ -130,7 +139,9 @@ def _import(parser: argparse.ArgumentParser) -> None:
     add("source", metavar="FILE-OR-DIR", type=Path, help="the experiment, or files of jsPsych, PCIbex, or a table")
     add("--plan", metavar="DIR", type=Path, help="the folder of the experiment, if the answers are elsewhere")
     add("--label", metavar="LABEL", default="people", help="the run is one of people:LABEL (default people)")
-    add("--column", metavar="OURS=THEIRS", action="append", default=[], help="the name of a column in a table of others")
+    add(
+        "--column", metavar="OURS=THEIRS", action="append", default=[], help="the name of a column in a table of others"
+    )
     _files.add_output(parser, "DIR", "the run directory", required=True)
 
 
@@ -162,7 +173,9 @@ def _run_make(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     if preset:
         if arguments.limit is not None:
-            raise UsageError("--limit", "--preset beside it", "one of them", "The protocol says how many items are used.")
+            raise UsageError(
+                "--limit", "--preset beside it", "one of them", "The protocol says how many items are used."
+            )
         suites, wishes = make.of_preset(preset.name, suites, wishes)
     else:
         suites = [sampled(suite, arguments.limit, arguments.seed) for suite in suites]
@@ -173,12 +186,16 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
         if wishes.design.name != "maze":
             raise UsageError("--model", "no maze", "--design maze")
-        model = names.load_permitted(arguments.model, _model.granted(arguments))
+        model = names.load_permitted(arguments.model, _model.given(arguments))
     made = make.planned(suites, wishes, model, arguments.words)
     make.write(made, arguments.output)
     for line in _described(made):
         print(shown_lines(line))
-    print(shown_lines(f"plan: {arguments.output}/plan.json. Edit {arguments.output}/study.toml and the texts in {arguments.output}/texts."))
+    print(
+        shown_lines(
+            f"plan: {arguments.output}/plan.json. Edit {arguments.output}/study.toml and the texts in {arguments.output}/texts."
+        )
+    )
     return 0
 
 
@@ -202,8 +219,10 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
     for name, value in given.items():
         most = 1.0 if name in ("catch", "questions", "sameness") else float("inf")
         if value is not None and not 0 <= value <= most:
-            raise UsageError(f"--exclude of {name}", f"{value:g}", "a share from 0 to 1" if most == 1 else "at least 0 ms")
-    kept = {name: float(value) for name, value in given.items() if value is not None}
+            raise UsageError(
+                f"--exclude of {name}", f"{value:g}", "a share from 0 to 1" if most == 1 else "at least 0 ms"
+            )
+    kept: dict[str, Any] = {name: float(value) for name, value in given.items() if value is not None}
     return replace(rules, **kept, complete=rules.complete and not arguments.keep_unfinished)
 
 
@@ -243,7 +262,9 @@ def _run_preview(arguments: argparse.Namespace) -> int:
         if trial.distractors:
             shown = " ".join(f"{word}|{wrong}" for (word, _), wrong in zip(trial.words, trial.distractors, strict=True))
         question = f"  {trial.question}" if trial.question else ""
-        print(shown_lines(f"{place:>4}  {trial.role:<8}  {trial.suite} {trial.item} {trial.condition}: {shown}{question}"))
+        print(
+            shown_lines(f"{place:>4}  {trial.role:<8}  {trial.suite} {trial.item} {trial.condition}: {shown}{question}")
+        )
     return 0
 
 
@@ -261,7 +282,7 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
     if arguments.judge:
         from syntagm.models import names
 
-        judge = simulate.judged(made, names.load_permitted(arguments.judge, _model.granted(arguments)))
+        judge = simulate.judged(made, names.load_permitted(arguments.judge, _model.given(arguments)))
     fill.copy(arguments.folder, arguments.output)
     study = fill.fill(arguments.output, simulate.Simulated(made, truth, arguments.seed, judge))
     _print_progress(study)
@@ -337,7 +358,11 @@ def _run_forget(arguments: argparse.Namespace) -> int:
     study = Study(arguments.folder)
     count = study.forget(arguments.person)
     study.close()
-    print(shown_lines(f"{arguments.person}: deleted, with {count:,} answers. Runs and exports that were made before still have them."))
+    print(
+        shown_lines(
+            f"{arguments.person}: deleted, with {count:,} answers. Runs and exports that were made before still have them."
+        )
+    )
     return 0
 
 

@@ -103,7 +103,10 @@ def of_times(ms: ArrayLike, lengths: ArrayLike, positions: ArrayLike) -> Iterato
         yield "length", f"times don't grow with length: the correlation is below {high:.2f}, with 97.5% confidence"
     low, high = _limits(logs, places)
     if low > SLOWS:
-        yield "order", f"times grow in the course of the study: the correlation is above {low:.2f}, with 97.5% confidence"
+        yield (
+            "order",
+            f"times grow in the course of the study: the correlation is above {low:.2f}, with 97.5% confidence",
+        )
 
 
 def _limits(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
@@ -140,7 +143,11 @@ def _of_choices(made: Plan, by_person: Mapping[str, Sequence[Answer]], margins: 
     }
     for person, p, agreed, count in close(choices, margins):
         if p < CLOSE:
-            yield Alarm(person, "model", f"agrees with a model on {agreed} of {count} items on which most others don't (p = {p:.1g})")
+            yield Alarm(
+                person,
+                "model",
+                f"agrees with a model on {agreed} of {count} items on which most others don't (p = {p:.1g})",
+            )
 
 
 def close(

@@ -72,7 +72,9 @@ class Row:
 COLUMNS = ("person", "list", "trial", "suite", "item", "condition", "region", "choice", "rating", "ms", "excluded")
 
 
-def checked(plan: Plan, trial: Trial, person: str, list_number: int | None, body: Mapping[str, Any], place: str) -> Answer:
+def checked(
+    plan: Plan, trial: Trial, person: str, list_number: int | None, body: Mapping[str, Any], place: str
+) -> Answer:
     """Check what was sent or read for a trial, and return the answer.
 
     Arguments:
@@ -150,7 +152,9 @@ def rows(plan: Plan, answers: Iterable[Answer], excluded: Mapping[tuple[str, str
         mistaken = False
         for region, ms, wrong in answer.regions:
             mistaken = mistaken or wrong
-            why = reason or ("mistake" if mistaken and rules.errors else "") or _of_time(ms, rules.fastest, rules.slowest)
+            why = (
+                reason or ("mistake" if mistaken and rules.errors else "") or _of_time(ms, rules.fastest, rules.slowest)
+            )
             choice = ("wrong" if wrong else "right") if plan.design.name == "maze" else ""
             yield Row(*head, region, choice, math.nan, ms, why)
 

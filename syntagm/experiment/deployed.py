@@ -17,7 +17,9 @@ KINDS = {
 def people(made: Plan) -> list[tuple[int, list[order.Shown]]]:
     """Return the list and the ordered trials of each planned person; people of all lists alternate."""
     count = len(made.lists)
-    return [(number % count, order.of_person(made, number % count, number // count)) for number in range(made.participants)]
+    return [
+        (number % count, order.of_person(made, number % count, number // count)) for number in range(made.participants)
+    ]
 
 
 def data(folder: Path) -> dict[str, Any]:

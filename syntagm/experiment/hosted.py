@@ -81,10 +81,13 @@ class Hosted:
         known = next((value for name in PANELS if (value := asked.field(name))), "")
         if len(known) > _MAX_ID:
             raise InputError("the address", "an id that is too long", f"at most {_MAX_ID} characters")
-        form = Markup(
-            '<form method="post" action="/take"><input type="hidden" name="id" value="%s">'
-            '<button class="main">I agree, and want to begin</button></form>'
-        ) % known
+        form = (
+            Markup(
+                '<form method="post" action="/take"><input type="hidden" name="id" value="%s">'
+                '<button class="main">I agree, and want to begin</button></form>'
+            )
+            % known
+        )
         return self._page(html(self.texts.consent) + form, take=self.name)
 
     def begin(self, asked: Asked) -> Response:
@@ -168,7 +171,12 @@ class Hosted:
         code = self.study.settings.completion_code
         prolific = code and len(code) < 40 and code.isalnum()
         complete = f"https://app.prolific.com/submissions/complete?cc={code}" if prolific else ""
-        return {"code": person.code, "completion_code": code, "complete": complete, "debriefing": html(self.texts.debriefing)}
+        return {
+            "code": person.code,
+            "completion_code": code,
+            "complete": complete,
+            "debriefing": html(self.texts.debriefing),
+        }
 
     def overview(self, asked: Asked) -> Response:
         """Show the experimenter how far the study is."""
@@ -232,7 +240,13 @@ class Hosted:
 
     def _page(self, body: Markup, script: bool = True, status: int = 200, **data: str) -> Response:
         settings = self.study.settings
-        variables = {"language": settings.language, "title": settings.title, "body": body, "script": script, "data": data}
+        variables = {
+            "language": settings.language,
+            "title": settings.title,
+            "body": body,
+            "script": script,
+            "data": data,
+        }
         return page(shell.render_part("study.html", variables, _PAGES), status)
 
     def _message(self, text: str, status: int = 200) -> Response:
@@ -247,7 +261,9 @@ def body_of(asked: Asked) -> dict[str, Any]:
         InputError: it is too large, or no object.
     """
     if asked.kind != "application/json" or len(asked.body) > MAX_ANSWER:
-        raise InputError(asked.path[:100], f"{len(asked.body):,} bytes of {asked.kind[:50]}", f"JSON of at most {MAX_ANSWER:,} bytes")
+        raise InputError(
+            asked.path[:100], f"{len(asked.body):,} bytes of {asked.kind[:50]}", f"JSON of at most {MAX_ANSWER:,} bytes"
+        )
     try:
         value = json.loads(asked.body, parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -55,7 +55,9 @@ def libraries() -> dict[str, bytes]:
         except subprocess.TimeoutExpired as error:
             raise RunError("npm ci", f"no end after {_PATIENCE} seconds", "the packages of jsPsych") from error
         if done.returncode:
-            raise RunError("npm ci", done.stderr.strip()[-300:] or "an error", "the packages of jsPsych", "Is there a network?")
+            raise RunError(
+                "npm ci", done.stderr.strip()[-300:] or "an error", "the packages of jsPsych", "Is there a network?"
+            )
         return {name: regular.content(place / "node_modules" / file) for file, name in _FILES.items()}
 
 
@@ -84,5 +86,5 @@ def write(folder: Path, target: Path) -> Iterator[str]:
     elif data["address"]:
         yield f"answers go to {data['address']}, one POST for each"
     else:
-        yield "study.toml names no address for the answers: people will be asked to save a file. Name one, and write the pages again."
+        yield "study.toml names no address for the answers: people will be asked to save a file."
     yield "address of one place: index.html?slot=N, N from 1 to " + str(len(data["people"]))

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.experiment import designs, lists, materials, maze, plan, presets, texts
+from syntagm.experiment import lists, materials, maze, plan, presets, texts
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
 from syntagm.io import atomic, lock, record
@@ -61,7 +61,7 @@ class Wishes:
     built_in: bool = True
     per_person: int | None = None
     attention: tuple[str, ...] = ()
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = field(default_factory=Exclusions)
     analyses: tuple[str, ...] = ()
     preset: str = ""
     errors: str = "redo"
@@ -84,9 +84,7 @@ def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[
     rule = (
         f"A suite is accepted if the majority agrees on at least {preset.accepted} of its items.",
     ) if preset.accepted else ()  # fmt: skip
-    return chosen, replace(
-        wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule
-    )
+    return chosen, replace(wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule)
 
 
 def planned(
@@ -117,7 +115,9 @@ def planned(
         raise UsageError("SUITES", "none", "at least one suite")
     if repeated := [name for name, count in Counter(suite.name for suite in suites).items() if count > 1]:
         raise InputError(f"suite {repeated[0]}", "two suites with this name", "only one")
-    critical = [trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")]
+    critical = [
+        trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")
+    ]
     others = [trial for role in ("practice", "filler", "catch") for trial in _others(design, wishes, role)]
     if len(critical) + len(others) > MAX_TRIALS:
         raise UsageError("SUITES", f"{len(critical) + len(others):,} trials", f"at most {MAX_TRIALS:,}", "Use --limit.")
@@ -209,5 +209,5 @@ def write(made: Plan, folder: Path) -> None:
 def _as_read(made: Plan) -> dict[str, object]:
     from syntagm.io import json as strict_json
 
-    content: dict[str, object] = strict_json.own(record.encoded(made.content()), plan.NAME)  # type: ignore[assignment]
+    content: dict[str, object] = strict_json.own(record.encoded(made.content()), plan.NAME)
     return content

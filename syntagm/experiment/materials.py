@@ -87,7 +87,9 @@ def _pairs(design: Design, suite: Suite, item: Item, role: Role, name: str) -> I
     question, answer = _question(item)
     for good, bad in pairs(suite):
         if missing := {good, bad} - item.sentences.keys():
-            raise InputError(f"suite {suite.name}, item {item.id}", f"no condition {missing.pop()!r}", "both of the pair")
+            raise InputError(
+                f"suite {suite.name}, item {item.id}", f"no condition {missing.pop()!r}", "both of the pair"
+            )
         texts = (item.sentences[good].text, item.sentences[bad].text)
         if texts[0] == texts[1]:
             raise InputError(f"suite {suite.name}, item {item.id}", "two equal sentences", "a choice", "Leave it out.")

@@ -8,12 +8,24 @@ only: no PCIbex runs in its tests.
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from syntagm.experiment import deployed, plan, texts
 from syntagm.experiment.plan import Plan
 from syntagm.io import atomic, csv
 
-COLUMNS = ("Group", "order", "list", "trial", "first", "second", "firstchoice", "secondchoice", "distractors", "question")
+COLUMNS = (
+    "Group",
+    "order",
+    "list",
+    "trial",
+    "first",
+    "second",
+    "firstchoice",
+    "secondchoice",
+    "distractors",
+    "question",
+)
 _BODIES = {
     "pair": """
     newText("_question", QUESTION).print(),
@@ -34,7 +46,8 @@ _BODIES = {
     newText("_sentence", row.first).print(),
     newTextInput("rating").log().print().wait(getTextInput("rating").testNot.text(""))""",
     "reading": """
-    newController("DashedSentence", {s: row.first.split(" "), mode: "self-paced reading", display: "dashed"}).log().print().wait().remove()""",
+    newController("DashedSentence", {s: row.first.split(" "), mode: "self-paced reading", display: "dashed"})
+        .log().print().wait().remove()""",
     "maze": """
     newController("Maze", {s: row.first, a: row.distractors, redo: REDO}).log().print().wait().remove()""",
 }  # fmt: skip
@@ -70,25 +83,34 @@ def rows(made: Plan) -> Iterator[Sequence[object]]:
             )  # fmt: skip
 
 
-def script(data: dict[str, object], completion_code: str) -> str:
+def script(data: dict[str, Any], completion_code: str) -> str:
     """Return main.js."""
     kind = str(data["kind"])
-    body = _BODIES[kind].replace("QUESTION", json.dumps(data["question"])).replace("REFERENCE", json.dumps(data["reference"]))
+    body = (
+        _BODIES[kind]
+        .replace("QUESTION", json.dumps(data["question"]))
+        .replace("REFERENCE", json.dumps(data["reference"]))
+    )
     body = body.replace("REDO", "false" if data["errors"] == "stop" else "true")
     if kind == "pair":
         # A selection is logged by the name of its element, which is the condition.
-        body = body.replace('newText("first"', "newText(row.firstchoice").replace('newText("second"', "newText(row.secondchoice")
-        body = body.replace('getText("first"), getText("second")', "getText(row.firstchoice), getText(row.secondchoice)")
+        body = body.replace('newText("first"', "newText(row.firstchoice").replace(
+            'newText("second"', "newText(row.secondchoice"
+        )
+        body = body.replace(
+            'getText("first"), getText("second")', "getText(row.firstchoice), getText(row.secondchoice)"
+        )
     ask = "\n".join(
         f'    newTextInput("ask{number}").before(newText({json.dumps(text)})).log().print(),'
-        for number, text in enumerate(data["ask"])  # type: ignore[arg-type]  # a list of texts
+        for number, text in enumerate(data["ask"])
     )
-    code = f'newText({json.dumps("Your completion code is " + completion_code)}).print(),' if completion_code else ""
+    code = f"newText({json.dumps('Your completion code is ' + completion_code)}).print()," if completion_code else ""
     return f"""// Written by syntagm. The plan is {data["plan"]}.
 PennController.ResetPrefix(null);
 DebugOff();
 Header(
-    newVar("person").global().set(GetURLParameter("PROLIFIC_PID") || GetURLParameter("id") || Math.random().toString(36).slice(2))
+    newVar("person").global()
+        .set(GetURLParameter("PROLIFIC_PID") || GetURLParameter("id") || Math.random().toString(36).slice(2))
 ).log("person", getVar("person"));
 Sequence("consent", "instructions", "trials", "questions", SendResults(), "debriefing");
 newTrial("consent", newHtml("consent.html").print(), newButton("I agree, and want to begin").print().wait());

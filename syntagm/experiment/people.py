@@ -70,7 +70,10 @@ def run_of(
     applied = answers.apply(made, given)
     rows = list(answers.rows(made, given, applied.excluded))
     trials = made.by_id
-    tables = {suite.name: [row for row in rows if row.suite == suite.name and trials[row.trial].role == "critical"] for suite in made.suites}
+    tables = {
+        suite.name: [row for row in rows if row.suite == suite.name and trials[row.trial].role == "critical"]
+        for suite in made.suites
+    }
     frames = {name: _frame(found) for name, found in tables.items()}
     everyone = list(dict.fromkeys(answer.person for answer in given))
     counts = Counter[str]({"people": len(everyone), "excluded people": len(applied.people), "answers": len(given)})

@@ -287,7 +287,9 @@ def _trial(content: Mapping[str, Any], place: str) -> Trial:
     tuples = {key: tuple(content[key]) for key in ("texts", "choices", "distractors")}
     words = tuple((word[0], word[1]) for word in content["words"] if len(word) == 2)
     if len(words) < len(content["words"]) or not content["texts"]:
-        raise InputError(f"{place}, trial {content['id']}", "words without regions, or no text", "a trial as it was written")
+        raise InputError(
+            f"{place}, trial {content['id']}", "words without regions, or no text", "a trial as it was written"
+        )
     return Trial(**{**content, **tuples, "words": words})
 
 

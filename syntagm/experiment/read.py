@@ -173,7 +173,11 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
     for (person, name), lines in parts.items():
         place, first = lines[0]
         trial = trials.get(name)
-        if trial is None or (trial.suite, trial.item, trial.condition) != (first["suite"], first["item"], first["condition"]):
+        if trial is None or (trial.suite, trial.item, trial.condition) != (
+            first["suite"],
+            first["item"],
+            first["condition"],
+        ):
             audit.note("answers to unknown trials, left out", place)
             continue
         number = _list(first["list"], made)
@@ -258,7 +262,9 @@ def _of_table(
             grouped.setdefault((own["person"], trial.id), []).append((place, own))
     for (person, trial_name), lines in grouped.items():
         try:
-            regions = tuple((own["region"], _number(own["ms"], place), own["choice"] == "wrong") for place, own in lines)
+            regions = tuple(
+                (own["region"], _number(own["ms"], place), own["choice"] == "wrong") for place, own in lines
+            )
             _refuse_other_regions(_trials(made)[trial_name], [region for region, _, _ in regions], lines[0][0])
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
@@ -363,5 +369,7 @@ def plan_of(source: Path, given: Path | None) -> tuple[Plan, Path]:
     """
     folder = given or (source if source.is_dir() else source.parent)
     if not (folder / plan.NAME).exists():
-        raise UsageError(str(source), f"no {plan.NAME} in {folder}", "the folder of the experiment", "Name it: --plan DIR.")
+        raise UsageError(
+            str(source), f"no {plan.NAME} in {folder}", "the folder of the experiment", "Name it: --plan DIR."
+        )
     return plan.read(folder), folder

@@ -54,9 +54,13 @@ class Simulated:
         judge: for a language model as judge, the surprisals of all words of each sentence: text -> bits.
     """
 
-    def __init__(self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None) -> None:
+    def __init__(
+        self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
+    ) -> None:
         self.plan, self.truth, self.seed, self.judge = plan, truth, seed, judge
-        self.signs = {suite.name: _signs(suite.predictions[0].formula) if suite.predictions else {} for suite in plan.suites}
+        self.signs = {
+            suite.name: _signs(suite.predictions[0].formula) if suite.predictions else {} for suite in plan.suites
+        }
         self.regions = {
             suite.name: {reference.region for reference in suite.predictions[0].formula.references()}
             if suite.predictions else set()

@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS people (
     started REAL NOT NULL, seen REAL NOT NULL, finished REAL, said TEXT NOT NULL DEFAULT '', UNIQUE (list, place)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
-    person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, PRIMARY KEY (person, trial)
+    person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL,
+    PRIMARY KEY (person, trial)
 ) WITHOUT ROWID;
 """
 
@@ -248,7 +249,9 @@ class Study:
             chosen = self._free_list(connection, now)
             if chosen is None:
                 return None
-            row = connection.execute("SELECT coalesce(max(place), -1) + 1 FROM people WHERE list=?", (chosen,)).fetchone()
+            row = connection.execute(
+                "SELECT coalesce(max(place), -1) + 1 FROM people WHERE list=?", (chosen,)
+            ).fetchone()
             code = code or "".join(secrets.choice(_ALPHABET) for _ in range(10))
             connection.execute(
                 "INSERT INTO people (person, id, secret, list, place, started, seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -281,7 +284,9 @@ class Study:
             return None
         with self._guarded():
             connection = self.connect()
-            row = connection.execute("SELECT person FROM people WHERE secret=?", (self._hash(f"secret {secret}"),)).fetchone()
+            row = connection.execute(
+                "SELECT person FROM people WHERE secret=?", (self._hash(f"secret {secret}"),)
+            ).fetchone()
             return self._person(connection, row[0]) if row else None
 
     def by_code(self, code: str) -> Person | None:
@@ -295,7 +300,9 @@ class Study:
         number, place, seen, finished = connection.execute(
             "SELECT list, place, seen, finished FROM people WHERE person=?", (code,)
         ).fetchone()
-        answered = frozenset(trial for (trial,) in connection.execute("SELECT trial FROM answers WHERE person=?", (code,)))
+        answered = frozenset(
+            trial for (trial,) in connection.execute("SELECT trial FROM answers WHERE person=?", (code,))
+        )
         live = finished is not None or seen >= self._clock() - 60 * self.settings.timeout
         return Person(code, number, place, answered, finished is not None, live)
 
@@ -338,7 +345,8 @@ class Study:
             if connection.execute("SELECT 1 FROM people WHERE person=?", (person.code,)).fetchone() is None:
                 raise InputError("answer", "a person who was deleted", "a person who takes part")
             stored = connection.execute(
-                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", (person.code, name, content, now)
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
+                (person.code, name, content, now, _seal(person.code, person.list, name, content)),
             ).rowcount
             connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code))
         return stored == 1
@@ -353,7 +361,9 @@ class Study:
             InputError: there are more answers than questions, or one is too long.
         """
         if len(said) > len(self.settings.ask) or any(len(text) > answers.MAX_SAID for text in said):
-            raise InputError("questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each")
+            raise InputError(
+                "questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each"
+            )
         with self._changing() as connection:
             current = self._person(connection, person.code)
             if current.answered != self._names[person.list]:
@@ -367,21 +377,35 @@ class Study:
         return True
 
     def answers(self) -> list[Answer]:
-        """Return all answers, person by person in the order in which they began."""
+        """Return all answers, person by person in the order in which they began.
+
+        Raises:
+            RunError: an answer is not as it was stored.
+        """
         with self._guarded():
-            found = self.connect().execute(
-                "SELECT p.person, p.list, a.trial, a.body FROM people p JOIN answers a ON a.person = p.person "
-                "ORDER BY p.started, p.person, a.received, a.trial"
-            ).fetchall()
-        return [
-            answers.checked(self.plan, self.trials[trial], code, number, json.loads(body), f"{self.path}, {code}, {trial}")
-            for code, number, trial, body in found
-        ]
+            found = (
+                self.connect()
+                .execute(
+                    "SELECT p.person, p.list, a.trial, a.body, a.seal FROM answers a LEFT JOIN people p ON a.person = p.person "
+                    "ORDER BY p.started, p.person, a.received, a.trial"
+                )
+                .fetchall()
+            )
+        given = []
+        for code, number, trial, body, seal in found:
+            place = f"{self.path}, person {code}, trial {trial}"
+            if seal != _seal(code, number, trial, body) or trial not in self.trials:
+                cure = "Put the file back from a copy."
+                raise RunError(place, "damaged or edited: it does not fit its seal", "the answer as it was stored", cure)
+            given.append(answers.checked(self.plan, self.trials[trial], code, number, json.loads(body), place))
+        return given
 
     def said(self) -> dict[str, list[str]]:
         """Return the answers to the questions at the end: person -> answers."""
         with self._guarded():
-            rows = self.connect().execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
+            rows = (
+                self.connect().execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
+            )
         return {code: json.loads(said) for code, said in rows}
 
     def forget(self, who: str) -> int:
@@ -423,6 +447,11 @@ class Study:
             self.state(), tuple((done, live, gone) for done, live, gone in lists), tuple(self.quotas()), count,
             median(minutes) if minutes else None,
         )  # fmt: skip
+
+
+def _seal(person: str, number: int, trial: str, body: str) -> str:
+    """Return the hash of an answer and of whose it is."""
+    return hashlib.sha256(json.dumps([person, number, trial, body]).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,4 +158,3 @@ def settings(folder: Path) -> Settings:
     if content["address"] and content["datapipe"]:
         raise InputError(f"{path}", "address and datapipe", "one of them")
     return Settings(**{name: content[name] for name in _TYPES if name != "ask"}, ask=tuple(content["ask"]))
-

@@ -17,7 +17,9 @@ Codes = NDArray[np.int64]
 FEW = 10
 
 
-def weighted(values: Numbers, weights: Numbers, strata: Codes, kind: Kind, people: Codes, items: Codes) -> tuple[float, Interval]:
+def weighted(
+    values: Numbers, weights: Numbers, strata: Codes, kind: Kind, people: Codes, items: Codes
+) -> tuple[float, Interval]:
     """Return the mean over strata of weighted means of answers, with an interval for other people and other items.
 
     Strata (suites) are fixed. The influence of an answer is its weight times its deviation from the mean of its stratum; the
@@ -81,7 +83,9 @@ def krippendorff(values: Numbers, units: Codes) -> float:
     return nan if between <= 0 else 1 - (n - 1) * within / between
 
 
-def split_halves(people: int, numbers: Callable[[NDArray[np.bool_]], Numbers], splits: int, seed: int) -> tuple[float, int]:
+def split_halves(
+    people: int, numbers: Callable[[NDArray[np.bool_]], Numbers], splits: int, seed: int
+) -> tuple[float, int]:
     """Return the reliability of numbers of items by split halves of people, and the number of splits that have one.
 
     For each random split, the numbers of the items from both halves are correlated; the mean correlation r gives the

@@ -124,7 +124,7 @@ class People(Task[Answered]):
         records, units = [], []
         for suite in suites:
             formulas, further = _formulas(suite, self.asks), _further(suite, self.asks)
-            options["measures"].update({name: kind.name for name, kind in further.items()})  # type: ignore[index]
+            options["measures"].update({name: kind.name for name, kind in further.items()})
             rows = self.answers[suite.name]
             digest = hashlib.sha256(rows.write_csv().encode()).hexdigest()
             about = {key: value for key, value in options.items() if key != "measures"}
@@ -186,9 +186,7 @@ def _formulas(suite: Suite, asks: Asks) -> dict[str, Formula]:
     return {prediction.name: prediction.formula for prediction in chosen}
 
 
-def item_values(
-    answers: pl.DataFrame, chosen: Sequence[str], asks: str, formula: Formula
-) -> list[float]:
+def item_values(answers: pl.DataFrame, chosen: Sequence[str], asks: str, formula: Formula) -> list[float]:
     """Return what people do with items: of pairs the share of answers as predicted, else the margin of a formula.
 
     Arguments:
@@ -320,15 +318,17 @@ def _joined(node: Node, margins: Iterator[float]) -> float:
     return next(margins)
 
 
-def _of_sentence(
-    content: Answered, item: Item, condition: str, region: str, values: _Values
-) -> tuple[float, int]:
+def _of_sentence(content: Answered, item: Item, condition: str, region: str, values: _Values) -> tuple[float, int]:
     """Return what takes the place of the surprisal of a region, and the number of answers."""
     if content.asks == "times":
         if region != "*":
             return values.get((item.id, condition, region), (math.nan, 0))
         regions = [found for (name, of, _), found in values.items() if name == item.id and of == condition]
-        return (math.fsum(number for number, _ in regions), min(count for _, count in regions)) if regions else (math.nan, 0)
+        return (
+            (math.fsum(number for number, _ in regions), min(count for _, count in regions))
+            if regions
+            else (math.nan, 0)
+        )
     number, n = values.get((item.id, condition, ""), (math.nan, 0))
     if content.asks == "verdicts" and n:
         return log_odds((1 - number) * n, number * n), n

@@ -50,14 +50,16 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
             items, whole, reliability, halves = _of_suite(run, record, splits)
             parts.append((whole, halves))
             title = names[record.name, record.hash]
-            found = []
+            found: list[tuple[str, NDArray[np.float64]]] = []
             for name, other in others:
                 margins = _margins(other, record, items)
                 if margins is not None:
                     pooled[name].append((margins, whole))
                     found.append((name, margins))
-            for name, margins in found or [("", None)]:
+            for name, margins in found:
                 rows.append(_row(title, people, name, margins, whole, reliability))
+            if not found:
+                rows.append(_row(title, people, "", None, whole, reliability))
         if len(parts) > 1:
             reliability = _reliability_of_all(run, parts, splits)
             everything = np.concatenate([whole for whole, _ in parts])
@@ -88,7 +90,16 @@ def _row(
 ) -> tuple[Cell, ...]:
     best = agreement.ceiling(reliability)
     if margins is None:
-        return (suite, people, None, int((~np.isnan(whole)).sum()), *(None,) * 4, or_none(best), or_none(reliability), None)
+        return (
+            suite,
+            people,
+            None,
+            int((~np.isnan(whole)).sum()),
+            *(None,) * 4,
+            or_none(best),
+            or_none(reliability),
+            None,
+        )
     both = np.isfinite(margins) & np.isfinite(whole)
     plain = association(margins[both], whole[both])
     ranks = association(margins[both], whole[both], "Spearman")
@@ -109,7 +120,9 @@ def _of_suite(run: Run, record: SuiteRecord, splits: int) -> tuple[list[str], ND
     asked = numbers.asks(run)
     whole = np.array(item_values(rows, items, asked, formula))
     everyone = _everyone(run)
-    codes = rows.select(place=pl.col("person").replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64))
+    codes = rows.select(
+        place=pl.col("person").replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64)
+    )
     place = codes["place"].to_numpy() if len(rows) else np.empty(0, np.int64)
     halves: _Halves = []
 

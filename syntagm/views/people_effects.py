@@ -43,7 +43,7 @@ def make_table(runs: Sequence[Run], suite: OneSuite = "") -> Table:
         "effect: the difference between the two sides of the comparison, positive if people do what it says: read more "
         "slowly (ms), or rate lower (points; log2 of magnitudes; share of acceptance). compared: whether the prediction is about "
         "this region.",
-        "low, high: 95% interval for other people and other items: crossed clusters (Cameron, Gelbach & Miller 2011), Student's t.",
+        "low, high: 95% interval for other people and other items: crossed clusters (Cameron et al. 2011), Student's t.",
     )
     return Table("Effects on people", COLUMNS, rows, notes=notes)
 

@@ -57,7 +57,9 @@ def begin(browser: Any, address: str, **options: Any) -> Any:
     return page
 
 
-def test_a_forced_choice_with_clicks_goes_on_after_a_reload_and_a_kill_of_the_server(browser: Any, tmp_path: Path) -> None:
+def test_a_forced_choice_with_clicks_goes_on_after_a_reload_and_a_kill_of_the_server(
+    browser: Any, tmp_path: Path
+) -> None:
     folder = written(planned([pairs(items=4)], "forced-choice", 2), tmp_path)
     with hosted(folder) as address:
         page = begin(browser, address)
@@ -79,7 +81,9 @@ def test_a_forced_choice_with_clicks_goes_on_after_a_reload_and_a_kill_of_the_se
     page.close()
     study = Study(folder)
     given = study.answers()
-    assert len(given) == 4 and {answer.person for answer in given} == {code} and study.progress().totals == (1, 0, 0)
+    assert len(given) == 4
+    assert {answer.person for answer in given} == {code}
+    assert study.progress().totals == (1, 0, 0)
     assert study.said() == {code: ["yes"]}
     study.close()
 
@@ -108,7 +112,9 @@ def test_ratings_with_keys_and_reading_on_a_phone(browser: Any, tmp_path: Path) 
         page.locator(".code").wait_for()
     page.close()
     study = Study(folder)
-    assert [[region for region, _, _ in answer.regions] for answer in study.answers()] == [["subject", "verb", "rest"]] * 2
+    assert [[region for region, _, _ in answer.regions] for answer in study.answers()] == [
+        ["subject", "verb", "rest"]
+    ] * 2
     study.close()
 
 
@@ -157,5 +163,6 @@ def test_pages_of_jspsych_send_each_answer(browser: Any, tmp_path: Path) -> None
     (tmp_path / "sent.json").write_text(json.dumps(server.taken))  # type: ignore[attr-defined]
     audit = Audit()
     given = answers.audited(made, read.read(tmp_path / "sent.json", made, {}, audit), audit)
-    assert len(given) == 2 and all(answer.list == 0 and answer.ms > 0 for answer in given)
+    assert len(given) == 2
+    assert all(answer.list == 0 and answer.ms > 0 for answer in given)
     assert list(audit.found) == ["second answers to a trial, left out"], "receipts that were lost give replays"

@@ -1,5 +1,6 @@
 """Plans of experiments: who sees what, in which order."""
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -23,7 +24,8 @@ def test_a_person_sees_one_condition_of_each_item_and_all_conditions_equally_oft
         assert set(Counter(trial.condition for trial in trials).values()) == {2}
         seen.update((trial.item, trial.condition) for trial in trials)
     # Over the four lists, each item is seen once in each condition.
-    assert len(seen) == 32 and set(seen.values()) == {1}
+    assert len(seen) == 32
+    assert set(seen.values()) == {1}
 
 
 def test_sides_are_balanced_within_a_person_and_for_each_pair() -> None:
@@ -32,7 +34,8 @@ def test_sides_are_balanced_within_a_person_and_for_each_pair() -> None:
     for shown in made.lists:
         assert sum(first for _, first in shown) == 3
     sides = Counter(entry for shown in made.lists for entry in shown)
-    assert set(sides.values()) == {1} and len(sides) == 12
+    assert set(sides.values()) == {1}
+    assert len(sides) == 12
 
 
 def test_blocks_have_complete_groups_of_conditions() -> None:
@@ -40,9 +43,11 @@ def test_blocks_have_complete_groups_of_conditions() -> None:
     assert len(made.lists) == 8
     for shown in made.lists:
         trials = [made.trials[number] for number, _ in shown]
-        assert len(trials) == 4 and len({trial.condition for trial in trials}) == 4
+        assert len(trials) == 4
+        assert len({trial.condition for trial in trials}) == 4
     everything = Counter(number for shown in made.lists for number, _ in shown)
-    assert set(everything.values()) == {1} and len(everything) == 32
+    assert set(everything.values()) == {1}
+    assert len(everything) == 32
 
 
 def test_the_same_seed_gives_the_same_bytes_and_orders(tmp_path: Path) -> None:
@@ -60,10 +65,12 @@ def test_orders_keep_the_constraints() -> None:
     for place in range(20):
         trials = [made.trials[number] for number, _ in order.of_person(made, place % 4, place)]
         roles = [trial.role for trial in trials]
-        assert roles[:4] == ["practice"] * 4 and "practice" not in roles[4:]
-        assert roles[4] != "catch" and ("catch", "catch") not in zip(roles, roles[1:], strict=False)
+        assert roles[:4] == ["practice"] * 4
+        assert "practice" not in roles[4:]
+        assert roles[4] != "catch"
+        assert ("catch", "catch") not in itertools.pairwise(roles)
         critical = [trial.condition for trial in trials if trial.role == "critical"]
-        assert all(one != other for one, other in zip(critical, critical[1:], strict=False))
+        assert all(one != other for one, other in itertools.pairwise(critical))
 
 
 def test_a_forced_choice_asks_each_comparison_of_the_first_prediction() -> None:
@@ -105,7 +112,13 @@ def test_what_is_not_balanced_is_said() -> None:
 def test_words_are_timed_by_region() -> None:
     made = planned([pairs()], "self-paced", 4)
     first = made.trials[0]
-    assert first.words == (("The", "subject"), ("cat", "subject"), ("sleeps", "verb"), ("all", "rest"), ("day.", "rest"))
+    assert first.words == (
+        ("The", "subject"),
+        ("cat", "subject"),
+        ("sleeps", "verb"),
+        ("all", "rest"),
+        ("day.", "rest"),
+    )
     assert first.regions == ("subject", "verb", "rest")
 
 

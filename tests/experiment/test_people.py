@@ -28,14 +28,22 @@ def chosen(person: str, *choices: str, list_number: int = 0) -> list[Answer]:
 
 
 def test_pairs_become_verdicts_of_the_majority_and_shares(tmp_path: Path) -> None:
-    given = [*chosen("a", "good", "good"), *chosen("b", "good", "bad"), *chosen("c", "bad", "good"), *chosen("d", "good", "bad")]
+    given = [
+        *chosen("a", "good", "good"),
+        *chosen("b", "good", "bad"),
+        *chosen("c", "bad", "good"),
+        *chosen("d", "good", "bad"),
+    ]
     run = run_of(PAIRS, given, tmp_path)
     rows = {(row["item"], row["measure"]): row for row in open_run(tmp_path).results().iter_rows(named=True)}
-    assert run.model == "people:test" and run.done
+    assert run.model == "people:test"
+    assert run.done
     # Item 1: three of four; log2(3.5 / 1.5). Item 2: two of four, a tie, which does not hold.
-    assert rows["1", "better"]["value"] == 1 and rows["1", "better"]["margin"] == pytest.approx(math.log2(3.5 / 1.5))
+    assert rows["1", "better"]["value"] == 1
+    assert rows["1", "better"]["margin"] == pytest.approx(math.log2(3.5 / 1.5))
     assert (rows["2", "better"]["value"], rows["2", "better"]["margin"]) == (0, 0)
-    assert rows["1", "agreement"]["value"] == 0.75 and rows["2", "agreement"]["n"] == 4
+    assert rows["1", "agreement"]["value"] == 0.75
+    assert rows["2", "agreement"]["n"] == 4
     assert run.record["kinds"] == {"better": "verdict", "agreement": "share"}
     assert run.record["people"]["people"] == 4
 
@@ -88,7 +96,10 @@ def test_the_check_against_the_plan_counts_what_does_not_belong() -> None:
     ]  # fmt: skip
     audit = Audit()
     kept = answers.audited(made, given, audit)
-    assert [(answer.person, answer.trial, answer.choice) for answer in kept] == [("a", own[0], "yes"), ("b", other, "no")]
+    assert [(answer.person, answer.trial, answer.choice) for answer in kept] == [
+        ("a", own[0], "yes"),
+        ("b", other, "no"),
+    ]
     assert {kind: len(places) for kind, places in audit.found.items()} == {
         "second answers to a trial, left out": 1,
         "answers to trials that are not in the person's list, left out": 1,
@@ -104,7 +115,9 @@ def test_exclusions_are_applied_as_declared() -> None:
     first = {made.trials[number].id: first for number, first in made.lists[0]}
     trials = made.by_id
 
-    def person(name: str, catch: str = "good", side: bool | None = None, last: float = 900, until: int | None = None) -> list[Answer]:
+    def person(
+        name: str, catch: str = "good", side: bool | None = None, last: float = 900, until: int | None = None
+    ) -> list[Answer]:
         given = []
         for trial in names[:until]:
             choice = catch if trials[trial].role == "catch" else "good"
@@ -113,7 +126,13 @@ def test_exclusions_are_applied_as_declared() -> None:
             given.append(Answer(name, 0, trial, choice, ms=last if trial == names[0] else 900))
         return given
 
-    given = [*person("fine"), *person("careless", catch="bad"), *person("left", side=True), *person("gone", until=5), *person("quick", last=50)]
+    given = [
+        *person("fine"),
+        *person("careless", catch="bad"),
+        *person("left", side=True),
+        *person("gone", until=5),
+        *person("quick", last=50),
+    ]
     applied = answers.apply(made, given)
     assert applied.people == {"careless": "catch trials", "left": "the same answer", "gone": "not finished"}
     assert applied.excluded["quick", names[0]] == "too fast"
@@ -124,7 +143,9 @@ def test_exclusions_are_applied_as_declared() -> None:
 def test_a_mistake_in_a_maze_excludes_the_rest_of_the_sentence() -> None:
     made = planned([pairs(items=2)], "maze", 2, model=sg.load_model("toy"))
     trial = made.trials[0]
-    assert trial.distractors[0] == "x-x-x" and len(trial.distractors) == 5 and trial.distractors[4].endswith(".")
+    assert trial.distractors[0] == "x-x-x"
+    assert len(trial.distractors) == 5
+    assert trial.distractors[4].endswith(".")
     body = {"trial": trial.id, "times": [500, 400, 600, 450, 420], "wrong": [False, False, True, False, False]}
     answer = answers.checked(made, trial, "a", 0, body, "here")
     rows = list(answers.rows(made, [answer], {}))
@@ -160,7 +181,7 @@ def test_jspsych_pcibex_and_tables_are_read(tmp_path: Path) -> None:
     found = read.read(tmp_path / "x.json", PAIRS, {}, audit)
     assert found == [Answer("p001", 0, "0.0", "good", ms=812.5)], "people are numbered anew"
     assert list(audit.found) == ["impossible answers, left out"]
-    (tmp_path / "x.csv").write_text('trial_type,person,list,trial,choice,ms\nhtml,x1,1,0.0,good,812.5\nhtml,,,,,\n')
+    (tmp_path / "x.csv").write_text("trial_type,person,list,trial,choice,ms\nhtml,x1,1,0.0,good,812.5\nhtml,,,,,\n")
     assert read.read(tmp_path / "x.csv", PAIRS, {}, Audit()) == found
     pcibex = (
         "# Results on Friday\n# 1. Results reception time.\n# 2. PennElementType.\n# 3. PennElementName.\n# 4. Parameter.\n"
@@ -193,7 +214,12 @@ def test_the_same_simulation_gives_the_same_answers(tmp_path: Path) -> None:
 
 
 def test_the_views_about_people(tmp_path: Path) -> None:
-    given = [*chosen("a", "good", "good"), *chosen("b", "good", "bad"), *chosen("c", "bad", "good"), *chosen("d", "good", "good")]
+    given = [
+        *chosen("a", "good", "good"),
+        *chosen("b", "good", "bad"),
+        *chosen("c", "bad", "good"),
+        *chosen("d", "good", "good"),
+    ]
     run = run_of(PAIRS, given)
     table = sg.table("people", [run], accepted=2)
     row = dict(zip(table.columns, table.rows[0], strict=True))
@@ -214,9 +240,12 @@ def test_known_effects_lie_in_their_intervals(tmp_path: Path) -> None:
     table = sg.table("people_effects", [run])
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     verb = next(row for row in rows if row["region"] == "verb")
-    assert verb["low"] < 80 < verb["high"] and verb["compared"] == "yes" and verb["unit"] == "ms"
+    assert verb["low"] < 80 < verb["high"]
+    assert verb["compared"] == "yes"
+    assert verb["unit"] == "ms"
     figure = sg.figure("people_effects", [run])
-    assert len(figure.to_frame()) == len(rows) and "verb" in figure.svg()
+    assert len(figure.to_frame()) == len(rows)
+    assert "verb" in figure.svg()
 
 
 def test_alpha_and_halves_by_hand() -> None:

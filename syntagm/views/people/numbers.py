@@ -19,7 +19,13 @@ from syntagm.tasks.task import SuiteRecord
 
 # What the difference of two conditions is, by what was asked for.
 UNITS = {"pairs": "share", "verdicts": "share", "ratings": "points", "magnitudes": "log2", "times": "ms"}
-_KINDS = {"pairs": Kind.VERDICT, "verdicts": Kind.VERDICT, "ratings": Kind.NUMBER, "magnitudes": Kind.NUMBER, "times": Kind.MS}
+_KINDS = {
+    "pairs": Kind.VERDICT,
+    "verdicts": Kind.VERDICT,
+    "ratings": Kind.NUMBER,
+    "magnitudes": Kind.NUMBER,
+    "times": Kind.MS,
+}
 
 
 def of_people(runs: Sequence[Run], view: str) -> list[tuple[str, Run]]:
@@ -106,9 +112,7 @@ def _results(run: Run, record: SuiteRecord) -> pl.DataFrame:
     return run.results(record.name).filter(pl.col("measure") == first)
 
 
-def _agreement(
-    model: str, suite: str, run: Run, rows: pl.DataFrame, results: pl.DataFrame, excluded: int
-) -> Agreement:
+def _agreement(model: str, suite: str, run: Run, rows: pl.DataFrame, results: pl.DataFrame, excluded: int) -> Agreement:
     asked = asks(run)
     group = Group(model, suite)
     individual = _individual(rows, group) if asked == "pairs" else None
@@ -119,7 +123,9 @@ def _agreement(
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     majority = found.estimate(group, share, len(defined), ties=ties, undefined=len(results) - len(defined))
     units = rows.select(pl.struct("suite", "item", "condition").rank("dense").cast(pl.Int64) - 1).to_series()
-    alpha = agreement.krippendorff(rows["value"].to_numpy(), units.to_numpy()) if asked != "times" and len(rows) else nan
+    alpha = (
+        agreement.krippendorff(rows["value"].to_numpy(), units.to_numpy()) if asked != "times" and len(rows) else nan
+    )
     return Agreement(
         suite, model, individual, majority, int(defined["value"].sum()), alpha, rows["person"].n_unique(),
         rows.select("person", "trial").n_unique(), excluded,
@@ -233,9 +239,7 @@ def _signs(comparison: Formula) -> dict[str, int]:
     return signs
 
 
-def _effect(
-    rows: pl.DataFrame, signs: dict[str, int], group: Group, asked: str
-) -> tuple[Estimate, int, int] | None:
+def _effect(rows: pl.DataFrame, signs: dict[str, int], group: Group, asked: str) -> tuple[Estimate, int, int] | None:
     turned = 1 if asked == "times" else -1
     chosen = rows.filter(pl.col("condition").is_in(list(signs)) & pl.col("value").is_not_nan())
     present = set(chosen["condition"])
