@@ -298,7 +298,9 @@ def _run_import(arguments: argparse.Namespace) -> int:
     given = answers.audited(made, read.read(arguments.source, made, read.columns_of(arguments.column), audit), audit)
     command = " ".join(["syntagm", *sys.argv[1:]])
     digest = plan.digest(folder)
-    finished, applied = people.run_of(made, digest, given, audit, arguments.label, arguments.output, command=command)
+    finished, applied = people.run_of(
+        made, digest, given, audit, arguments.label, arguments.output, command=command, simulated=read.simulated(arguments.source)
+    )
     print(shown_lines(f"people: {finished.record['people']['people']}, excluded: {len(applied.people)}"))
     for person, reason in applied.people.items():
         print(shown_lines(f"  {person}: {reason}"))

@@ -121,7 +121,8 @@ newTrial("questions",
 {ask}
     newButton("Finish").print().wait()
 );
-newTrial("debriefing", newHtml("debriefing.html").print(), {code} newButton("void").wait()).setOption("countsForProgressBar", false);
+newTrial("debriefing", newHtml("debriefing.html").print(), {code} newButton("void").wait())
+    .setOption("countsForProgressBar", false);
 """
 
 

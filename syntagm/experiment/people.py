@@ -49,6 +49,7 @@ def run_of(
     folder: Path | None,
     progress: Progress | None = None,
     command: str = "",
+    simulated: bool = False,
 ) -> tuple[Run, Applied]:
     """Make a run out of the answers to a plan.
 
@@ -58,6 +59,7 @@ def run_of(
         audit: what the check found; the record of the run has the counts.
         label: the name of the people: the run is one of `people:LABEL`.
         folder: the run directory; None for a run in memory.
+        simulated: whether the people are simulated, which the record of the run says.
 
     Raises:
         UsageError: the label is no name, or there are no answers.
@@ -78,6 +80,7 @@ def run_of(
     everyone = list(dict.fromkeys(answer.person for answer in given))
     counts = Counter[str]({"people": len(everyone), "excluded people": len(applied.people), "answers": len(given)})
     counts.update({f"excluded, {reason}": count for reason, count in Counter(applied.people.values()).items()})
+    counts.update({"simulated people": len(everyone)} if simulated else {})
     counts.update({kind: len(places) for kind, places in audit.found.items()})
     content = hashlib.sha256(repr([row.cells for row in rows]).encode()).hexdigest()
     about = {"design": made.design.name, "plan": digest, "exclusions": list(made.exclusions.sentences())}

@@ -373,3 +373,14 @@ def plan_of(source: Path, given: Path | None) -> tuple[Plan, Path]:
             str(source), f"no {plan.NAME} in {folder}", "the folder of the experiment", "Name it: --plan DIR."
         )
     return plan.read(folder), folder
+
+
+def simulated(source: Path) -> bool:
+    """Return whether answers are those of a study that simulated people filled."""
+    if not (source / NAME).exists():
+        return False
+    study = Study(source)
+    try:
+        return study.simulated
+    finally:
+        study.close()

@@ -396,7 +396,9 @@ class Study:
             place = f"{self.path}, person {code}, trial {trial}"
             if seal != _seal(code, number, trial, body) or trial not in self.trials:
                 cure = "Put the file back from a copy."
-                raise RunError(place, "damaged or edited: it does not fit its seal", "the answer as it was stored", cure)
+                raise RunError(
+                    place, "damaged or edited: it does not fit its seal", "the answer as it was stored", cure
+                )
             given.append(answers.checked(self.plan, self.trials[trial], code, number, json.loads(body), place))
         return given
 

@@ -13,17 +13,20 @@ from syntagm.errors import UsageError
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
+from syntagm.report.people.chapter import People
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
 from syntagm.runs.store import Run, Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
+from syntagm.tasks.people import People as Task
 from syntagm.views.gaps import kept
 
 _SOURCES = {
     "predictions": "a run of `syntagm run`",
     "measures": "a run of `syntagm run --measure`",
+    "people": "a run of `syntagm experiment import`",
     "gaps": "a run of `syntagm fill`",
 }
 # The text around what a version of a section leaves out varies by about this many bytes for each suite.
@@ -162,6 +165,8 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
     refuse_runs(runs)
     if kept.over_gaps(runs[0]):
         return Gaps(runs)
+    if any(run.task is Task for run in runs):
+        return People(runs)
     return Sweep(runs) if len(runs) > MANY else Predictions(runs)
 
 
@@ -180,7 +185,8 @@ def refuse_runs(runs: Sequence[Run]) -> None:
         )
         raise UsageError("report", f"{len(runs):,} models", f"at most {MOST:,}", cure)
     by_task = {run.task.name: run for run in reversed(runs)}
-    if len(by_task) > 1:
+    # People and models that answer the same predictions are compared on one page.
+    if len(by_task) > 1 and by_task.keys() != {"people", "predictions"}:
         first, second = sorted(by_task, key=list(_SOURCES).index, reverse=True)[:2]
         raise UsageError(
             "report",

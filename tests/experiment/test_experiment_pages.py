@@ -18,7 +18,7 @@ from syntagm.experiment.store import Study
 from syntagm.serve.application import Application
 from tests.experiment_for_tests import pairs, planned, written
 
-HOSTILE = '<script>alert(1)</script>"\'&'
+HOSTILE = "<script>alert(1)</script>\"'&"
 
 
 @pytest.fixture
@@ -123,7 +123,9 @@ def test_hostile_ids_and_texts_stay_text(tmp_path: Path) -> None:
     assert ask(application, f"/take?id={'x' * 300}").status == 400
 
 
-def test_a_closed_study_takes_no_answers_and_a_full_one_nobody(hosted: tuple[Application, dict[str, str], Study]) -> None:
+def test_a_closed_study_takes_no_answers_and_a_full_one_nobody(
+    hosted: tuple[Application, dict[str, str], Study],
+) -> None:
     application, _, study = hosted
     place = begin(application)
     begin(application)
@@ -149,7 +151,9 @@ def test_a_project_of_pcibex(tmp_path: Path) -> None:
     assert "newSelector" in script
 
 
-def test_without_packages_and_npm_the_pages_of_jspsych_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_packages_and_npm_the_pages_of_jspsych_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jspsych, "LIBRARY", tmp_path / "none")
     monkeypatch.setattr("shutil.which", lambda name: None)
     folder = written(planned([pairs(items=2)], "forced-choice", 2), tmp_path / "plan")
