@@ -62,6 +62,27 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 @public
+class Reductions:
+    """What is kept of the distributions over the next token, from which each token of a text is taken.
+
+    Arguments:
+        entropy: shape (tokens,), float64: entropy in bits of the distribution before the token, over the whole vocabulary;
+            nan where the token's surprisal is undefined.
+        rank: shape (tokens,), float64: 1 plus the number of vocabulary entries that are likelier than the token; nan
+            likewise.
+    """
+
+    entropy: NDArray[np.float64]
+    rank: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.entropy.ndim != 1 or self.rank.shape != self.entropy.shape:
+            shapes = f"the shapes entropy {self.entropy.shape}, rank {self.rank.shape}"
+            raise UsageError("Reductions", shapes, "one number for each token in both of them")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+@public
 class Surprisals:
     """The surprisal of each token of a text.
 
@@ -75,15 +96,19 @@ class Surprisals:
         starts: shape (tokens,), int32: index of each token's first character, never decreasing.
         bits: shape (tokens,), float64: surprisal in bits; nan if undefined.
         in_vocabulary: shape (tokens,), bool: False for words that the model replaced by its unknown-word symbol.
+        reductions: entropy and rank for each token, in the answers of `LanguageModel.reduce`; else None.
     """
 
     text: str
     starts: NDArray[np.int32]
     bits: NDArray[np.float64]
     in_vocabulary: NDArray[np.bool_]
+    reductions: Reductions | None = None
 
     def __post_init__(self) -> None:
         shape = self.starts.shape
+        if self.reductions is not None and self.reductions.rank.shape != shape:
+            raise UsageError("Surprisals", f"reductions of the shape {self.reductions.rank.shape}", f"the shape {shape}")
         if len(shape) != 1 or self.bits.shape != shape or self.in_vocabulary.shape != shape:
             shapes = f"starts {self.starts.shape}, bits {self.bits.shape}, in_vocabulary {self.in_vocabulary.shape}"
             raise UsageError("Surprisals", f"the shapes {shapes}", "one number for each token in all of them")

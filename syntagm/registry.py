@@ -1,11 +1,12 @@
 """The registry of named things: model families, views, commands and so on, found by their folder in the package.
 
 A room is a folder of the package; the modules in it have the names that users write. Other packages add to most rooms
-through entry points, whose group is that of the room (`GROUPS`): for example, those of `syntagm.formats` are formats.
+through entry points, whose group is that of the room (`ROOMS`): for example, those of `syntagm.formats` are formats.
 """
 
 import importlib
 import pkgutil
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -16,19 +17,36 @@ from syntagm.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# In these rooms, a name is a folder that contains this module. In all others, it is a module without leading underscore.
-DECLARED_IN = {"models": "family", "papers": "reproduce"}
-# Rooms that other packages can add to -> the group of their entry points.
-GROUPS = {
-    "models": "syntagm.models", "formats": "syntagm.formats", "tasks.measures": "syntagm.measures",
-    "views": "syntagm.views", "export": "syntagm.export", "check": "syntagm.check", "checkpoints": "syntagm.checkpoints",
-    "runs.executors": "syntagm.executors", "papers": "syntagm.papers",
-}  # fmt: skip
-# What a module of another package declares there.
-_DECLARED = {
-    "models": ("FAMILY",), "formats": ("ENDINGS", "claims", "read"), "export": ("EXPORT",), "checkpoints": ("LAYOUT",),
-    "runs.executors": ("EXECUTOR",), "papers": ("PAPER",),
-}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A room that other packages can add to.
+
+    Arguments:
+        group: the group of their entry points.
+        declares: what a module must have; empty if the room itself checks what it finds.
+        within: the module that declares a name, if a name is a folder; "" if it is a module.
+    """
+
+    group: str
+    declares: tuple[str, ...] = ()
+    within: str = ""
+
+
+# In all other rooms, a name is a module without leading underscore.
+ROOMS = {
+    "models": Room("syntagm.models", ("FAMILY",), within="family"),
+    "formats": Room("syntagm.formats", ("ENDINGS", "claims", "read")),
+    "tasks.measures": Room("syntagm.measures"),
+    "views": Room("syntagm.views"),
+    "export": Room("syntagm.export", ("EXPORT",)),
+    "check": Room("syntagm.check"),
+    "checkpoints": Room("syntagm.checkpoints", ("LAYOUT",)),
+    "runs.executors": Room("syntagm.executors", ("EXECUTOR",)),
+    "papers": Room("syntagm.papers", ("PAPER",), within="reproduce"),
+}
+_CLOSED = Room("")
 
 
 def names(room: str) -> list[str]:
@@ -64,8 +82,8 @@ def find(room: str, name: str) -> Any:
         known = names(room)
         expected, cure = "one of " + ", ".join(known), did_you_mean(name, known)
         raise UsageError(_called(room), f"no such name: {name!r}", expected, cure)
-    declaration = f".{DECLARED_IN[room]}" if room in DECLARED_IN else ""
-    return importlib.import_module(f"syntagm.{room}.{name}{declaration}")
+    within = ROOMS.get(room, _CLOSED).within
+    return importlib.import_module(f"syntagm.{room}.{name}" + (f".{within}" if within else ""))
 
 
 def added(room: str) -> list[str]:
@@ -93,9 +111,10 @@ def _loaded(room: str, point: "EntryPoint") -> Any:
     except Exception as error:
         problem = f"{point.name!r} of {package} can't be imported: {type(error).__name__}: {error}"
         raise UsageError(_called(room), problem, f"the entry point {point.value}", cure) from error
-    if lacking := [name for name in _DECLARED.get(room, ()) if not hasattr(found, name)]:
+    declares = ROOMS[room].declares
+    if lacking := [name for name in declares if not hasattr(found, name)]:
         problem = f"{point.name!r} of {package} has no {lacking[0]}"
-        raise UsageError(_called(room), problem, "a module with " + ", ".join(_DECLARED[room]), cure)
+        raise UsageError(_called(room), problem, "a module with " + ", ".join(declares), cure)
     return found
 
 
@@ -107,17 +126,15 @@ def _called(room: str) -> str:
 def _own(room: str) -> tuple[str, ...]:
     """Return the names in a room of the package. They are cached, like the result of the next function."""
     folder = importlib.import_module(f"syntagm.{room}")
-    if declaration := DECLARED_IN.get(room):
-        return tuple(path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{declaration}.py"))
+    if within := ROOMS.get(room, _CLOSED).within:
+        return tuple(path.parent.name for path in Path(folder.__path__[0]).glob(f"*/{within}.py"))
     return tuple(module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_"))
 
 
 @cache
 def _added(room: str) -> dict[str, tuple["EntryPoint", ...]]:
     """Return the entry points of other packages by name. They are cached, since packages don't change while a program runs."""
-    if room not in GROUPS:
-        return {}
-    points = [point for point in _points() if point.group == GROUPS[room]]
+    points = [point for point in _points() if point.group == ROOMS.get(room, _CLOSED).group]
     return {point.name: tuple(other for other in points if other.name == point.name) for point in points}
 
 
@@ -126,4 +143,4 @@ def _points() -> tuple["EntryPoint", ...]:
     from importlib.metadata import entry_points
 
     found = entry_points()
-    return tuple(point for group in GROUPS.values() for point in found.select(group=group))
+    return tuple(point for room in ROOMS.values() for point in found.select(group=room.group))

@@ -292,7 +292,7 @@ class Misuses:
     def _methods(self) -> Iterator[Call]:
         run, formula = self.run, sg.parse_formula("(1;%a%) < (1;%b%)")
         for each in (run, self.saved):
-            for name in ("suite", "sentences", "tokens", "regions", "reading", "answers"):
+            for name in ("suite", "sentences", "tokens", "distributions", "regions", "reading", "answers"):
                 parameter = "name" if name == "suite" else "suite"
                 yield Call(f"Run.{name}", getattr(each, name), {parameter: "first"})
             yield Call("Run.results", each.results, {"suite": "first"})
@@ -302,6 +302,7 @@ class Misuses:
             yield Call("Run.first_answer", each.first_answer)
             yield Call("Run.report_finished", each.report_finished, {"progress": sg.Progress()})
         yield Call("Run.refuse", run.refuse, {"what": "x"})
+        yield Call("Run.refuse_unreduced", run.refuse_unreduced, {})
         yield Call("Run.file", self.filled.file, {"name": "words.csv"})
         yield Call("Run.file", self.saved.file, {"name": "results.csv"})
         yield Call("Formula.margin", formula.margin, {"value": lambda region, condition: 1.0})
@@ -316,7 +317,7 @@ class Misuses:
         yield Call("Group.count", sg.Group(counts=(("n", 3),)).count, {"name": "n"})
         yield Call("Resampling.method", sg.Resampling().method, {"units": "suites", "count": 3})
         for model in (self.toy, self.causal, self.masked):
-            for name in ("score", "parse"):
+            for name in ("score", "reduce", "parse"):
                 yield Call(f"LanguageModel.{name}", getattr(model, name), {"texts": ["the dog"], "done": None})
             yield Call("LanguageModel.read", model.read, {"texts": ["the dog"], "overlap": None, "done": None})
             yield Call("LanguageModel.single", model.single, {"words": ["dog"]})

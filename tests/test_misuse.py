@@ -13,7 +13,8 @@ from syntagm.models.contract import LanguageModel
 
 # What the models of the calls don't offer, what always refuses, and what needs a package.
 REFUSED = (
-    "LanguageModel.fill", "LanguageModel.parse", "LanguageModel.single", "Run.refuse", "Table.to_pandas", "Figure.to_pandas",
+    "LanguageModel.fill", "LanguageModel.parse", "LanguageModel.single", "LanguageModel.reduce", "Run.refuse",
+    "Run.distributions", "Run.refuse_unreduced", "Table.to_pandas", "Figure.to_pandas",
 )  # fmt: skip
 
 

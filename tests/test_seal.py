@@ -23,7 +23,7 @@ FAMILIES = [family.name for family in TRAINED]
 def _options(family: Trainable[Any]) -> list[str]:
     """Return the options of a tiny training on the command line."""
     values = tiny(family.name) | {"epochs": 1, "batch": 2, "warmup": 1}
-    given = [(option.name, values[option.field]) for option in family.options if option.field in values]
+    given = [(option.flag, values[option.name]) for option in family.options if option.name in values]
     return [f"--{name}" if value is True else f"--{name}={value}" for name, value in given]
 
 

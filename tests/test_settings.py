@@ -24,12 +24,12 @@ def made(runs: list[int], condition: str, less: float = 0.5, most: Annotated[int
 
 
 def read(**texts: str) -> dict[str, object]:
-    return settings.values(settings.of_fields(Fields), texts, "measure m")
+    return settings.read(settings.of_fields(Fields), texts, "measure m")
 
 
 def test_parameters_and_fields_declare_alike() -> None:
     of_fields = settings.of_fields(Fields)
-    of_parameters = [setting for setting, _ in settings.of_parameters(made)]
+    of_parameters = settings.of_parameters(made)
     for one, parameter in zip(of_fields[:3], of_parameters, strict=True):
         assert (one.name, one.default, one.help, one.required) == (
             parameter.name,
@@ -37,7 +37,7 @@ def test_parameters_and_fields_declare_alike() -> None:
             parameter.help,
             parameter.required,
         )
-    assert [(each.name, each.default, each.help, each.values) for each in of_fields] == [
+    assert [(each.name, each.default, each.help, each.values.texts) for each in of_fields] == [
         ("condition", "", "", ()),
         ("less", "0.5", "", ()),
         ("most", "3", "the largest number", ()),
@@ -82,7 +82,7 @@ def test_a_type_that_nobody_can_write_is_refused() -> None:
         table: dict[str, str]
 
     with pytest.raises(UsageError, match=r"measure m, table=: the type dict\[str, str\]; expected bool, int"):
-        settings.values(settings.of_fields(Odd), {"table": "x"}, "measure m")
+        settings.read(settings.of_fields(Odd), {"table": "x"}, "measure m")
 
 
 def test_what_may_be_left_out() -> None:
@@ -94,7 +94,7 @@ def test_what_may_be_left_out() -> None:
 
     of_fields = settings.of_fields(Partly)
     assert not any(each.required for each in of_fields)
-    assert settings.values(of_fields, {"region": "a", "most": "2"}, "m") == {"region": "a", "most": 2}
+    assert settings.read(of_fields, {"region": "a", "most": "2"}, "m") == {"region": "a", "most": 2}
 
 
 @pytest.mark.parametrize(

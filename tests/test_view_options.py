@@ -11,7 +11,8 @@ from syntagm import views
 from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
-from syntagm.views.options import Reader, call, options
+from syntagm.settings import Reader
+from syntagm.views.options import call, options
 
 
 def shown(
@@ -32,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_options_are_read_off_the_signature() -> None:
-    told = [(one.name, one.default, one.values) for one in options(shown)]
+    told = [(one.name, one.default, one.values.texts) for one in options(shown)]
     assert told == [
         ("word", "dog", ()), ("wide", "no", ("yes", "no")), ("scale", "log", ("log", "linear")),
         ("by", "", ("a", "b", "c")), ("names", "x,y", ()), ("limit", "3", ()),
@@ -70,7 +71,7 @@ def test_every_option_of_every_view_is_explained(kind: views.Kind, capsys: pytes
         declared = options(views.find(kind, name))
         assert all(one.help and "\n" not in one.help for one in declared), name
         # A default is one of the values that users may write.
-        assert all(not one.values or one.default in ("", *one.values) for one in declared), name
+        assert all(not one.values.texts or one.default in ("", *one.values.texts) for one in declared), name
         assert views.summary(name), name
         assert main([kind, name, "--list"]) == 0
         head, *lines = capsys.readouterr().out.splitlines()

@@ -34,8 +34,8 @@ _TINY_OF: dict[str, dict[str, object]] = {
 }
 TRAINED = [family for family in families.FAMILIES if not family.variant_of]
 # Those that learn by gradients, and those of words.
-BY_GRADIENTS = [family.name for family in TRAINED if any(option.field == "lr" for option in family.options)]
-OF_WORDS = [family.name for family in TRAINED if any(option.field == "classes" for option in family.options)]
+BY_GRADIENTS = [family.name for family in TRAINED if any(option.name == "lr" for option in family.options)]
+OF_WORDS = [family.name for family in TRAINED if any(option.name == "classes" for option in family.options)]
 
 
 def on_trees(family: Trainable[Any]) -> bool:
@@ -46,7 +46,7 @@ def on_trees(family: Trainable[Any]) -> bool:
 def tiny(name: str) -> dict[str, object]:
     """Return the settings of a tiny model of a family, by field."""
     values = TINY | _TINY_OF.get(name, {})
-    return {option.field: values[option.field] for option in families.find(name).options if option.field in values}
+    return {option.name: values[option.name] for option in families.find(name).options if option.name in values}
 
 
 def bracketed(text: str) -> str:
@@ -65,7 +65,7 @@ def learn(
     if on_trees(trainable):
         text = corpus.with_suffix(".trees")
         text.write_text(bracketed(corpus.read_text(encoding="utf-8")), encoding="utf-8")
-    dropped = {option.field: dropout for option in trainable.options if option.field.startswith("dropout")}
+    dropped = {option.name: dropout for option in trainable.options if option.name.startswith("dropout")}
     chosen = changed(trainable.settings, tiny(family) | dropped | {"batch": batch, "tied": tied})
     chosen = replace(chosen, loop=settings or LOOPS.get(family, LSTM))
     history: Any = trainable.train([str(text)], [str(text)], folder, chosen, progress)

@@ -92,7 +92,7 @@ def _view(kind: views.Kind, name: str) -> str:
     declared = options_of(views.find(kind, name))
     lines += ["\n"] if declared else []
     for option in declared:
-        values = f" ({' or '.join(f'`{value}`' for value in option.values)})" if option.values else ""
+        values = f" ({' or '.join(f'`{value}`' for value in option.values.texts)})" if option.values.texts else ""
         default = f"; default `{option.default}`" if option.default else ""
         lines.append(_item(f"`{option.name}=`: {option.help}{values}{default}"))
     return "".join(lines)

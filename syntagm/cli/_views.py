@@ -78,7 +78,7 @@ def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
         shown = f" [{' '.join(f'{option.name}=' for option in declared)}]" if declared and not name else ""
         yield f"{view:<22}{views.summary(view)}{shown}"
         for option in declared if name else ():
-            values = f": {' or '.join(option.values)}" if option.values else ""
+            values = f": {' or '.join(option.values.texts)}" if option.values.texts else ""
             yield f"  {f'{option.name}={option.default}':<21} {option.help}{values}"
 
 

@@ -21,14 +21,16 @@ the same. The model can be used at once:
 """
 
 import argparse
+import functools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
 from syntagm.errors import UsageError
+from syntagm.settings import Several, Truth
 from syntagm.training import families
-from syntagm.training.options import MODEL, Option, changed
+from syntagm.training.options import MODEL, Flag, changed
 from syntagm.training.trainable import Trainable
 
 if TYPE_CHECKING:
@@ -66,20 +68,20 @@ def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
         _add(groups[option.group], option)
 
 
-def _add(group: argparse._ActionsContainer, option: Option) -> None:
-    flag, default = f"--{option.name}", option.default
-    if option.kind is bool and not default:
-        group.add_argument(flag, dest=option.field, action="store_true", help=option.help)
+def _add(group: argparse._ActionsContainer, option: Flag) -> None:
+    flag, values, value = f"--{option.flag}", option.values, option.value
+    if isinstance(values, Truth) and not value:
+        group.add_argument(flag, dest=option.name, action="store_true", help=option.help)
         return
-    keywords: dict[str, Any] = {"type": option.kind, "metavar": option.metavar or option.name.upper()}
-    if option.kind is bool:
-        default, keywords = "yes", {"choices": ["yes", "no"]}
-    elif option.choices:
-        keywords = {"choices": option.choices}
-    elif option.several:
-        keywords["nargs"] = "+"
-    text = option.help if default in ("", ()) else f"{option.help} ({default})"
-    group.add_argument(flag, dest=option.field, default=default, help=text, **keywords)
+    keywords: dict[str, Any] = {"metavar": option.metavar or option.flag.upper()}
+    if isinstance(values, Several):
+        values, keywords["nargs"] = values.of, "+"
+    elif values.texts:
+        # A group of argparse would compare the choices with what was read.
+        keywords["metavar"] = f"{{{','.join(values.texts)}}}"
+    text = f"{option.help} ({option.default})" if option.default else option.help
+    read = functools.partial(values.read, flag)
+    group.add_argument(flag, dest=option.name, default=value, type=read, help=text, **keywords)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -131,18 +133,15 @@ def given_settings(family: Trainable[Any], arguments: argparse.Namespace) -> Any
     Raises:
         UsageError: a setting is not valid, or there is no such device.
     """
-    values = {option.field: _value(option, getattr(arguments, option.field)) for option in family.options}
+    given = {option.name: getattr(arguments, option.name) for option in family.options}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
     if family.on_device:
         # Errors in the other settings are reported before torch is loaded.
         changed(family.settings, values)
         values["device"] = _device(values["device"], arguments.threads)
     return changed(family.settings, values)
-
-
-def _value(option: Option, value: Any) -> Any:
-    if option.kind is bool:
-        return value in (True, "yes")
-    return tuple(value) if option.several else value
 
 
 def _device(name: str, threads: int) -> str:

@@ -47,6 +47,12 @@ class Asking:
             self._keep(answer)
             yield answer
 
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Score texts with entropies and ranks; see `LanguageModel.reduce`, and `score` for errors."""
+        for answer in self.model.reduce(texts, done):
+            self._keep(answer)
+            yield answer
+
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:

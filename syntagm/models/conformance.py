@@ -6,7 +6,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -36,6 +36,8 @@ GAPS = (
 CLOSE = 1e-4 / math.log(2)
 # The largest difference from 1 of a sum of probabilities.
 _SUM = 1e-4
+# More entries than any vocabulary has.
+_ALL = 1 << 40
 _WORD = re.compile(r"\S+")
 
 
@@ -93,7 +95,8 @@ def _identity(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
         yield f"a numerical error of {model.numerical_error} bits; expected one from 0 to 0.001"
     if "score" not in model.can:
         yield "it does not list `score` among what it can do"
-    for query, method in (("fill", LanguageModel.fill), ("parse", LanguageModel.parse)):
+    methods = {"fill": LanguageModel.fill, "parse": LanguageModel.parse, "reduce": LanguageModel.reduce}
+    for query, method in methods.items():
         if query in model.can and getattr(type(model), query) is method:
             yield f"it lists `{query}` among what it can do, but has no method of this name"
     if (family := families.of_model(model.name)) and (more := model.can.difference(family.can)):
@@ -256,6 +259,48 @@ def _agreement(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
                 yield f"{word!r} has {bits:.4f} bits in {_gap(gap)}, and {scored:.4f} in {answer.text!r}"
 
 
+def _reductions(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
+    for plain, answer, text in zip(model.score(texts), model.reduce(texts), texts, strict=True):
+        yield from _different(plain, answer, "with its reductions")
+        if answer.reductions is None:
+            yield f"{text!r}: no reductions"
+            return
+        entropy, rank = answer.reductions.entropy, answer.reductions.rank
+        if (np.isnan(entropy) | np.isnan(rank) != np.isnan(answer.bits)).any():
+            yield f"{text!r}: entropies {entropy.tolist()}, ranks {rank.tolist()}; expected nan where the bits are"
+        if problem := possible.fault(answer, model):
+            yield f"{text!r}: {problem.found}; expected {problem.expected}"
+        # As many likelier entries can't have more than all probability.
+        if (wrong := rank * 2.0**-answer.bits > 1 + _SUM).any():
+            token = int(wrong.argmax())
+            yield f"{text!r}: {_shown(answer, token)}, so its rank can't be {rank[token]:g}"
+        [alone] = model.reduce([text])
+        if alone.reductions and not np.allclose(entropy, alone.reductions.entropy, rtol=0, atol=CLOSE, equal_nan=True):
+            yield f"{text!r}: entropies {entropy.tolist()}, and {alone.reductions.entropy.tolist()} without other texts"
+    if "best" in model.can and model.settings.get("masking", "token") == "token":
+        yield from _brute_force(model)
+
+
+def _brute_force(model: LanguageModel) -> Iterator[str]:
+    """Compare reductions with those of all entries of the vocabulary, as gaps list them."""
+    gaps = [replace(gap, words=gap.words[:1], best=_ALL) for gap in GAPS]
+    answers = model.reduce([gap.left + gap.words[0] + gap.right for gap in gaps])
+    for gap, fill, answer in zip(gaps, model.fill(gaps), answers, strict=True):
+        begin, end = len(gap.left.rstrip()), len(gap.left) + len(gap.words[0])
+        tokens: list[int] = np.flatnonzero((answer.starts >= begin) & (answer.starts < end)).tolist()
+        # A model that sees both sides has another distribution if several tokens are in the gap.
+        if not fill.best or answer.reductions is None or (model.sees != "left" and len(tokens) != 1):
+            continue
+        entropy, rank = float(answer.reductions.entropy[tokens[0]]), float(answer.reductions.rank[tokens[0]])
+        bits = np.array([entry.bits for entry in fill.best])
+        expected = math.fsum(bits * 2.0**-bits)
+        if not abs(entropy - expected) < CLOSE:
+            yield f"{_gap(gap)}: an entropy of {entropy:.4f} bits; that of the {len(bits):,} entries is {expected:.4f}"
+        low, high = (1 + int((bits < answer.bits[tokens[0]] + slack).sum()) for slack in (-CLOSE, CLOSE))
+        if not low <= rank <= high:
+            yield f"{_gap(gap)}: rank {rank:g} of {_shown(answer, tokens[0])}; in the vocabulary it has rank {low}"
+
+
 def _gap(gap: Gap) -> str:
     return f"'{gap.left}___{gap.right}'"
 
@@ -294,6 +339,10 @@ def _no_gaps(model: LanguageModel) -> str:
     return "" if "fill" in model.can else "the model does not fill gaps"
 
 
+def _no_reductions(model: LanguageModel) -> str:
+    return "" if "reduce" in model.can else "the model does not tell entropies and ranks"
+
+
 def _no_agreement(model: LanguageModel) -> str:
     if "word" in (model.settings.get("fill"), model.settings.get("boundary")):
         return "the probability of a candidate is corrected for the end of the word"
@@ -317,4 +366,5 @@ CHECKS = (
     Check("sums", "The probabilities of all words after a text sum to 1.", _sums, _no_sums),
     Check("gaps", "Gaps are filled in order; an answer does not depend on the other gaps.", _gaps, _no_gaps),
     Check("agreement", "A candidate in a gap has the bits of the same word in a text.", _agreement, _no_agreement),
+    Check("reductions", "Entropies and ranks are those of the whole vocabulary.", _reductions, _no_reductions),
 )

@@ -14,10 +14,11 @@ from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]
 # What a model may be asked to do.
-Query = Literal["score", "fill", "best", "parse"]
+Query = Literal["score", "reduce", "fill", "best", "parse"]
 # The same in words, as in "this model can't fill gaps".
 QUERIES: Mapping[Query, str] = {
     "score": "score texts",
+    "reduce": "tell the entropy and the rank of tokens",
     "fill": "fill gaps",
     "best": "list the most probable entries of its vocabulary",
     "parse": "parse",
@@ -71,8 +72,8 @@ class LanguageModel(ABC):
             negative bits (`models.possible`).
         words: all words that can follow a text, in families that list them: after any text, their probabilities, with that
             of `eos` if there is one, sum to 1. One of them may stand for all unknown words.
-        can: the supported queries: "score", and possibly "fill", "best" (`Gap.best`, the most probable entries of the
-            vocabulary in a gap) and "parse". They are among those that its family declares.
+        can: the supported queries: "score", and possibly "reduce" (entropies and ranks), "fill", "best" (`Gap.best`, the
+            most probable entries of the vocabulary in a gap) and "parse". They are among those that its family declares.
         labelled: whether constituents in the trees of `parse` have labels. If not, all are labelled X.
         worth_caching: whether reading a cached answer is faster than computing it.
         steady: whether the model can't change while it is loaded, because its weights are in this process. Other models are
@@ -120,6 +121,21 @@ class LanguageModel(ABC):
         Raises:
             ModelError: the model can't score a text; the message names it.
         """
+
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute the surprisals of each text like `score`, and reduce the distribution before each token.
+
+        The answers have `Surprisals.reductions`: the entropy of the distribution from which the token is taken, and the
+        token's rank in it. Distributions themselves never leave the model. The bits are those of `score`.
+
+        Arguments:
+            texts: the texts, as in `score`.
+            done: called after each batch with the number of texts that it finished. It may raise an exception to stop.
+
+        Raises:
+            ModelError: the model can't score a text, or can't tell entropies and ranks.
+        """
+        raise unable(self.name, "reduce")
 
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None

@@ -183,8 +183,9 @@ class Family:
             ModelError: the model can't be loaded.
         """
         self.check(path, given, permissions)
-        granted = permissions.only(self.permissions)
-        model: LanguageModel = importlib.import_module(self.module).load(path, **given, **granted)
+        granted, chosen = permissions.only(self.permissions), self.choose(given)
+        canonical = {name: chosen[name] for name in given}
+        model: LanguageModel = importlib.import_module(self.module).load(path, **canonical, **granted)
         return model
 
     def choose(self, given: Mapping[str, str], loaded: bool = False) -> dict[str, str]:
@@ -203,9 +204,8 @@ class Family:
             expected = "one of " + ", ".join(sorted(options)) if options else "none: the family has no options"
             cure = f"`syntagm models {self.name}` explains the options."
             raise UsageError(place, f"no such option: {unknown[0]!r}", expected, cure)
-        for name, text in given.items():
-            options[name].check(text)
-        return {name: option.default for name, option in options.items() if option.default} | dict(given)
+        chosen = {name: options[name].checked(text) for name, text in given.items()}
+        return {name: option.default for name, option in options.items() if option.default} | chosen
 
     def canonical(self, label: str, given: Mapping[str, str]) -> str:
         """Return the model's name as in results, with sorted options, and without options that only affect speed.
@@ -215,7 +215,7 @@ class Family:
             given: options that the user gave.
         """
         shown = {
-            name: given.get(name, option.default)
+            name: option.values.canonical(given.get(name, option.default))
             for name, option in sorted(self.options.items())
             if option.in_name and (name in given or option.always_named)
         }
@@ -242,7 +242,7 @@ class Family:
         """Return the declaration of a value of a scoring setting, if there is one."""
         for setting in self.settings:
             if setting.name == name:
-                return setting.value if isinstance(setting, Fixed) else setting.values.known(value)
+                return setting.value if isinstance(setting, Fixed) else setting.known(value)
         return None
 
     def words(self, setting: str, value: str) -> str:

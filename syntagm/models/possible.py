@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, Reductions, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.partition import Fault
@@ -55,6 +55,8 @@ def fault(answer: Surprisals, stated: Stated) -> Fault | None:
 
     nan is possible, since it stands for an undefined number, and so is inf, for a probability of 0.
     """
+    if answer.reductions is not None and (problem := _fault_in_reductions(answer, answer.reductions)):
+        return problem
     bits, slack = answer.bits, stated.numerical_error
     if not len(bits) or not (negative := bits < 0).any():
         return None
@@ -68,6 +70,15 @@ def fault(answer: Surprisals, stated: Stated) -> Fault | None:
     if stated.sees == "left" and (wrong := sums < -ROUNDING_OF_SUM - slack).any():
         token = int(wrong.argmax())
         return Fault(f"{sums[token]:g} bits up to {_token(answer, token)}", _EXPECTED)
+    return None
+
+
+def _fault_in_reductions(answer: Surprisals, reductions: Reductions) -> Fault | None:
+    """Return the first entropy below 0, or rank below 1, that is not due to rounding."""
+    if (wrong := (reductions.entropy < -ROUNDING) | (reductions.rank < 1) | np.isinf(reductions.rank)).any():
+        token = int(wrong.argmax())
+        found = f"the entropy {reductions.entropy[token]:g} and the rank {reductions.rank[token]:g}"
+        return Fault(f"{found} of {_token(answer, token)}", "an entropy of at least 0, and ranks from 1")
     return None
 
 

@@ -32,6 +32,28 @@ def rank(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[Numb
     return bits, (sums[-1] - sums[after]) / sums[-1], sums[first] / sums[-1]
 
 
+def reduce(logits: NDArray[np.floating], entries: NDArray[np.int64]) -> tuple[float, Numbers]:
+    """Compute the entropy of a distribution, and the rank of some of its entries.
+
+    Arguments:
+        logits: as in `rank`.
+        entries: shape (entries,): indices of the entries.
+
+    Returns:
+        The entropy in bits; and shape (entries,): 1 plus the number of likelier entries.
+
+    >>> entropy, ranks = reduce(np.log(np.array([0.5, 0.25, 0.125, 0.125])), np.array([1, 3]))
+    >>> round(entropy, 9), ranks.tolist()
+    (1.75, [2.0, 3.0])
+    """
+    wide = logits.astype(np.float64)
+    shares = np.exp(wide - wide.max())
+    shares = shares[shares > 0] / shares.sum()
+    ranked = np.sort(logits)
+    ranks: Numbers = 1.0 + len(ranked) - np.searchsorted(ranked, logits[entries], "right").astype(np.float64)
+    return float(-(shares * np.log2(shares)).sum()) + 0.0, ranks
+
+
 def likeliest(logits: NDArray[np.floating], count: int) -> NDArray[np.int64]:
     """Return the indices of the most probable entries, the most probable first, and equal ones in their order.
 

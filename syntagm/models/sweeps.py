@@ -13,7 +13,7 @@ from syntagm.errors import UsageError
 from syntagm.io.order import natural
 from syntagm.models import families
 from syntagm.models.names import parse
-from syntagm.models.option import Whole
+from syntagm.settings import Whole
 
 MOST = 10_000
 _BRACES = re.compile(r"\{([^{}]*)\}")

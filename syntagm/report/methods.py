@@ -139,7 +139,7 @@ def _people(run: Run) -> str:
         "pairs": "A prediction holds of an item if most of them chose the sentence that it favours; a tie does not hold.",
         "verdicts": "The log odds of rejection of a sentence took the place of its surprisal.",
         "ratings": "The mean rating of a sentence, with its sign changed, took the place of its surprisal.",
-        "magnitudes": "The mean logarithm of the magnitudes of a sentence, with its sign changed, took the place of its surprisal.",
+        "magnitudes": "The mean logarithm of the magnitudes of a sentence, its sign changed, took the place of its surprisal.",
         "times": "The mean time of a region took the place of its surprisal.",
     }[options["asks"]]
     kind = "simulated people" if counts.get("simulated people") else "people"

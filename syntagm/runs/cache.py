@@ -1,10 +1,11 @@
 """A cache of answers across runs, in one SQLite file.
 
-A key is the hash of the model's fingerprint and the text. The fingerprint covers the weights, the vocabulary, the
-dtype, the settings for bos and eos, and the version of the scorer, so different models never share answers. Each value
-has a checksum, which covers its key. A damaged value is a miss; it is counted and removed. A damaged key means that the
-file can't be trusted: it is moved aside, like a file that SQLite can't read, and a new one is begun. A link or a special file
-in its place, or in that of its log, is not touched. A fault of the cache costs time, but never changes a number.
+A key is the hash of the model's fingerprint and the text; answers with entropies and ranks have keys of their own. The
+fingerprint covers the weights, the vocabulary, the dtype, the settings for bos and eos, and the version of the scorer,
+so different models never share answers. Each value has a checksum, which covers its key. A damaged value is a miss; it
+is counted and removed. A damaged key means that the file can't be trusted: it is moved aside, like a file that SQLite
+can't read, and a new one is begun. A link or a special file in its place, or in that of its log, is not touched. A
+fault of the cache costs time, but never changes a number.
 """
 
 import contextlib
@@ -22,13 +23,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from syntagm.answers import Surprisals
+from syntagm.answers import Reductions, Surprisals
 from syntagm.errors import RunError
 from syntagm.models.contract import LanguageModel
 
 NAME = "answers.sqlite"
 _HEADER = struct.Struct("<16sI")
 _CHUNK = 500
+# The bytes of a token: of its start, bits and flag; and with its entropy and rank.
+_BYTES = (13, 29)
+# What follows the fingerprint in the key of an answer with reductions; a fingerprint contains hexadecimal digits only.
+_REDUCED = "+reductions"
 # Seconds to wait for other processes.
 _TIMEOUT = 60.0
 # The files that SQLite keeps beside its own.
@@ -61,19 +66,19 @@ class AnswerCache:
         self.usable, self.damaged, self.hits = True, 0, 0
         self._attempt(self._create, None)
 
-    def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """Return a mapping from each cached text among `texts` to its answer."""
+    def get(self, model: LanguageModel, texts: Sequence[str], reduced: bool = False) -> dict[str, Surprisals]:
+        """Return a mapping from each cached text among `texts` to its answer; if `reduced`, to one with reductions."""
         if not (self.usable and model.worth_caching):
             return {}
         nothing: dict[str, Surprisals] = {}
-        answers = self._attempt(lambda: self._get(model, texts), nothing)
+        answers = self._attempt(lambda: self._get(model, texts, reduced), nothing)
         self.hits += len(answers)
         return answers
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
         """Store answers in one transaction."""
         if self.usable and model.worth_caching:
-            rows = [(key, _pack(key, answer)) for answer in answers for key in [_key(model, answer.text)]]
+            rows = [(key, _pack(key, answer)) for answer in answers for key in [_key_of(model, answer)]]
             self._attempt(lambda: self._put(rows), None)
 
     def _connect(self) -> "closing[sqlite3.Connection]":
@@ -87,18 +92,18 @@ class AnswerCache:
             _log_ahead(connection)
             connection.execute("CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
 
-    def _get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
+    def _get(self, model: LanguageModel, texts: Sequence[str], reduced: bool) -> dict[str, Surprisals]:
         answers: dict[str, Surprisals] = {}
         damaged: list[tuple[bytes]] = []
         with self._connect() as connection:
             for first in range(0, len(texts), _CHUNK):
-                keys = {_key(model, text): text for text in texts[first : first + _CHUNK]}
+                keys = {_key(model, text, reduced): text for text in texts[first : first + _CHUNK]}
                 query = f"SELECT key, value FROM entries WHERE key IN ({','.join('?' * len(keys))})"
                 for key, value in connection.execute(query, list(keys)):
                     if key not in keys:
                         self.damaged += 1
                         raise sqlite3.DatabaseError("a damaged key")
-                    answer = _unpack(key, keys[key], value)
+                    answer = _unpack(key, keys[key], value, reduced)
                     if answer is None:
                         damaged.append((key,))
                     else:
@@ -206,9 +211,13 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-def _key(model: LanguageModel, text: str) -> bytes:
+def _key_of(model: LanguageModel, answer: Surprisals) -> bytes:
+    return _key(model, answer.text, answer.reductions is not None)
+
+
+def _key(model: LanguageModel, text: str, reduced: bool = False) -> bytes:
     # A text with half a surrogate pair has a key, too, because it is the model that refuses such texts.
-    return hashlib.sha256(f"{model.fingerprint}\0{text}".encode(errors="surrogatepass")).digest()
+    return hashlib.sha256(f"{model.fingerprint}{_REDUCED * reduced}\0{text}".encode(errors="surrogatepass")).digest()
 
 
 def _pack(key: bytes, answer: Surprisals) -> bytes:
@@ -217,17 +226,24 @@ def _pack(key: bytes, answer: Surprisals) -> bytes:
         + answer.bits.astype("<f8").tobytes()
         + answer.in_vocabulary.astype("u1").tobytes()
     )
+    if answer.reductions is not None:
+        body += answer.reductions.entropy.astype("<f8").tobytes() + answer.reductions.rank.astype("<f8").tobytes()
     return _HEADER.pack(_checksum(key, body), len(answer.starts)) + body
 
 
-def _unpack(key: bytes, text: str, value: object) -> Surprisals | None:
+def _unpack(key: bytes, text: str, value: object, reduced: bool) -> Surprisals | None:
     if not isinstance(value, bytes) or not _is_whole(key, value):
         return None
     _, n = _HEADER.unpack_from(value)
     body = value[_HEADER.size :]
+    if len(body) != _BYTES[reduced] * n:
+        return None
+    reductions = None
+    if reduced:
+        reductions = Reductions(*np.frombuffer(body, "<f8", 2 * n, 13 * n).astype(np.float64).reshape(2, n))
     starts = np.frombuffer(body, "<i4", n).astype(np.int32)
     bits = np.frombuffer(body, "<f8", n, 4 * n).astype(np.float64)
-    return Surprisals(text, starts, bits, np.frombuffer(body, "u1", n, 12 * n).astype(bool))
+    return Surprisals(text, starts, bits, np.frombuffer(body, "u1", n, 12 * n).astype(bool), reductions)
 
 
 def _is_whole(key: object, value: object) -> bool:
@@ -236,7 +252,7 @@ def _is_whole(key: object, value: object) -> bool:
         return False
     checksum, n = _HEADER.unpack_from(value)
     body = value[_HEADER.size :]
-    return bool(len(body) == 13 * n and _checksum(key, body) == checksum)
+    return bool(len(body) in [size * n for size in _BYTES] and _checksum(key, body) == checksum)
 
 
 def _checksum(key: bytes, body: bytes) -> bytes:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from syntagm.answers import Surprisals
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
@@ -29,13 +29,15 @@ from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 # The number of texts after which a model that computes each on its own is asked again what it has answered before.
 _CONFIRMED = 256
+# How the texts of a run are scored: `Asking.score`, or `Asking.reduce`.
+_Score: TypeAlias = Callable[[Sequence[str], Callable[[int], None]], Iterator[Surprisals]]
 
 
 class Cache(Protocol):
     """A cache of answers from earlier runs; see `syntagm.runs.cache`."""
 
-    def get(self, model: LanguageModel, texts: Sequence[str]) -> dict[str, Surprisals]:
-        """Return a mapping from each cached text among `texts` to its answer."""
+    def get(self, model: LanguageModel, texts: Sequence[str], reduced: bool = False) -> dict[str, Surprisals]:
+        """Return a mapping from each cached text among `texts` to its answer; if `reduced`, to one with reductions."""
 
     def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
         """Store answers."""
@@ -181,9 +183,10 @@ def compute(
             if task.needs == "fill":
                 yield from asking.fill(portion, done)  # type: ignore[arg-type]  # `ask` returned gaps
             else:
-                cached_answers = cache.get(asking.model, portion) if cache else {}  # type: ignore[arg-type]
+                cached_answers = _cached(cache, asking.model, portion, task.reduces)  # type: ignore[arg-type]
                 cached += len(cached_answers)
-                yield from _score_portion(asking, portion, cached_answers, cache, done)  # type: ignore[arg-type]
+                score = asking.reduce if task.reduces else asking.score
+                yield from _score_portion(asking, score, portion, cached_answers, cache, done)  # type: ignore[arg-type]
 
     judged = task.judge(content, answers())
     if task.needs == "fill":
@@ -193,8 +196,18 @@ def compute(
     return judged, cached
 
 
+def _cached(
+    cache: Cache | None, model: LanguageModel, texts: Sequence[str], reduced: bool
+) -> dict[str, Surprisals]:
+    if cache is None:
+        return {}
+    # A cache of a user's own may know nothing of reductions.
+    return cache.get(model, texts, reduced=True) if reduced else cache.get(model, texts)
+
+
 def _score_portion(
     asking: Asking,
+    score: _Score,
     texts: Sequence[str],
     cached_answers: dict[str, Surprisals],
     cache: Cache | None,
@@ -216,7 +229,7 @@ def _score_portion(
     answers = dict(cached_answers)
     size = _CONFIRMED if asking.model.one_by_one else len(texts)
     for first in range(0, max(1, len(missing)), size):
-        computed = _confirmed(asking, missing[first : first + size], cache, done)
+        computed = _confirmed(asking, score, missing[first : first + size], cache, done)
         if cache and computed:
             cache.put(asking.model, computed.values())
         answers |= computed
@@ -225,12 +238,12 @@ def _score_portion(
 
 
 def _confirmed(
-    asking: Asking, texts: Sequence[str], cache: Cache | None, done: Callable[[int], None]
+    asking: Asking, score: _Score, texts: Sequence[str], cache: Cache | None, done: Callable[[int], None]
 ) -> dict[str, Surprisals]:
     """Score texts, and ask the model again; if it fails before, cache what it has answered and can confirm."""
     computed: dict[str, Surprisals] = {}
     try:
-        for answer in asking.score(texts, done) if texts else ():
+        for answer in score(texts, done) if texts else ():
             computed[answer.text] = answer
     except BaseException:
         if cache and computed and asking.model.one_by_one:

@@ -31,6 +31,7 @@ from syntagm.tasks.task import Schema, SuiteRecord, Task
 
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
+DISTRIBUTION_COLUMNS = ("model", "suite", "item", "condition", "index", "entropy", "rank", "probability")
 
 
 _CURE = "Use syntagm.evaluate(model, suites), or syntagm.open_run(folder)."
@@ -252,8 +253,7 @@ class Run:
         Arguments:
             sentences: some of the sentences of the suite, if not all are wanted.
         """
-        table = self.scored(suite) if sentences is None else sentences
-        exploded = table.with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
+        exploded = self._numbered(self.scored(suite) if sentences is None else sentences)
         ends = pl.concat_list(pl.col("starts").list.slice(1), pl.col("text").str.len_chars().cast(pl.Int32))
         exploded = exploded.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
         return exploded.select(
@@ -267,6 +267,39 @@ class Run:
             "bits",
             "known",
         )
+
+    def distributions(self, suite: str) -> pl.DataFrame:
+        """Return what is kept of the distributions before tokens: one row per token, with `DISTRIBUTION_COLUMNS`.
+
+        `entropy` is in bits, `rank` counts from 1, and `probability` is that of the token.
+
+        Raises:
+            RunError: no measure of the run asked for reductions.
+        """
+        self.refuse_unreduced()
+        exploded = self._numbered(self.scored(suite)).explode(["bits", "entropy", "rank"])
+        return exploded.select(
+            pl.lit(self.model).alias("model"),
+            pl.lit(suite).alias("suite"),
+            "item",
+            "condition",
+            pl.int_range(pl.len()).over("sentence").alias("index"),
+            "entropy",
+            "rank",
+            (2.0 ** -pl.col("bits")).alias("probability"),
+        )
+
+    def refuse_unreduced(self) -> None:
+        """Raise RunError if the run has no entropies and ranks."""
+        if "entropy" not in self.tables.get("parquet", {}):
+            raise RunError(
+                self.place, "a run without entropies and ranks", "a run with a measure that asks for them",
+                "Run the model with --measure 'rank(condition=NAME, region=NAME)', or with entropy(...).",
+            )  # fmt: skip
+
+    def _numbered(self, sentences: pl.DataFrame) -> pl.DataFrame:
+        """Return the sentences with at least one token, numbered in `sentence`."""
+        return sentences.with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
 
     def regions(self, suite: str) -> pl.DataFrame:
         """Return the regions of a suite: one row per region, with the columns of `REGION_COLUMNS`.

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,27 +30,39 @@ SENTENCES: Schema = {
     "bits": pl.List(pl.Float64),
     "known": pl.List(pl.Boolean),
 }
+# The further columns of sentences if a measure asks for reductions.
+REDUCED: Schema = {"entropy": pl.List(pl.Float64), "rank": pl.List(pl.Float64)}
 # File ending -> columns: one row per sentence, and one row per result.
 TABLES: Mapping[str, Schema] = {"parquet": SENTENCES, "results.parquet": RESULTS}
+REDUCED_TABLES: Mapping[str, Schema] = {**TABLES, "parquet": SENTENCES | REDUCED}
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A slice of a suite: items, the measures that judge them, and the rules for region values."""
+    """A slice of a suite: items, the measures that judge them, and the rules for region values.
+
+    `reduces` is that of the task.
+    """
 
     model: str
     suite: str
     items: Sequence[Item]
     measures: Sequence[Measure]
     reading: Reading
+    reduces: bool = False
 
 
 def slices_of(
-    suite: Suite, units: Sequence[Unit], model: str, measures: Sequence[Measure], reading: Reading
+    suite: Suite,
+    units: Sequence[Unit],
+    model: str,
+    measures: Sequence[Measure],
+    reading: Reading,
+    reduces: bool = False,
 ) -> Iterator[tuple[Unit, Slice]]:
     """Yield each unit with its items."""
     for unit in units:
-        yield unit, Slice(model, suite.name, suite.items[unit.first : unit.last], measures, reading)
+        yield unit, Slice(model, suite.name, suite.items[unit.first : unit.last], measures, reading, reduces)
 
 
 def texts(content: Slice) -> list[str]:
@@ -64,7 +77,7 @@ def judge(content: Slice, answers: Iterator[Surprisals]) -> Judged:
     results = [
         _result(content, item, measure, by_text, undefined) for item in content.items for measure in content.measures
     ]
-    tables = {"parquet": _sentences(content.items, by_text), "results.parquet": results_table(results)}
+    tables = {"parquet": _sentences(content, by_text), "results.parquet": results_table(results)}
     return Judged(tables, undefined)
 
 
@@ -114,10 +127,10 @@ def _reason(item: Item, answers: Answers, reading: Reading) -> str:
     return "a region has no tokens, or a measure has no value"
 
 
-def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:
-    rows = [(item, condition, sentence) for item in items for condition, sentence in item.sentences.items()]
+def _sentences(content: Slice, answers: Answers) -> pl.DataFrame:
+    rows = [(item, condition, sentence) for item in content.items for condition, sentence in item.sentences.items()]
     row_answers = [answers[sentence.text] for _, _, sentence in rows]
-    columns = {
+    columns: dict[str, list[Any]] = {
         "item": [item.id for item, _, _ in rows],
         "condition": [condition for _, condition, _ in rows],
         "text": [sentence.text for _, _, sentence in rows],
@@ -129,4 +142,9 @@ def _sentences(items: Sequence[Item], answers: Answers) -> pl.DataFrame:
         "bits": [answer.bits.tolist() for answer in row_answers],
         "known": [answer.in_vocabulary.tolist() for answer in row_answers],
     }
-    return pl.DataFrame(columns, schema=SENTENCES)
+    if not content.reduces:
+        return pl.DataFrame(columns, schema=SENTENCES)
+    reductions = [answer.reductions for answer in row_answers]
+    for name in REDUCED:
+        columns[name] = [getattr(reduced, name).tolist() for reduced in reductions]
+    return pl.DataFrame(columns, schema=SENTENCES | REDUCED)

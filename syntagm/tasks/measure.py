@@ -3,12 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from syntagm.answers import Answers
 from syntagm.result import Kind
 from syntagm.suite import Item
 from syntagm.tasks.reading import Reading
+
+# What a model can tell of the distribution from which a token is taken; the probability is that of the token.
+Reduction: TypeAlias = Literal["entropy", "rank", "probability"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,12 @@ class Measure(ABC):
 
     Attributes:
         kind: the kind of the measure's values, which every subclass declares; it is recorded in every run.
+        asks_for: the reductions that the measure reads from the answers (`Surprisals.reductions`); empty if surprisals are
+            enough. A model that can't tell them is refused before it is loaded.
     """
 
     kind: ClassVar[Kind]
+    asks_for: ClassVar[tuple[Reduction, ...]] = ()
 
     @abstractmethod
     def __str__(self) -> str:

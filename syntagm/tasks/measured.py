@@ -41,6 +41,7 @@ class Measures(Task[Slice]):
             "align": frozenset(RULES),
             "tolerance": float,
             "measures": {str: frozenset(kind.name for kind in Kind)},
+            "reductions?": bool,
         }
     }
 
@@ -52,10 +53,16 @@ class Measures(Task[Slice]):
         if repeated := [name for name in names if names.count(name) > 1]:
             raise UsageError("measure", f"{repeated[0]} given twice", "each measure once")
 
+    @property
+    def reduces(self) -> bool:
+        """Whether a measure asks for reductions."""
+        return any(measure.asks_for for measure in self.measures)
+
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
-        """Return the measures with their kinds, the alignment rule and the tolerance."""
+        """Return the measures with their kinds, the alignment rule, the tolerance, and whether reductions are kept."""
         measures = {str(measure): measure.kind.name for measure in self.measures}
-        return {"align": self.align, "tolerance": tolerance, "measures": measures}
+        reductions = {"reductions": True} if self.reduces else {}
+        return {"align": self.align, "tolerance": tolerance, "measures": measures, **reductions}
 
     def check(self, suite: Suite) -> None:
         """Refuse a suite with an item that lacks a condition or region that a measure names."""
@@ -84,7 +91,7 @@ class Measures(Task[Slice]):
     ) -> Iterator[tuple[Unit, Slice]]:
         """Yield each unit with its items and the measures."""
         reading = Reading(suite.aggregate, options["align"], model.bos is not None)
-        return items.slices_of(suite, units, model.name, self.measures, reading)
+        return items.slices_of(suite, units, model.name, self.measures, reading, self.reduces)
 
     def ask(self, content: Slice) -> list[str]:
         """Return the distinct sentences. All sentences are scored, because the tokens of all are saved."""
@@ -97,7 +104,7 @@ class Measures(Task[Slice]):
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
         """Return the columns of the tables of sentences and of results."""
-        return items.TABLES
+        return items.REDUCED_TABLES if options.get("reductions") else items.TABLES
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ values, as in SyntaxGym, plus the bits of the end-of-text symbol.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,10 @@ _REDUCE: dict[str, Callable[[NDArray[np.float64]], float]] = {
     "max": lambda bits: float(bits.max()) if len(bits) else np.nan,
     "min": lambda bits: float(bits.min()) if len(bits) else np.nan,
 }
+
+
+Reduced: TypeAlias = Literal["entropy", "rank"]
+Of: TypeAlias = Literal["first", "mean", "max"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,35 @@ class Reading:
         borders = home[order].searchsorted(np.arange(count + 1))
         reduce, sorted_bits = _REDUCE[self.aggregate], bits[order]
         return np.array([reduce(sorted_bits[borders[k] : borders[k + 1]]) for k in range(count)])
+
+    def reduced(self, sentence: Sentence, answer: Surprisals, name: str, reduction: Reduced, of: Of = "first") -> float:
+        """Return the entropy or the rank of a region, or of the whole sentence if `name` is `*`.
+
+        Arguments:
+            name: the region; `*` also has the end-of-text symbol if it is scored.
+            reduction: which of them.
+            of: the number that stands for all tokens of the region: that of the first one, the mean, or the highest.
+
+        Returns:
+            nan for a region without tokens. Under a model without a start-of-text symbol, the first token has no
+            distribution: `first` is nan, and the others leave it out.
+
+        Raises:
+            AlignmentError: a token crosses a region border and the rule is strict.
+            KeyError: the sentence has no region with this name.
+        """
+        assert answer.reductions is not None, "the measure must ask for reductions"
+        values: NDArray[np.float64] = getattr(answer.reductions, reduction)
+        if name != "*":
+            places = [place for place, region in enumerate(sentence.regions) if region.name == name]
+            if not places:
+                raise KeyError(name)
+            values = values[align(sentence, answer, self.rule) == places[0]]
+        if of == "first":
+            return float(values[0]) if len(values) else np.nan
+        if not self.first_scored and np.isnan(values[:1]).any() and np.isnan(answer.bits[0]):
+            values = values[1:]
+        return _REDUCE[of](values) if len(values) else np.nan
 
     def region(self, sentence: Sentence, answer: Surprisals, name: str) -> float:
         """Return the value of a region, or of the whole sentence if `name` is `*`.

@@ -222,9 +222,14 @@ class Task(ABC, Generic[Content]):
         return "context" if self.needs == "fill" else "sentence"
 
     @property
+    def reduces(self) -> bool:
+        """Whether the answers must have `Surprisals.reductions`."""
+        return False
+
+    @property
     def queries(self) -> tuple[Query, ...]:
         """What a model must be able to do."""
-        return (self.needs,)
+        return (self.needs, "reduce") if self.reduces else (self.needs,)
 
     @abstractmethod
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:

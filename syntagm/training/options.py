@@ -1,4 +1,4 @@
-"""Declarations of training options as fields of settings, for the command line, experiments and error messages.
+"""Declarations of training options as fields of dataclasses: settings (`syntagm.settings`) that are flags of `train`.
 
     @dataclass(frozen=True, slots=True)
     class Size:
@@ -13,9 +13,10 @@ declares `--layers`. Its default is the value in the family's settings, which ma
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from syntagm.errors import UsageError
+from syntagm.settings import Choice, Setting, of_annotation
 
 # The titles under which `--help` lists options.
 TRAINING, MODEL = "training", "model and text"
@@ -25,30 +26,21 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """A training option.
+class Flag(Setting):
+    """A training option: a setting, and how the command line shows it. Its name is that of the field.
 
     Arguments:
-        field: the field of the settings that the option sets.
-        name: the name on the command line, without dashes.
-        kind: the type of the value, or of each value.
-        several: whether the option accepts several values.
-        choices: the allowed values; empty if any value is allowed.
-        default: the value if the option is not given.
-        help: a short help text.
-        metavar: the placeholder of the value in `--help`.
+        name, values, default, help, required: as for `Setting`.
+        flag: the name on the command line, without dashes.
+        value: the value if the option is not given.
+        metavar: the placeholder of the value in `--help`; "" for the flag in capitals.
         group: the title under which `--help` lists the option; "" for none.
     """
 
-    field: str
-    name: str
-    kind: type
-    several: bool
-    choices: tuple[str, ...]
-    default: Any
-    help: str
-    metavar: str
-    group: str
+    flag: str = ""
+    value: Any = None
+    metavar: str = ""
+    group: str = ""
 
 
 def option(help: str, default: Any = MISSING, *, name: str = "", metavar: str = "", group: str = "") -> Any:
@@ -75,25 +67,22 @@ def part(title: str, default: Any) -> Any:
     return field(default=default, metadata={_PART: title})
 
 
-def options(settings: object) -> tuple[Option, ...]:
+def options(settings: object) -> tuple[Flag, ...]:
     """List the options of a family's settings, with the values of the settings as defaults."""
     return tuple(_options(settings, ""))
 
 
-def _options(settings: Any, group: str) -> Iterator[Option]:
-    hints = get_type_hints(type(settings))
+def _options(settings: Any, group: str) -> Iterator[Flag]:
+    hints = get_type_hints(type(settings), include_extras=True)
     for item in fields(settings):
         value = getattr(settings, item.name)
         if _PART in item.metadata:
             yield from _options(value, item.metadata[_PART])
         elif _OPTION in item.metadata:
-            declared, hint = item.metadata[_OPTION], hints[item.name]
-            several = get_origin(hint) is tuple
-            kind = get_args(hint)[0] if several else hint
-            choices = get_args(kind) if get_origin(kind) is Literal else ()
-            yield Option(
-                item.name, declared["name"] or item.name.replace("_", "-"), str if choices else kind, several, choices,
-                value, declared["help"], declared["metavar"], declared["group"] or group,
+            declared, setting = item.metadata[_OPTION], of_annotation(item.name, hints[item.name], value)
+            yield Flag(
+                setting.name, setting.values, setting.default, declared["help"], False,
+                declared["name"] or item.name.replace("_", "-"), value, declared["metavar"], declared["group"] or group,
             )  # fmt: skip
 
 
@@ -109,17 +98,17 @@ def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
         UsageError: a value is not allowed.
     """
     copied: Any = settings
-    hints = get_type_hints(type(settings))
+    hints = get_type_hints(type(settings), include_extras=True)
     changes: dict[str, object] = {}
     for item in fields(copied):
         if _PART in item.metadata:
             changes[item.name] = changed(getattr(copied, item.name), values, place)
         elif item.name in values:
-            changes[item.name] = value = values[item.name]
+            value, allowed = values[item.name], of_annotation(item.name, hints[item.name], None).values
             # An unknown name would otherwise be treated as one of the known ones.
-            if get_origin(hints[item.name]) is Literal and value not in get_args(hints[item.name]):
-                expected = "one of " + ", ".join(get_args(hints[item.name]))
-                raise UsageError(f"{place}{item.name}", repr(value), expected)
+            if isinstance(value, str) and isinstance(allowed, Choice):
+                value = allowed.read(f"{place}{item.name}", value)
+            changes[item.name] = value
     return replace(copied, **changes)  # type: ignore[no-any-return]
 
 

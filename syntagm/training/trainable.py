@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from syntagm.progress import Progress
 from syntagm.training.duration import Work
-from syntagm.training.options import Option, options
+from syntagm.training.options import Flag, options
 
 S = TypeVar("S")
 
@@ -92,11 +92,11 @@ class Trainable(Generic[S]):
         return result
 
     @property
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[Flag, ...]:
         """The training options, derived from the settings class."""
         return options(self.settings)
 
     @property
     def on_device(self) -> bool:
         """Whether the family can be trained and scored on a device other than the CPU."""
-        return any(option.field == "device" for option in self.options)
+        return any(option.name == "device" for option in self.options)

@@ -10,9 +10,10 @@ from syntagm.errors import UsageError
 from syntagm.io.number import whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.settings import Reader
 from syntagm.stats import paired
 from syntagm.views.comparison import discordant, pairs_of, warnings_of
-from syntagm.views.options import Measure, Reader
+from syntagm.views.options import Measure
 from syntagm.views.scores.shared import shared_kind
 
 COLUMNS = ("suite", "item", "measure", "holds under", "margin A", "margin B")

@@ -11,12 +11,13 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
+from syntagm.settings import Reader
 from syntagm.stats import interval, paired
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
 from syntagm.views.comparison import PairOfRuns, letters, limits, pairs_of_runs
-from syntagm.views.options import Measure, Reader
+from syntagm.views.options import Measure
 
 COLUMNS = ("A", "B", "suite", "n", "B - A", "low", "high", "p different", "p equivalent", "verdict")
 

@@ -1,8 +1,7 @@
 """Options of views, which are the parameters of the function that makes the table or figure, after the runs.
 
-They are settings (`syntagm.settings`), of which two kinds are for views:
+They are settings (`syntagm.settings`), of which one kind is for views:
 
-    limit: Annotated[int | None, Reader("number of items, or `all`", count)]          read by `count`
     tag: Annotated[str, Named("a tag of the suites", tags)]                           a name that occurs in the runs
 """
 
@@ -14,12 +13,12 @@ from syntagm import settings
 from syntagm.errors import UsageError
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
-from syntagm.settings import Setting
+from syntagm.settings import Setting, Values
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The help text of an option whose value is a name that occurs in the runs.
+@dataclass(frozen=True)
+class Named(Values):
+    """Names that occur in the runs, as values of an option.
 
     Arguments:
         help: one line of help text.
@@ -30,6 +29,10 @@ class Named:
     help: str
     names: Callable[[Sequence[Run]], Iterable[str]]
     also: tuple[str, ...] = ()
+
+    def read(self, place: str, text: str) -> str:
+        """Return the text; `refuse_unknown` needs the runs."""
+        return text
 
     def refuse_unknown(self, name: str, value: str, runs: Sequence[Run], optional: bool) -> None:
         """Raise UsageError if no run has the name, or there is none although it is not optional."""
@@ -57,35 +60,9 @@ Tag = Annotated[str, Named("a tag of the suites", tags)]
 Suite = Annotated[str, "name of a suite; optional if there is only one"]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Help text and parser of an option that is neither plain text nor a choice.
-
-    Arguments:
-        help: one line of help text.
-        read: function from text to the value; it may raise UsageError.
-        default: the default of the parameter, as a user would write it; empty if there is none.
-    """
-
-    help: str
-    read: Callable[[str], object]
-    default: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Option(Setting):
-    """A setting of a view.
-
-    Arguments:
-        named: the names that the value must be one of; None if it is no name.
-    """
-
-    named: Named | None = None
-
-
-def options(make: Callable[..., Any]) -> tuple[Option, ...]:
+def options(make: Callable[..., Any]) -> tuple[Setting, ...]:
     """List the options of a `make_table` or `draw_figure` function, in the order of its signature."""
-    return tuple(_option(setting, said) for setting, said in settings.of_parameters(make))
+    return settings.of_parameters(make)
 
 
 def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
@@ -101,17 +78,10 @@ def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str]
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
     known = options(make)
-    values = settings.values(known, texts, place)
+    values = settings.read(known, texts, place)
     # What the user gave is refused before a default.
     for option in sorted(known, key=lambda option: option.name not in texts):
-        if option.named:
-            option.named.refuse_unknown(option.name, texts.get(option.name, option.default), runs, not option.default)
+        if isinstance(option.values, Named):
+            text = texts.get(option.name, option.default)
+            option.values.refuse_unknown(option.name, text, runs, not option.default)
     return make(runs, **values)
-
-
-def _option(setting: Setting, said: Any) -> Option:
-    if isinstance(said, Reader):
-        return Option(setting.name, said.default, said.help, (), said.read)
-    if isinstance(said, Named):
-        return Option(setting.name, setting.default, said.help, (), str, named=said)
-    return Option(setting.name, setting.default, setting.help, setting.values, setting.read)

@@ -24,7 +24,8 @@ from syntagm.io.number import counted
 from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.views.options import Measure, Reader, Tag
+from syntagm.settings import Reader
+from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import scores
 from syntagm.views.scores.shared import shared_kind
 

@@ -10,9 +10,10 @@ from syntagm.errors import UsageError
 from syntagm.io.number import whole
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
+from syntagm.settings import Reader
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.filled import filled
-from syntagm.views.options import Reader, Suite
+from syntagm.views.options import Suite
 
 COLUMNS = ("model", "item", "left", "right", "label", "rank", "entry", "begins", "probability", "lemma", "form")
 

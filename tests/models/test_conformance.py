@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from models_for_tests import rnng
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.answers import Fill, Gap, Reductions, Surprisals
 from syntagm.cli import main
 from syntagm.errors import ModelError
 from syntagm.models import names
@@ -111,6 +111,22 @@ def _merged(_: int, answer: Surprisals) -> Surprisals:
     return Surprisals(answer.text, answer.starts[kept], answer.bits[kept], answer.in_vocabulary[kept])
 
 
+class Reducing(Broken):
+    """The toy model with other entropies or ranks."""
+
+    can = frozenset({"score", "reduce", "fill", "best"})
+
+    def __init__(self, **arrays: Callable[[Reductions], object]) -> None:
+        super().__init__()
+        self._arrays = arrays
+
+    def reduce(self, texts: Sequence[str], done: Done = None) -> Iterator[Surprisals]:
+        for answer in self.toy.reduce(texts, done):
+            assert answer.reductions is not None
+            odd = {name: change(answer.reductions) for name, change in self._arrays.items()}
+            yield replace(answer, reductions=replace(answer.reductions, **odd))
+
+
 # The name of the only check that fails, what it says, and the model.
 BROKEN: list[tuple[str, str, LanguageModel]] = [
     ("identity", "the fingerprint 'v1'; expected a SHA-256", Broken(fingerprint="v1")),
@@ -126,6 +142,10 @@ BROKEN: list[tuple[str, str, LanguageModel]] = [
     ("sums", "after '', the 2 words and '</s>' have the probability 0.305556 in all", Broken(words=("the", "dog"))),
     ("agreement", "'gardener' has 5.5850 bits in 'The old ___ watered the roses.', and 4.5850", Confused()),
     ("gaps", "10 answers to 4 candidates", Mixed()),
+    ("reductions", "an entropy of 4.6", Reducing(entropy=lambda reduced: reduced.entropy + 0.1)),
+    ("reductions", "so its rank can't be 9", Reducing(rank=lambda reduced: 0 * reduced.rank + 9)),
+    ("reductions", "expected nan where the bits are", Reducing(rank=lambda reduced: np.nan * reduced.rank)),
+    ("reductions", "expected an entropy of at least 0", Reducing(entropy=lambda reduced: -reduced.entropy)),
 ]  # fmt: skip
 # Some faults can't but break several promises.
 TOGETHER = {"bits": {"agreement"}, "prefixes": {"agreement"}, "gaps": {"agreement"}}
@@ -153,7 +173,7 @@ def test_a_broken_promise_fails_its_check(name: str, said: str, model: LanguageM
             Broken(lambda i, answer: replace(answer, bits=answer.bits + i)),
             {"company", "repeats", "prefixes", "agreement"},
         ),
-        (Broken(lambda _, answer: answer[0]), {check.name for check in CHECKS} - {"identity", "sums", "gaps"}),  # type: ignore[index]
+        (Broken(lambda _, answer: answer[0]), {check.name for check in CHECKS} - {"identity", "sums", "gaps", "reductions"}),  # type: ignore[index]
     ],
     ids=["lagging", "random", "by index", "raising"],
 )
@@ -167,12 +187,12 @@ def test_rounding_breaks_no_promise() -> None:
 
 def test_an_approximate_model_is_exempt_from_sums_and_from_nothing_else() -> None:
     exempt = {check.name for check in CHECKS if check.exempt(rnng())}
-    assert exempt == {"sums", "gaps", "agreement"}
+    assert exempt == {"sums", "gaps", "agreement", "reductions"}
 
 
 def test_a_model_that_sees_both_sides_is_exempt_from_prefixes() -> None:
     model = Broken(sees="both")
-    assert {check.name for check in CHECKS if check.exempt(model)} == {"prefixes", "sums", "agreement"}
+    assert {check.name for check in CHECKS if check.exempt(model)} == {"prefixes", "sums", "agreement", "reductions"}
 
 
 def test_prefixes_end_with_a_word() -> None:
@@ -224,7 +244,7 @@ def test_the_command_fails_in_plain_words(
     assert "FAIL  prefixes     A prefix has the same bits" in shown.out
     assert " " * 19 + "'the dog': token 0, 'the', has 7.0000 bits, but 14.0000 in 'the dog a here'\n" in shown.out
     assert " " * 19 + "and 2 more\n" in shown.out
-    assert shown.err == "syntagm: 1 of 14 promises are broken\n"
+    assert shown.err == "syntagm: 1 of 15 promises are broken\n"
     (tmp_path / "empty.txt").write_text("\n")
     assert main(["conform", "toy", "--file", str(tmp_path / "empty.txt")]) == 2
     assert "no sentences" in capsys.readouterr().err

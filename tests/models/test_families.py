@@ -78,7 +78,7 @@ def test_an_option_is_checked_named_and_shown_as_declared(
 ) -> None:
     assert option.default or option.depends
     if option.default:
-        option.check(option.default)
+        assert option.checked(option.default) == option.default
         assert family.choose({})[option.name] == option.default
     value = option.default or option.values.shown()[0].strip("`")
     canonical = family.canonical("m", {option.name: value})
@@ -86,7 +86,7 @@ def test_an_option_is_checked_named_and_shown_as_declared(
     always = family.canonical("m", {})
     assert (f"{option.name}=" in always) == option.always_named
     if isinstance(option.values, Choice):
-        with pytest.raises(UsageError, match=f"model option {option.name}: 'odd'; expected one of"):
+        with pytest.raises(UsageError, match=f"model option {option.name}: 'odd'; expected (one of|\\S+ or) "):
             family.choose({option.name: "odd"})
     assert main(["models", family.name]) == 0
     assert f"  {option.name}=" in capsys.readouterr().out
@@ -98,6 +98,29 @@ def test_the_command_lists_the_families(capsys: pytest.CaptureFixture[str]) -> N
     assert all(families.find(name).summary in said for name in families.names())
     assert main(["models", "maskd"]) == 2
     assert "Did you mean masked?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("causal:m?dtype=bfloat16", "causal:m?dtype=bf16"),
+        ("causal:m?dtype=float32&eos=true", "causal:m?dtype=f32&eos=yes"),
+        ("masked:m?regions=on&dtype=fp16", "masked:m?dtype=f16&masking=token&regions=yes"),
+        ("toy:m?eos=off", "toy:m?eos=no"),
+    ],
+)
+def test_what_people_write_elsewhere_is_recorded_as_here(written: str, name: str) -> None:
+    parsed = names.parse(written)
+    family = families.find(parsed.family)
+    assert family.canonical("m", parsed.options) == name
+    settings = names.declared(written).settings
+    assert all(settings[option] in str(name) for option in parsed.options)
+
+
+def test_a_synonym_changes_no_number_and_no_name() -> None:
+    (synonym, own), text = map(names.load, ("toy?eos=true", "toy?eos=yes")), ["the dog runs"]
+    assert (synonym.name, synonym.fingerprint, dict(synonym.settings)) == (own.name, own.fingerprint, dict(own.settings))
+    assert next(synonym.score(text)).bits.tolist() == next(own.score(text)).bits.tolist()
 
 
 @pytest.mark.parametrize("name", ["toy", "random?seed=3&unigram=yes", "demo?fill=token"])
@@ -119,8 +142,8 @@ def test_a_model_in_memory_takes_no_options_about_loading() -> None:
 
 
 def test_a_value_of_an_option_decides_what_a_model_can_do() -> None:
-    assert names.declared("gpt2").can == {"score", "fill", "best"}
-    assert names.declared("gpt2?chat=user").can == {"score"}
+    assert names.declared("gpt2").can == {"score", "reduce", "fill", "best"}
+    assert names.declared("gpt2?chat=user").can == {"score", "reduce"}
     with pytest.raises(ModelError, match=r"^gpt2\?chat=user: this model can't fill gaps; expected another value than chat=user"):
         names.check("gpt2?chat=user", queries=["fill"])
 

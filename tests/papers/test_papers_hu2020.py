@@ -265,7 +265,7 @@ def test_what_is_done_is_not_made_again(
             "big of 2,000 words; expected at most the 1,600 words of the training text. These fit: --sizes big=1600",
         ),
         (["--families", "gpt3"], "'gpt3'; expected one of " + ", ".join(family.name for family in hyperparameters.taking_part())),
-        (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a value like 128"),
+        (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a whole number"),
         (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),
         (["--set", "gpt2.width"], "'gpt2.width'; expected NAME=VALUE"),
         (["--seeds", "1,1"], "different names"),
@@ -337,7 +337,7 @@ def test_every_scale_is_one_that_training_takes() -> None:
         for family in hyperparameters.taking_part():
             chosen = hyperparameters.options(scale, [family.name])[family.name]
             evaluated = set(hyperparameters.evaluation(family.name, chosen))
-            assert chosen.keys() - {"reading"} - evaluated <= {option.field for option in family.options}
+            assert chosen.keys() - {"reading"} - evaluated <= {option.name for option in family.options}
             hyperparameters.settings(family.name, chosen, 1_000_000)
 
 

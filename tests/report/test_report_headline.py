@@ -12,7 +12,7 @@ from syntagm.formula import parse
 from syntagm.report.page import chapter_of, report
 from syntagm.report.predictions import headline, model_pairs, scores
 from syntagm.runs.store import Run
-from syntagm.stats.against_chance import against_chance
+from syntagm.stats.chance.chance import against_chance
 from syntagm.suite import Prediction, Suite
 
 # The toy model has seen "dog barks" and no other of these pairs.

@@ -241,9 +241,9 @@ def test_a_machine_without_slurm_is_an_error(
     ("executor", "message"),
     [
         ("slurm", "no number of workers; expected slurm:N"),
-        ("slurm:2?hours=3", "no option 'hours'; expected options of slurm: time, "),
-        ("slurm:2?time=3h", "--executor slurm?time=: '3h'; expected a whole number, at least 1"),
-        ("slurm:2?memory=-1", "'-1'; expected a whole number, at least 0"),
+        ("slurm:2?hours=3", "no option 'hours'; expected one of account=, constraint="),
+        ("slurm:2?time=3h", "--executor slurm:2?time=3h, time=: '3h'; expected a whole number from 1 to"),
+        ("slurm:2?memory=-1", "'-1'; expected a whole number from 0 to"),
         ("ray?workers=none", "'none'; expected a whole number"),
     ],
 )

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from syntagm.answers import Fill, Gap
 from syntagm.errors import UsageError
 from syntagm.tasks.gaps.candidates import candidates
-from syntagm.tasks.gaps.equal_weight import EqualWeight
-from syntagm.tasks.gaps.model_weight import ModelWeight
 from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
 from syntagm.tasks.gaps.shares import Shares, shares
+from syntagm.tasks.gaps.weights import EqualWeight, ModelWeight
 from syntagm.word_list import WordList, WordRow
 
 NAN = float("nan")

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import pytest
 
-from syntagm.cli import main
+from syntagm.cli import _parser, main
 from syntagm.errors import RunError, UsageError
 from syntagm.io import record
+from syntagm.settings import Number, Several, Text
 from syntagm.training import families
 from syntagm.training.options import MODEL, changed, option, options, part
 
@@ -33,16 +34,33 @@ class Settings:
 
 def test_options_are_the_fields_with_the_defaults_of_the_family() -> None:
     layers, kind, files = options(Settings())
-    assert (layers.name, layers.kind, layers.default, layers.group) == ("layers", int, 3, MODEL)
-    assert (kind.field, kind.name, kind.choices, kind.default) == ("kind", "shape", ("wide", "narrow"), "wide")
-    assert (files.several, files.kind, files.default, files.metavar, files.group) == (True, str, (), "FILE", "")
+    assert (layers.name, layers.values, layers.value, layers.default, layers.group) == ("layers", Number(int), 3, "3", MODEL)
+    assert (kind.name, kind.flag, kind.values.texts, kind.default) == ("kind", "shape", ("wide", "narrow"), "wide")
+    assert (files.values, files.value, files.metavar, files.group) == (Several(Text()), (), "FILE", "")
 
 
 def test_settings_are_changed_in_whatever_part_they_are() -> None:
     found = changed(Settings(), {"layers": 5, "hidden": 2.0, "reading": 7})
     assert found == Settings(Size(5), hidden=2.0)
-    with pytest.raises(UsageError, match=r"toy\.kind: 'tall'; expected one of wide, narrow"):
+    with pytest.raises(UsageError, match=r"toy\.kind: 'tall'; expected wide or narrow"):
         changed(Settings(), {"kind": "tall"}, "toy.")
+
+
+def test_a_flag_is_read_like_any_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["train", "lstm", "--corpus", "no", "--valid", "no", "-o", "out"]
+    options = _parser("train").parse_args([*line, "--dtype", "bfloat16", "--hidden", "7", "--lr", "1e-2", "--tied"])
+    assert (options.dtype, options.hidden, options.lr, options.tied) == ("bf16", 7, 0.01, True)
+    options = _parser("train").parse_args(["train", "ngram", "--corpus", "no", "-o", "out", "--lmplz-compatible", "off"])
+    assert options.lmplz_compatible is False
+    assert options.prune == ()
+    for words, message in (
+        (["--hidden", "wide"], "--hidden: 'wide'; expected a whole number"),
+        (["--dtype", "f16"], "--dtype: 'f16'; expected f32 or bf16"),
+        (["--schedule", "steep"], "--schedule: 'steep'; expected one of plateau, cosine, constant"),
+    ):
+        assert main([*line, *words]) == 2
+        assert f"syntagm: {message}" in capsys.readouterr().err
+    assert changed(families.find("lstm").settings, {"dtype": "bfloat16"}).loop.dtype == "bf16"
 
 
 def parts(settings: Any) -> Iterator[Any]:
@@ -54,7 +72,7 @@ def parts(settings: Any) -> Iterator[Any]:
 
 @FAMILIES
 def test_each_option_has_one_field_one_spelling_and_a_sentence(family: Any) -> None:
-    for name in ("field", "name"):
+    for name in ("name", "flag"):
         found = [getattr(one, name) for one in family.options]
         assert len(set(found)) == len(found)
     assert all(one.help for one in family.options)
@@ -65,7 +83,7 @@ def test_each_option_has_one_field_one_spelling_and_a_sentence(family: Any) -> N
 
 @FAMILIES
 def test_defaults_are_settings_that_training_takes(family: Any) -> None:
-    assert changed(family.settings, {one.field: one.default for one in family.options}) == family.settings
+    assert changed(family.settings, {one.name: one.value for one in family.options}) == family.settings
 
 
 @FAMILIES
@@ -73,7 +91,7 @@ def test_an_experiment_sets_what_there_is(family: Any) -> None:
     scales = family.controlled.scales.values() if family.controlled else []
     for scale in scales:
         assert set(family.controlled.evaluation) < scale.keys()
-        assert scale.keys() - {"reading", *family.controlled.evaluation} <= {one.field for one in family.options}
+        assert scale.keys() - {"reading", *family.controlled.evaluation} <= {one.name for one in family.options}
 
 
 def test_the_command_offers_the_families_and_an_experiment_their_variants(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ def train(name: str, place: Path, held_out: list[str], **more: object) -> tuple[
     options = {**TINY, "optimiser": "sgd", "discount_fallback": True, "chunk": 4, **more}
     if name == "onlstm":
         options |= {"embedding": 8, "layers": 2}
-    known = {option.field for option in family.options}
+    known = {option.name for option in family.options}
     settings = changed(family.settings, {key: value for key, value in options.items() if key in known})
     family.train([corpus], [valid], place / "m", settings, noting)
     return json.loads((place / "m" / "training.json").read_text()), noting.warnings

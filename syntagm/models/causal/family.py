@@ -35,9 +35,9 @@ FAMILY = Family(
             Choice((
                 Value("no", "none: texts are scored as they are, also by a model that was trained for chats"),
                 Value("user", "a user's message, as the model's chat template writes it", words="a user's message",
-                      can=("score",)),
+                      can=("score", "reduce")),
                 Value("assistant", "the same for a reply of the assistant", words="an assistant's message",
-                      can=("score",)),
+                      can=("score", "reduce")),
             )),
             "no",
             "the message whose content a text is. The symbols of the template that precede the content, and nothing else, "
@@ -51,7 +51,7 @@ FAMILY = Family(
             Choice((
                 Value("token", "none"),
                 Value("word", "the correction of Pimentel & Meister (2024) and Oh & Schuler (2024)",
-                      references=_WORD_ENDS),
+                      references=_WORD_ENDS, can=("score", "fill", "best")),
             )),
             "token",
             "the correction of words' surprisals for tokenizers that put the space at the beginning of a token.",
@@ -73,7 +73,7 @@ FAMILY = Family(
             "whether shared prefixes are computed once, for models that support it", effect="speed",
         ),
     ),
-    can=("score", "fill", "best"),
+    can=("score", "reduce", "fill", "best"),
     architectures=ARCHITECTURES,
     programs=PROGRAMS,
     bundled={"demo": str(Path(__file__).resolve().parent.with_name("_demo"))},

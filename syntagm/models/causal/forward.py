@@ -14,6 +14,7 @@ A tensor of shape (batch, length, vocabulary) is never created.
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,7 @@ class Forward:
         sequences: Sequence[Sequence[int]],
         done: Callable[[Sequence[int]], None],
         skipped: Sequence[int] | None = None,
+        reducing: bool = False,
     ) -> list[Rows]:
         """Compute the surprisals of all tokens but the first of each sequence.
 
@@ -85,6 +87,7 @@ class Forward:
             sequences: token ids, at least one and at most `limit` + 1 in each sequence.
             done: called after each batch with the indices of its finished sequences.
             skipped: for each sequence, the number of further tokens that are only context; none by default.
+            reducing: whether entropies and ranks are wanted, too.
         """
         results: list[Rows | None] = [None] * len(sequences)
         short = [
@@ -95,8 +98,8 @@ class Forward:
         short_indices = set(short)
         long = [index for index in range(len(sequences)) if index not in short_indices]
         with self._lock:
-            self.run(sequences, short, True, results, done)
-            self.run(sequences, long, False, results, done, skipped)
+            self.run(sequences, short, True, results, done, reducing=reducing)
+            self.run(sequences, long, False, results, done, skipped, reducing)
         return [rows for rows in results if rows is not None]
 
     def run(
@@ -107,6 +110,7 @@ class Forward:
         results: list[Rows | None],
         done: Callable[[Sequence[int]], None],
         skipped: Sequence[int] | None = None,
+        reducing: bool = False,
     ) -> None:
         """Compute the chosen sequences batch by batch, and store the results in `results`."""
 
@@ -124,7 +128,7 @@ class Forward:
             batch: Sequence[Pack] = ()
             try:
                 for batch in batches(self._packs(sequences, remaining, tree), self.budget):
-                    under_way.append((batch, self.batch(sequences, batch, tree, skipped)))
+                    under_way.append((batch, self.batch(sequences, batch, tree, skipped, reducing)))
                     if len(under_way) == 2:
                         batch, answers = under_way.pop(0)
                         collect(batch, answers)
@@ -209,6 +213,7 @@ class Forward:
         batch: Sequence[Pack],
         tree: bool,
         skipped: Sequence[int] | None = None,
+        reducing: bool = False,
     ) -> Callable[[], list[list[Rows]]]:
         """Compute the results for each sequence of each pack. The returned function waits for them and returns them."""
         inputs, width = self._inputs(batch, tree)
@@ -227,20 +232,27 @@ class Forward:
             needed = np.unique(all_nodes)
         logits = self._logits(inputs, needed)
         places = np.searchsorted(needed, all_nodes)
-        finish = self.head.read(logits, len(needed), places, np.concatenate(targets))
+        finish = self.head.read(logits, len(needed), places, np.concatenate(targets), reducing=reducing)
         return lambda: self._split(batch, *finish(), lengths)
 
     def _split(
-        self, batch: Sequence[Pack], bits: NDArray[np.float64], sets: NDArray[np.float64], lengths: Sequence[int]
+        self,
+        batch: Sequence[Pack],
+        bits: NDArray[np.float64],
+        sets: NDArray[np.float64],
+        reductions: NDArray[np.float64] | None,
+        lengths: Sequence[int],
     ) -> list[list[Rows]]:
-        parts = iter(np.split(bits, np.cumsum(lengths)[:-1]))
+        borders = np.cumsum(lengths)[:-1]
+        parts = iter(np.split(bits, borders))
+        reduced = repeat(None) if reductions is None else iter(np.split(reductions, borders, axis=1))
         answers, before = [], 0
         for pack in batch:
             rows = []
             for path in pack.paths:
                 begin = sets[before + path, 0] if len(sets) else np.empty(0)
                 first = float(sets[before + path[0], 1]) if len(sets) and len(path) else math.nan
-                rows.append(Rows(next(parts), begin, first))
+                rows.append(Rows(next(parts), begin, first, next(reduced)))
             before += len(pack.tokens)
             answers.append(rows)
         return answers

@@ -240,7 +240,7 @@ class Filler:
         rows = np.cumsum(counts) - counts
         places = np.concatenate([row + part.places for row, (_, part) in zip(rows, group_parts, strict=True)])
         targets = np.concatenate([group.branches.tokens[part.targets] for group, part in group_parts])
-        bits, sets = self._forward.head.read(logits, sum(counts), places, targets, self._watched)()
+        bits, sets, _ = self._forward.head.read(logits, sum(counts), places, targets, self._watched)()
         at = 0
         for row, (group, part) in zip(rows, group_parts, strict=True):
             group.bits[part.targets] = bits[at : at + len(part.targets)]

@@ -17,6 +17,7 @@ from syntagm.models.device import send
 from syntagm.models.hugging_face import processor
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
+from syntagm.models.reduction import reduce
 
 # Number of logits in memory at a time (128 MiB of float32), and of those exponentiated at a time.
 _HELD = 1 << 25
@@ -77,7 +78,8 @@ class Head:
         places: NDArray[np.int64],
         targets: NDArray[np.int64],
         watched: torch.Tensor | None = None,
-    ) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        reducing: bool = False,
+    ) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
         """Compute the surprisal of each target in its row, and of the watched sets after each row.
 
         A GPU computes while the caller goes on. It is waited for once, when the returned function is called.
@@ -89,10 +91,12 @@ class Head:
             places: shape (targets,): the row of each target.
             targets: shape (targets,): token ids.
             watched: shape (vocabulary, sets), dtype `wide`: sets of tokens; those of `borders` by default.
+            reducing: whether entropies and ranks are wanted, too.
 
         Returns:
             A function that returns surprisals in bits: of the targets, shape (targets,), and of the sets, shape
-            (count, sets), or (0, 2) if no sets are watched.
+            (count, sets), or (0, 2) if no sets are watched; and, shape (2, targets), the entropy before each target in bits
+            and its rank, or None if they are not wanted.
         """
         watched = self.borders if watched is None else watched
         order = np.argsort(places, kind="stable")
@@ -100,11 +104,16 @@ class Head:
         all_rows, all_columns = send(sorted_places, self.device), send(targets[order], self.device)
         parts: list[torch.Tensor] = []
         set_parts: list[torch.Tensor] = []
+        reduced: list[torch.Tensor] = []
         for first, logits in chunks:
             for start in range(first, first + len(logits), self._block):
-                wide = logits[start - first : start - first + self._block].to(self.wide)
+                block = logits[start - first : start - first + self._block]
+                wide = block.to(self.wide)
                 low, high = np.searchsorted(sorted_places, [start, start + len(wide)])
                 rows, columns = all_rows[low:high] - start, all_columns[low:high]
+                if reducing:
+                    # Before `wide`, which may be the same memory, is overwritten.
+                    reduced.append(reduce(block, rows, columns))
                 wide -= wide.amax(-1, keepdim=True)
                 picked = wide[rows, columns]
                 # On a CPU, the exponential of base 2 is several times as fast as that of base e.
@@ -115,7 +124,7 @@ class Head:
                 if watched is not None:
                     set_parts.append(torch.cat([masses @ watched, total[:, None]], 1))
 
-        def finish() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def finish() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
             bits, sets = np.empty(len(order)), np.zeros((0, 2 if watched is None else watched.shape[1]))
             if parts:
                 totals, picks = torch.cat(parts, 1).cpu().double()
@@ -123,6 +132,9 @@ class Head:
             if set_parts:
                 masses = torch.cat(set_parts).cpu().double()
                 sets = -(masses[:, :-1] / masses[:, -1:]).log2().numpy()
-            return bits, sets
+            reductions = np.empty((2, len(order))) if reducing else None
+            if reductions is not None and reduced:
+                reductions[:, order] = torch.cat(reduced, 1).cpu().numpy()
+            return bits, sets, reductions
 
         return finish

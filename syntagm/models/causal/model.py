@@ -27,8 +27,9 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, InContext, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.errors import ModelError, UsageError
+from syntagm.models import families
 from syntagm.models.causal.chat import before_content, context_ids, encode_contents, refuse_with_chat
 from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.gaps import Filler
@@ -166,12 +167,26 @@ class Causal(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""
+        return self._scored(texts, done)
+
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`.
+
+        Raises:
+            ModelError: under `boundary=word`, since the vocabulary consists of tokens, not of words.
+        """
+        families.refuse_unable(self, ("reduce",))
+        return self._scored(texts, done, reducing=True)
+
+    def _scored(
+        self, texts: Sequence[str], done: Callable[[int], None] | None, reducing: bool = False
+    ) -> Iterator[Surprisals]:
         size = self._window_size
 
         def beginning(tokens: int) -> list[Window]:
             return [Window(0, min(tokens, size), 0, min(tokens, size))]
 
-        for answer in self._answers(texts, beginning, done, lambda _: 1):
+        for answer in self._answers(texts, beginning, done, lambda _: 1, reducing):
             yield answer.surprisals
 
     def read(
@@ -197,6 +212,7 @@ class Causal(LanguageModel):
         windows: Callable[[int], list[Window]],
         done: Callable[[int], None] | None,
         weight: Callable[[str], int],
+        reducing: bool = False,
     ) -> Iterator[InContext]:
         """Score texts in windows.
 
@@ -205,6 +221,7 @@ class Causal(LanguageModel):
             windows: function from the number of tokens of a text, including eos, to the windows.
             done: called after each batch.
             weight: function that gives the number reported to `done` for a text, over all its windows.
+            reducing: whether entropies and ranks are wanted, too.
         """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
@@ -235,9 +252,9 @@ class Causal(LanguageModel):
             if done:
                 done(sum(reported[index] for index in batch))
 
-        rows = self.forward.surprisals(sequences, finished, skipped)
+        rows = self.forward.surprisals(sequences, finished, skipped, reducing)
         answers = {
-            text: self._answer(text, encoded[text], text_windows, rows[first : first + len(text_windows)])
+            text: self._answer(text, encoded[text], text_windows, rows[first : first + len(text_windows)], reducing)
             for text, (text_windows, first) in plans.items()
         }
         if done and empty:
@@ -292,21 +309,30 @@ class Causal(LanguageModel):
                 )  # fmt: skip
 
     def _answer(
-        self, text: str, encoded: Encoded, text_windows: Sequence[Window], all_rows: Sequence[Rows]
+        self,
+        text: str,
+        encoded: Encoded,
+        text_windows: Sequence[Window],
+        all_rows: Sequence[Rows],
+        reducing: bool,
     ) -> InContext:
         starts, in_vocabulary, ids = encoded.starts, encoded.in_vocabulary, encoded.ids
         if self.eos_id is not None:
             starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
             ids = [*ids, self.eos_id]
         bits = np.full(len(starts), np.nan)
+        reductions = np.full((2, len(starts)), np.nan) if reducing else None
         context = np.arange(len(starts), dtype=np.int32)
         for window, rows in zip(text_windows, all_rows, strict=True):
             last = min(window.last, len(bits))
             bits[last - len(rows.bits) : last] = rows.bits
+            if reductions is not None and rows.reductions is not None:
+                reductions[:, last - len(rows.bits) : last] = rows.reductions
             context[window.first : last] -= window.begin
         if self._borders is not None and len(all_rows):
             self._correct(bits, ids, text_windows, all_rows)
-        return InContext(Surprisals(text, starts, bits, in_vocabulary), context, max(1, len(text_windows)))
+        reduced = None if reductions is None else Reductions(*reductions)
+        return InContext(Surprisals(text, starts, bits, in_vocabulary, reduced), context, max(1, len(text_windows)))
 
     def _correct(
         self, bits: NDArray[np.float64], ids: Sequence[int], text_windows: Sequence[Window], all_rows: Sequence[Rows]

@@ -14,8 +14,11 @@ class Rows:
         bits: shape (length - 1 - skipped,): surprisal of each token after the first and after those that are only context.
         begin: shape (inputs,): surprisal of the event "a word begins here" after each input token; empty without borders.
         first: surprisal of the event "a token that can begin a text" after the first input token.
+        reductions: shape (2, length - 1 - skipped): the entropy before each of these tokens in bits, and its rank; None if
+            they were not wanted.
     """
 
     bits: NDArray[np.float64]
     begin: NDArray[np.float64]
     first: float
+    reductions: NDArray[np.float64] | None = None

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from syntagm.models.family import Program
-from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Text, Value, Whole
+from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value
+from syntagm.settings import Text, Whole
 
 BOS = Option(
     "bos",

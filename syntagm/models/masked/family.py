@@ -49,7 +49,7 @@ FAMILY = Family(
         DEVICES,
         batch(BATCH),
     ),
-    can=("score", "fill", "best"),
+    can=("score", "reduce", "fill", "best"),
     sees="both",
     scoring=Scoring(
         "Masked models were scored by pseudo-log-likelihood, masking {masking}", ("salazar-etal-2020-masked",), ("masking",)

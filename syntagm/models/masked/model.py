@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, InContext, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import send
@@ -41,6 +42,7 @@ from syntagm.models.masked.masking import MASKINGS
 from syntagm.models.masked.positions import NO_LIMIT
 from syntagm.models.masked.probe import probed
 from syntagm.models.masked.rows import plan
+from syntagm.models.reduction import reduce
 from syntagm.models.windows import Window, around, overlap_of, refuse_overlap, shares
 
 SCORER = "masked 1"
@@ -134,11 +136,19 @@ class Masked(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the pseudo-surprisals of each text; see `LanguageModel.score`."""
+        return self._scored(texts, done)
 
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute pseudo-surprisals, and the entropy and rank under the mask of each token; see `LanguageModel.reduce`."""
+        return self._scored(texts, done, reducing=True)
+
+    def _scored(
+        self, texts: Sequence[str], done: Callable[[int], None] | None, reducing: bool = False
+    ) -> Iterator[Surprisals]:
         def whole(tokens: int, symbols: int) -> list[Window]:
             return around(tokens, tokens + 1, 0) if self.forward.fits(tokens + symbols) else []
 
-        for answer in self._answers(texts, whole, done, lambda _: 1):
+        for answer in self._answers(texts, whole, done, lambda _: 1, reducing):
             yield answer.surprisals
 
     def read(
@@ -165,6 +175,7 @@ class Masked(LanguageModel):
         windows: Callable[[int, int], list[Window]],
         done: Callable[[int], None] | None,
         weight: Callable[[str], int],
+        reducing: bool = False,
     ) -> Iterator[InContext]:
         """Score texts in windows.
 
@@ -173,6 +184,7 @@ class Masked(LanguageModel):
             windows: function from the number of tokens of a text, and that of the special symbols around it, to the windows.
             done: called after each batch.
             weight: function that gives the number reported to `done` for a text, over all its windows.
+            reducing: whether entropies and ranks are wanted, too.
         """
         refuse_change(self.module, self._sample, self.name)
         repeats = Counter(texts)
@@ -182,6 +194,8 @@ class Masked(LanguageModel):
         self.forward.refuse_beyond(highest, self.tokenizer, self.name)
         bits = [np.full(len(text_frame.places), np.nan) for text_frame in framed]
         context = [np.zeros(len(text_frame.places), np.int32) for text_frame in framed]
+        # Shape (2, tokens) for each text: entropies and ranks.
+        reduced = [np.full((2, len(values)), np.nan) for values in bits] if reducing else None
         pieces: list[_Piece] = []
         counts: list[int] = []
         for owner, (text, text_frame) in enumerate(zip(distinct, framed, strict=True)):
@@ -195,22 +209,33 @@ class Masked(LanguageModel):
             for window, share in zip(text_windows, shares(total, text_windows), strict=True):
                 pieces.append(_Piece(owner, window, text_frame.part(window.begin, window.end), share))
         for portion in _portions([piece.window.last - piece.window.first for piece in pieces]):
-            for finished in self._score(pieces[portion.start : portion.stop], bits, context):
+            for finished in self._score(pieces[portion.start : portion.stop], bits, context, reduced):
                 if done and finished:
                     done(finished)
+        reductions = repeat(None) if reduced is None else (Reductions(*numbers) for numbers in reduced)
         answers = {
             text: InContext(
-                Surprisals(text, part.tokens.starts, values, part.tokens.in_vocabulary), seen, max(1, count)
+                Surprisals(text, part.tokens.starts, values, part.tokens.in_vocabulary, kept), seen, max(1, count)
             )
-            for text, part, values, seen, count in zip(distinct, framed, bits, context, counts, strict=True)
+            for text, part, values, seen, count, kept in zip(
+                distinct, framed, bits, context, counts, reductions, strict=False
+            )
         }
         for text in texts:
             yield answers[text]
 
     def _score(
-        self, pieces: Sequence["_Piece"], bits: Sequence[NDArray[np.float64]], context: Sequence[NDArray[np.int32]]
+        self,
+        pieces: Sequence["_Piece"],
+        bits: Sequence[NDArray[np.float64]],
+        context: Sequence[NDArray[np.int32]],
+        reduced: Sequence[NDArray[np.float64]] | None,
     ) -> Iterator[int]:
-        """Fill in the bits and contexts of windows. Yield after each batch what is to be reported of the finished ones."""
+        """Fill in the bits, contexts and reductions of windows.
+
+        Yields:
+            After each batch, what is to be reported of the finished windows.
+        """
         remaining = [piece.window.last - piece.window.first for piece in pieces]
         yield sum(piece.reported for piece, rest in zip(pieces, remaining, strict=True) if not rest)
         scored = [
@@ -219,12 +244,13 @@ class Masked(LanguageModel):
         ]
         rows_plan = plan(scored, self.forward.mask, self._masking.hidden)
 
-        def read(batch: list[int], logits: torch.Tensor) -> torch.Tensor:
+        def read(batch: list[int], logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
             targets = [(row, target) for row, number in enumerate(batch) for *_, target in rows_plan.targets[number]]
             rows, ids = send(np.array(targets, np.int64).T.copy(), logits.device)
-            return _nats(logits, rows, ids)
+            return _nats(logits, rows, ids), None if reduced is None else reduce(logits, rows, ids)
 
-        def finish(batch: list[int], nats: torch.Tensor) -> int:
+        def finish(batch: list[int], answer: tuple[torch.Tensor, torch.Tensor | None]) -> int:
+            nats, reductions = answer
             bits_of_targets = (nats.cpu().double() / math.log(2)).tolist()
             targets = [(number, owner, index) for number in batch for owner, index, _ in rows_plan.targets[number]]
             reported = 0
@@ -235,10 +261,13 @@ class Masked(LanguageModel):
                 context[piece.owner][piece.window.begin + index] = seen
                 remaining[owner] -= 1
                 reported += 0 if remaining[owner] else piece.reported
+            if reduced is not None and reductions is not None:
+                for (_, owner, index), numbers in zip(targets, reductions.cpu().numpy().T, strict=True):
+                    reduced[pieces[owner].owner][:, pieces[owner].window.begin + index] = numbers
             return reported
 
         # A GPU computes a batch while the next one is prepared.
-        under_way: list[tuple[list[int], torch.Tensor]] = []
+        under_way: list[tuple[list[int], tuple[torch.Tensor, torch.Tensor | None]]] = []
         for started in self.forward.visit(rows_plan.rows, read):
             under_way.append(started)
             if len(under_way) == 2:

@@ -14,7 +14,7 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START, Ngrams
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
-from syntagm.models.rank import likeliest
+from syntagm.models.rank import likeliest, reduce
 from syntagm.models.words.vocabulary import Vocabulary
 
 SCORER = "ngram 1"
@@ -63,6 +63,10 @@ class BackOff(LanguageModel):
         """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scorer.score(texts, done)
 
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`. Each distinct history is computed once."""
+        return self._scorer.score(texts, done, self.reductions)
+
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, given the text before the gap; see `WordScorer.fill`."""
         return self._scorer.fill(gaps, done)
@@ -75,6 +79,26 @@ class BackOff(LanguageModel):
         """Compute log10 p of words in sentences; see `Source.logs`."""
         text, in_vocabulary = self._ids(words)
         return self.ngrams.logs(text), in_vocabulary
+
+    def reductions(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Return the entropy before each word in bits, and its rank; shape (2, words), nan at start symbols.
+
+        Arguments:
+            words: as for `Source.logs`.
+        """
+        text, _ = self._ids(words)
+        ids, begin = text.tolist(), 0
+        places: dict[tuple[int, ...], list[int]] = {}
+        for place, number in enumerate(ids):
+            if number == self.ngrams.start:
+                begin = place
+            else:
+                places.setdefault(tuple(ids[max(begin, place - self.memory) : place]), []).append(place)
+        reduced = np.full((2, len(words)), np.nan)
+        for history, at in places.items():
+            logs = self.ngrams.distribution(np.array(history, np.int32))
+            reduced[0, at], reduced[1, at] = reduce(logs * np.log(10), text[at].astype(np.int64))
+        return reduced
 
     def _ids(self, words: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Return the ids of words and of start and end symbols, and whether each is in the vocabulary."""

@@ -33,7 +33,7 @@ FAMILY = Family(
             depends="`single`; folders record their value",
         ),
     ),
-    can=("score", "fill", "best"),
+    can=("score", "reduce", "fill", "best"),
     references=("kneser-ney-1995-improved", "chen-goodman-1999-empirical"),
     programs=(Program("kenlm", "KenLM", ("heafield-2011-kenlm",)),),
 )  # fmt: skip

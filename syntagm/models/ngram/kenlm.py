@@ -40,7 +40,7 @@ class KenLM(LanguageModel):
     """A model in a KenLM binary file, created by `ngram.load`."""
 
     # The words of a binary can't be listed.
-    can = frozenset(FAMILY.can) - {"best"}
+    can = frozenset(FAMILY.can) - {"best", "reduce"}
     worth_caching: ClassVar[bool] = False
 
     def __init__(self, path: Path, name: str, digest: str, tokenisation: Tokenisation) -> None:

@@ -60,7 +60,7 @@ def _of_folder(place: Path, chosen: Mapping[str, str], options: Mapping[str, str
     # Only a model trained with `auto` may be used with any value: others must split texts as in training, unless a text is
     # already split.
     if tokens != "auto" and "tokens" in options:
-        choice(list(dict.fromkeys([tokens, unsplit(tokens)]))).check("model option tokens", options["tokens"])
+        choice(list(dict.fromkeys([tokens, unsplit(tokens)]))).read("model option tokens", options["tokens"])
     tokenisation = _tokenisation(chosen, chosen.get("tokens", tokens))
     shown = {key: value for key, value in options.items() if key != "tokens" or value != tokens}
     name = FAMILY.canonical(f"{place.resolve().name}@{digest[:8]}", shown)

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry, Fill, Gap, Surprisals
+from syntagm.answers import Entry, Fill, Gap, Reductions, Surprisals
 from syntagm.errors import ModelError
 from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY
@@ -18,6 +18,8 @@ from syntagm.models.words.words import placed, split
 
 _TEXTS = 8_192
 BITS = -np.log2(10.0)
+# From words, as for `Source.logs`, to their entropies in bits and their ranks; shape (2, words).
+Reduce: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +86,26 @@ class WordScorer:
         eos, case = "yes" if self._tokenisation.eos else "no", "lower" if self._tokenisation.lower else "keep"
         return FAMILY.scoring_settings({}, eos=eos, tokens=self._tokenisation.tokens, case=case, unknown=unknown)
 
-    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
+    def score(
+        self, texts: Sequence[str], done: Callable[[int], None] | None = None, reductions: Reduce | None = None
+    ) -> Iterator[Surprisals]:
+        """Compute the surprisals of each text; see `LanguageModel.score`.
+
+        Arguments:
+            texts, done: as in `LanguageModel.score`.
+            reductions: gives entropies and ranks, if they are wanted, too.
+        """
         for begin in range(0, len(texts), _TEXTS):
             batch = texts[begin : begin + _TEXTS]
-            yield from self._batch(batch)
+            yield from self._batch(batch, reductions)
             if done:
                 done(len(batch))
 
-    def _batch(self, texts: Sequence[str]) -> Iterator[Surprisals]:
+    def _batch(self, texts: Sequence[str], reductions: Reduce | None) -> Iterator[Surprisals]:
         self._refuse_special_in(texts)
         words = self._divided(texts)
         logs, in_vocabulary = self._source.logs(self._spelled(words))
+        reduced = reductions(self._spelled(words)) if reductions else None
         borders = np.flatnonzero(np.isnan(logs))
         if np.isinf(logs).any():
             self._refuse_impossible(texts, words, logs, borders)
@@ -113,7 +123,8 @@ class WordScorer:
                 text_starts = starts[begin:last]
             else:
                 text_starts = self._placed(text, words[begin:end])
-            yield Surprisals(text, text_starts, bits[begin:last], in_vocabulary[begin:last])
+            kept = None if reduced is None else Reductions(*reduced[:, begin:last])
+            yield Surprisals(text, text_starts, bits[begin:last], in_vocabulary[begin:last], kept)
 
     def _placed(self, text: str, words: Sequence[str]) -> NDArray[np.int32]:
         """Return the starts of the words of a text, and of the end symbol if it is listed."""

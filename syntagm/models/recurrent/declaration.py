@@ -2,10 +2,11 @@
 
 from syntagm.models.contract import Query
 from syntagm.models.family import Family, Program
-from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, Whole, choice
+from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, choice
 from syntagm.models.words.words import KINDS
+from syntagm.settings import Whole
 
-CAN: tuple[Query, ...] = ("score", "fill", "best")
+CAN: tuple[Query, ...] = ("score", "reduce", "fill", "best")
 
 
 def family(

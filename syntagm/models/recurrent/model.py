@@ -14,14 +14,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry, Fill, Gap, InContext, Surprisals
+from syntagm.answers import Entry, Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.family import Family
 from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network
-from syntagm.models.recurrent.reading import continued, next_logits, surprisals
+from syntagm.models.recurrent.reading import continued, next_logits, reductions, surprisals
 from syntagm.models.windows import refuse_overlap
 from syntagm.models.words import weights
 from syntagm.models.words.gaps import divide, single
@@ -125,6 +125,15 @@ class RecurrentModel(LanguageModel):
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""
+        return self._scored(texts, done)
+
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
+        return self._scored(texts, done, reducing=True)
+
+    def _scored(
+        self, texts: Sequence[str], done: Callable[[int], None] | None, reducing: bool = False
+    ) -> Iterator[Surprisals]:
         distinct = list(dict.fromkeys(texts))
         repeats = dict.fromkeys(distinct, 0)
         for text in texts:
@@ -137,11 +146,14 @@ class RecurrentModel(LanguageModel):
             if done:
                 done(sum(repeats[distinct[scored[index]]] for index in batch))
 
-        batches = surprisals(self.network, [sequences[index] for index in scored], self._batch, self._share, finished)
-        all_nats = {scored[index]: nats for index, nats in batches}
-        if done and (empty := sum(repeats[text] for index, text in enumerate(distinct) if index not in all_nats)):
+        read = reductions if reducing else surprisals
+        batches = read(self.network, [sequences[index] for index in scored], self._batch, self._share, finished)
+        numbers = {scored[index]: text_numbers for index, text_numbers in batches}
+        if done and (empty := sum(repeats[text] for index, text in enumerate(distinct) if index not in numbers)):
             done(empty)
-        answers = {text: self._answer(text, *divided[i], all_nats.get(i)) for i, text in enumerate(distinct)}
+        answers = {
+            text: self._answer(text, *divided[i], numbers.get(i), reducing) for i, text in enumerate(distinct)
+        }
         for text in texts:
             yield answers[text]
 
@@ -247,12 +259,19 @@ class RecurrentModel(LanguageModel):
         return [0] * (self.bos is not None) + self.ids(words) + [0] * (self.eos is not None)
 
     def _answer(
-        self, text: str, words: Sequence[str], starts: NDArray[np.int32], nats: NDArray[np.float64] | None
+        self,
+        text: str,
+        words: Sequence[str],
+        starts: NDArray[np.int32],
+        numbers: NDArray[np.float64] | None,
+        reducing: bool = False,
     ) -> Surprisals:
+        """Return an answer from what the network gave: nats, or nats, entropies and ranks; None for an empty sequence."""
         in_vocabulary = np.array([self.vocabulary.known(word) for word in words], bool)
         if self.eos is not None:
             starts, in_vocabulary = np.append(starts, np.int32(len(text))), np.append(in_vocabulary, True)
-        bits = np.full(len(starts), np.nan)
-        if nats is not None and len(starts):
-            bits[len(bits) - len(nats) :] = nats / np.log(2)
-        return Surprisals(text, starts, bits, in_vocabulary)
+        rows = np.full((3 if reducing else 1, len(starts)), np.nan)
+        if numbers is not None and len(starts):
+            rows[:, len(starts) - numbers.shape[-1] :] = numbers
+        reduced = Reductions(*rows[1:]) if reducing else None
+        return Surprisals(text, starts, rows[0] / np.log(2), in_vocabulary, reduced)

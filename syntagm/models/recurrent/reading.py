@@ -12,9 +12,12 @@ from torch import Tensor
 from syntagm.models.device import FullPrecision
 from syntagm.models.recurrent.network import Network, State
 from syntagm.models.recurrent.softmax import Portion
+from syntagm.models.reduction import reduce
 
 # Rows of the output layer computed at a time, so that logits stay in the CPU's cache.
 HEAD_ROWS = 256
+# The same where all logits are needed, of clustered words, too; vocabularies may have 800,000 words.
+_REDUCED_ROWS = 64
 
 
 class Reader(Protocol):
@@ -47,11 +50,34 @@ def surprisals(
     Yields:
         The index of a sequence and its surprisals, in the order of computation.
     """
+    for index, (nats,) in _numbers(network, sequences, batch, share, done, reducing=False):
+        yield index, nats
+
+
+@FullPrecision()
+def reductions(
+    network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
+    done: Callable[[Sequence[int]], None] | None = None,
+) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
+    """Compute surprisals, entropies and ranks; the arguments are those of `surprisals`.
+
+    Yields:
+        The index of a sequence; and shape (3, words - 1): the surprisal of each word in nats, as `surprisals` gives it; the
+        entropy of the distribution before it in bits; and its rank in this distribution.
+    """
+    yield from _numbers(network, sequences, batch, share, done, reducing=True)
+
+
+def _numbers(
+    network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool,
+    done: Callable[[Sequence[int]], None] | None, reducing: bool,
+) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
+    """Yield the index of a sequence and its numbers: shape (1, words - 1), or (3, words - 1) with reductions."""
     for indices in batches(sequences, batch):
-        nats = _read(network, [sequences[index] for index in indices], share)
+        numbers = _read(network, [sequences[index] for index in indices], share, reducing)
         if done:
             done(indices)
-        yield from zip(indices, nats, strict=True)
+        yield from zip(indices, numbers, strict=True)
 
 
 @FullPrecision()
@@ -88,7 +114,9 @@ def batches(sequences: Sequence[Sequence[int]], batch: int) -> Iterator[list[int
         yield gathered
 
 
-def _read(network: Network, sequences: Sequence[Sequence[int]], share: bool) -> list[NDArray[np.float64]]:
+def _read(
+    network: Network, sequences: Sequence[Sequence[int]], share: bool, reducing: bool
+) -> list[NDArray[np.float64]]:
     numbers, lengths = _padded(sequences)
     tops, owners, targets, actives, nodes = [], [], [], [], 0
     for length, (active, node, top) in enumerate(_states(network, numbers, lengths - 1, share)):
@@ -97,13 +125,16 @@ def _read(network: Network, sequences: Sequence[Sequence[int]], share: bool) -> 
         targets.append(numbers[active, length + 1])
         actives.append(active)
         nodes += len(top)
-    answers = np.empty((len(sequences), max(lengths) - 1))
+    answers = np.empty((3 if reducing else 1, len(sequences), max(lengths) - 1))
     if nodes:
-        flat = _nats(network, torch.cat(tops), np.concatenate(owners), np.concatenate(targets))
+        hidden, rows, words = torch.cat(tops), np.concatenate(owners), np.concatenate(targets)
+        flat = _nats(network, hidden, rows, words)[None]
+        if reducing:
+            flat = np.concatenate([flat, _reduced(network, hidden, rows, words)])
         ends = np.cumsum([len(active) for active in actives])[:-1]
-        for length, (active, nats) in enumerate(zip(actives, np.split(flat, ends), strict=True)):
-            answers[active, length] = nats
-    return [row[: length - 1] for row, length in zip(answers, lengths, strict=True)]
+        for length, (active, part) in enumerate(zip(actives, np.split(flat, ends, axis=1), strict=True)):
+            answers[:, active, length] = part
+    return [answers[:, row, : length - 1] for row, length in enumerate(lengths)]
 
 
 def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -204,6 +235,22 @@ def _nats(
     for selected, values in zip(selections, network.decoder.nats(portions), strict=True):
         nats[selected] = values.cpu().double().numpy()
     return nats
+
+
+def _reduced(
+    network: Network, hidden: Tensor, owners: NDArray[np.int64], targets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the entropy after each target's prefix in bits, and the rank of the target; shape (2, targets)."""
+    targets = network.targets(targets)
+    order = np.argsort(owners, kind="stable")
+    reduced = np.empty((2, len(owners)))
+    bounds = np.searchsorted(owners[order], np.arange(0, len(hidden) + _REDUCED_ROWS, _REDUCED_ROWS))
+    for first, (left, right) in zip(range(0, len(hidden), _REDUCED_ROWS), pairwise(bounds), strict=True):
+        selected = order[left:right]
+        portion = _portion(hidden[first : first + _REDUCED_ROWS], targets[selected], owners[selected] - first)
+        logits = network.decoder.logits(portion[0])
+        reduced[:, selected] = reduce(logits, portion[2], portion[1]).cpu().numpy()
+    return reduced
 
 
 def _portion(hidden: Tensor, targets: NDArray[np.int64], rows: NDArray[np.int64]) -> Portion:

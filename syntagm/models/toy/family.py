@@ -17,6 +17,6 @@ FAMILY = Family(
             "whether the end-of-text symbol's surprisal is listed. It only counts in whole sentences",
         ),
     ),
-    can=("score", "fill", "best"),
+    can=("score", "reduce", "fill", "best"),
     bundled={"toy": ""},
 )

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry, Fill, Gap, Surprisals
+from syntagm.answers import Entry, Fill, Gap, Reductions, Surprisals
 from syntagm.errors import InputError, ModelError
 from syntagm.io import utf8
 from syntagm.models.contract import LanguageModel
@@ -74,20 +74,36 @@ class Toy(LanguageModel):
             if done:
                 done(1)
 
-    def _score(self, text: str) -> Surprisals:
+    def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
+        for text in texts:
+            yield self._score(text, reducing=True)
+            if done:
+                done(1)
+
+    def _score(self, text: str, reducing: bool = False) -> Surprisals:
         starts, bits, in_vocabulary, previous, at = [], [], [], START, 0
+        reduced: list[tuple[float, float]] = []
         while match := _WORD.match(text, at):
             word = match[1].lower()
             in_vocabulary.append(word in self._in_vocabulary)
             word = word if in_vocabulary[-1] else UNKNOWN
             starts.append(at)
             bits.append(self._surprisal(previous, word))
+            reduced += [self._reduced(previous, word)] if reducing else []
             previous, at = word, match.end()
         if self.eos:
             starts.append(len(text))
             bits.append(self._surprisal(previous, END))
+            reduced += [self._reduced(previous, END)] if reducing else []
             in_vocabulary.append(True)
-        return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(in_vocabulary, bool))
+        reductions = Reductions(*np.array(reduced, np.float64).reshape(-1, 2).T) if reducing else None
+        return Surprisals(text, np.array(starts, np.int32), np.array(bits), np.array(in_vocabulary, bool), reductions)
+
+    def _reduced(self, previous: str, word: str) -> tuple[float, float]:
+        """Return the entropy after a word in bits, and the rank of the next word."""
+        costs, own = [self._surprisal(previous, other) for other in self.vocabulary], self._surprisal(previous, word)
+        return math.fsum(cost * 2.0**-cost for cost in costs), 1.0 + sum(cost < own for cost in costs)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Compute the surprisal of each candidate, with `above` and `below` for single words; see `LanguageModel.fill`."""

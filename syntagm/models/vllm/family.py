@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from syntagm.models.family import Family, Program
 from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PROGRAMS
-from syntagm.models.option import Choice, Option, Whole
+from syntagm.models.option import Choice, Option
+from syntagm.settings import Whole
 
 FAMILY = Family(
     name="vllm",

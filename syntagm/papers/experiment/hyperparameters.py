@@ -5,11 +5,12 @@ which limits the number of words read in all passes together. The number of pass
 means no limit. Families may also have options of their models, such as the sizes of a beam, for all evaluations.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagm.errors import UsageError
 from syntagm.papers.experiment.design import Options
+from syntagm.settings import Number, Values
 from syntagm.training import families
 from syntagm.training.options import changed
 from syntagm.training.trainable import Trainable
@@ -69,24 +70,18 @@ def options(scale: str, names: Sequence[str], changes: Mapping[str, str] | None 
         if family not in chosen or option not in chosen[family]:
             known = [f"{family}.{option}" for family, hyperparameters in chosen.items() for option in hyperparameters]
             raise UsageError("hyperparameters", f"no {name!r}", "one of " + ", ".join(known))
-        chosen[family][option] = _like(chosen[family][option], name, text)
+        chosen[family][option] = _values(family, option).read(f"hyperparameter {name}", text)
     return chosen
 
 
-def _like(default: object, name: str, text: str) -> object:
-    """Convert a value from text to the type of the default."""
-    # A bool is an int, too.
-    kinds: dict[type, Callable[[str], object]] = {
-        bool: {"yes": True, "no": False}.__getitem__,
-        int: int,
-        float: float,
-        str: str,
-    }
-    try:
-        return next(read for kind, read in kinds.items() if isinstance(default, kind))(text)
-    except (ValueError, KeyError):
-        expected = "yes or no" if isinstance(default, bool) else f"a value like {default!r}"
-        raise UsageError(f"hyperparameter {name}", repr(text), expected) from None
+def _values(family: str, option: str) -> Values:
+    """Return the possible values of a hyperparameter: of a training option, an option of the trained model, or `reading`."""
+    from syntagm.models import families as models
+
+    trained = {flag.name: flag.values for flag in families.find(family).options}
+    if option in trained:
+        return trained[option]
+    return Number(int) if option == READING else models.find(family).options[option].values
 
 
 def settings(name: str, chosen: Options, words: int, **more: object) -> Any:

@@ -35,7 +35,7 @@ class Shown:
         total: the number of items in the suite.
         regions: the names of all regions.
         keys, reasons: the items, and the reason why each is shown, by rank.
-        verdicts, sentences: the rows of the items with their ranks, one table per model.
+        verdicts, sentences: the rows of the items with their ranks in the column `shown`, one table per model.
         conditions: condition -> its index.
     """
 
@@ -62,9 +62,9 @@ class Shown:
         places = {name: place for place, name in reversed(list(enumerate(self.regions)))}
         # Models that divide a sentence into the same tokens share the work.
         cut = cache(partial(cut_tokens, places))
-        within = pl.col("rank").is_between(first, last, closed="left")
+        within = pl.col("shown").is_between(first, last, closed="left")
         for index, (verdicts, table) in enumerate(zip(self.verdicts, self.sentences, strict=True)):
-            for rank, measure, value, margin in verdicts.filter(within).select("rank", *_VERDICT).iter_rows():
+            for rank, measure, value, margin in verdicts.filter(within).select("shown", *_VERDICT).iter_rows():
                 items[rank]["verdicts"].append([index, measure, _number(value), _number(margin)])
             for row in table.filter(within).iter_rows(named=True):
                 if row["condition"] in self.conditions:
@@ -72,7 +72,7 @@ class Shown:
                     homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
                     bits = _numbers(row["bits"])
                     sentence = [index, self.conditions[row["condition"]], homes, tokens, bits]
-                    items[row["rank"]]["sentences"].append(sentence)
+                    items[row["shown"]]["sentences"].append(sentence)
         return items
 
 
@@ -187,7 +187,7 @@ def _order(sentences: Sequence[pl.DataFrame]) -> list[Key]:
 
 def _select(table: pl.DataFrame, ranks: Mapping[Key, int]) -> pl.DataFrame:
     rows = [(*key, rank) for key, rank in ranks.items()]
-    schema = {"item": pl.String, "occurrence": pl.Int64, "rank": pl.Int64}
+    schema = {"item": pl.String, "occurrence": pl.Int64, "shown": pl.Int64}
     return table.join(pl.DataFrame(rows, schema=schema, orient="row"), on=list(_KEY), maintain_order="left")
 
 

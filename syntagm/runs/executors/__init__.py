@@ -3,17 +3,24 @@
 import pickle
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm import registry, settings
 from syntagm.errors import RunError, UsageError, did_you_mean
 from syntagm.io import regular
+from syntagm.io.number import whole
 from syntagm.permissions import NONE, Permissions, of_flags
+from syntagm.settings import Setting, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
+
+
+PATIENCE = Setting(
+    "patience", Whole(), "120", "seconds without a sign of life after which a worker counts as dead"
+)
 
 
 class Executor(ABC):
@@ -21,7 +28,7 @@ class Executor(ABC):
 
     Attributes:
         form: how it is written on the command line.
-        options: the names of its options, each with what it means.
+        options: its options. The constructor gets the values of those that were given.
         one_machine: whether the workers run on the machine of the driver, and can share its cache of answers.
         text: what the user wrote.
         count: the number of workers; known after `connect`.
@@ -31,10 +38,10 @@ class Executor(ABC):
     """
 
     form: ClassVar[str]
-    options: ClassVar[Mapping[str, str]] = {}
+    options: ClassVar[tuple[Setting, ...]] = ()
     one_machine: ClassVar[bool] = False
 
-    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+    def __init__(self, address: str, options: Mapping[str, Any]) -> None:
         self.text, self.count, self.permissions = "", 1, NONE
         self.be_patient(120.0)
 
@@ -90,10 +97,7 @@ def find(text: str) -> Executor:
         cure = did_you_mean(name, known) or "Without --executor, models are evaluated in this process."
         raise UsageError("--executor", repr(text), "one of " + ", ".join(forms), cure)
     kind: type[Executor] = registry.find("runs.executors", name).EXECUTOR
-    if unknown := next((option for option in options if option not in kind.options), None):
-        known_options = ", ".join(kind.options) or "none"
-        raise UsageError(f"--executor {text}", f"no option {unknown!r}", f"options of {name}: {known_options}")
-    executor = kind(address, options)
+    executor = kind(address, settings.read(kind.options, options, f"--executor {text}"))
     executor.text = text
     return executor
 
@@ -124,19 +128,6 @@ def started(main: Callable[..., None], file: str, *words: str) -> None:
     main(pickle.loads(regular.content(file)), granted, *words[len(granted.flags) :])
 
 
-def numbers(options: Mapping[str, str], names: Collection[str], executor: str) -> dict[str, int]:
-    """Return those options of an executor that are whole numbers. Of GPUs and memory there may be none.
-
-    Raises:
-        UsageError: one is something else.
-    """
-    return {
-        name: number(value, f"{executor}?{name}=", least=0 if name in ("gpus", "memory") else 1)
-        for name, value in options.items()
-        if name in names
-    }
-
-
 def first_line(error: Exception) -> str:
     """Return the first line of an error of a library, or its kind if it says nothing."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
@@ -150,15 +141,4 @@ def workers(executor: str, address: str) -> int:
     """
     if not address:
         raise UsageError(f"--executor {executor}", "no number of workers", f"{executor}:N, for example {executor}:4")
-    return number(address, f"{executor}:{address}")
-
-
-def number(text: str, place: str, least: int = 1) -> int:
-    """Return a whole number.
-
-    Raises:
-        UsageError: the text is something else.
-    """
-    if not text.isdecimal() or int(text) < least:
-        raise UsageError(f"--executor {place}", repr(text), f"a whole number, at least {least}")
-    return int(text)
+    return whole(f"--executor {executor}:{address}", address)

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.executors import Executor, program, workers
@@ -25,7 +25,7 @@ class Local(Executor):
     form: ClassVar[str] = "local:N"
     one_machine: ClassVar[bool] = True
 
-    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+    def __init__(self, address: str, options: Mapping[str, Any]) -> None:
         super().__init__(address, options)
         self.count = workers("local", address)
         # A local file is renewed at no cost, and tells how far the worker is.

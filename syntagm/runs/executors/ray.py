@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from syntagm.errors import RunError, UsageError
 from syntagm.io.number import counted
 from syntagm.permissions import Permissions
-from syntagm.runs.executors import Executor, first_line, numbers
+from syntagm.runs.executors import PATIENCE, Executor, first_line
+from syntagm.settings import Setting, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -19,17 +20,17 @@ class Ray(Executor):
     """Actors, each of which keeps its model loaded. Ray chooses their machines by the resources that they ask for."""
 
     form: ClassVar[str] = "ray[:ADDRESS]"
-    options: ClassVar[Mapping[str, str]] = {
-        "workers": "the number of workers; as many as fit into the cluster if not given",
-        "cpus": "processors per worker, and its threads (1)",
-        "gpus": "GPUs per worker (0)",
-        "memory": "gigabytes that Ray reserves per worker",
-        "patience": "seconds without a sign of life after which a worker counts as dead (120)",
-    }
+    options: ClassVar[tuple[Setting, ...]] = (
+        Setting("workers", Whole(), "", "the number of workers; as many as fit into the cluster if not given"),
+        Setting("cpus", Whole(), "1", "processors per worker, and its threads"),
+        Setting("gpus", Whole(0), "0", "GPUs per worker"),
+        Setting("memory", Whole(0), "", "gigabytes that Ray reserves per worker"),
+        PATIENCE,
+    )
 
-    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+    def __init__(self, address: str, options: Mapping[str, Any]) -> None:
         super().__init__(address, options)
-        self._address, self._given = address, numbers(options, self.options, "ray")
+        self._address, self._given = address, dict(options)
         self.be_patient(float(self._given.get("patience", self.patience)))
         # Ray warns of a future default otherwise, and reports each of its starts to its makers.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")

@@ -12,17 +12,18 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.errors import RunError
 from syntagm.permissions import Permissions
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import Executor, numbers, program, workers
+from syntagm.runs.executors import PATIENCE, Executor, program, workers
+from syntagm.settings import Setting, Text, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
 
-# Option -> the option of sbatch. The values of those in `_NUMBERS` are numbers.
+# Option -> the option of sbatch.
 _SBATCH = {
     "time": "--time={}",
     "cpus": "--cpus-per-task={}",
@@ -33,7 +34,6 @@ _SBATCH = {
     "qos": "--qos={}",
     "constraint": "--constraint={}",
 }
-_NUMBERS = ("time", "cpus", "gpus", "memory", "patience")
 _NAME = "syntagm"
 # The worker is replaced by one with another name as soon as it has ended, so Slurm must not start it again.
 _ALWAYS = (f"--job-name={_NAME}", "--parsable", "--no-requeue", "--nodes=1", "--ntasks=1")
@@ -57,26 +57,25 @@ class Slurm(Executor):
     """
 
     form: ClassVar[str] = "slurm:N"
-    options: ClassVar[Mapping[str, str]] = {
-        "time": "the time limit of a job in minutes (240)",
-        "partition": "the partition",
-        "account": "the account",
-        "qos": "the quality of service",
-        "constraint": "features that a node must have",
-        "cpus": "processors per job, and threads of a worker (1)",
-        "gpus": "GPUs per job (0)",
-        "memory": "gigabytes per job, 0 for all of a node's (8)",
-        "patience": "seconds without a sign of life after which a worker counts as dead (120)",
-    }
+    options: ClassVar[tuple[Setting, ...]] = (
+        Setting("time", Whole(), "240", "the time limit of a job in minutes"),
+        Setting("partition", Text(), "", "the partition"),
+        Setting("account", Text(), "", "the account"),
+        Setting("qos", Text(), "", "the quality of service"),
+        Setting("constraint", Text(), "", "features that a node must have"),
+        Setting("cpus", Whole(), "1", "processors per job, and threads of a worker"),
+        Setting("gpus", Whole(0), "0", "GPUs per job"),
+        Setting("memory", Whole(0), "8", "gigabytes per job, 0 for all of a node's"),
+        PATIENCE,
+    )
 
-    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+    def __init__(self, address: str, options: Mapping[str, Any]) -> None:
         super().__init__(address, options)
         self.count = workers("slurm", address)
-        given = numbers(options, _NUMBERS, "slurm")
-        values = {"time": 240, "cpus": 1, "memory": 8, **options, **given}
+        values = {"time": 240, "cpus": 1, "memory": 8, **options}
         self._threads = values["cpus"]
         self._options = [option.format(values[name]) for name, option in _SBATCH.items() if name in values]
-        self.be_patient(float(given.get("patience", self.patience)))
+        self.be_patient(float(options.get("patience", self.patience)))
         if missing := next((name for name in ("sbatch", "squeue", "scancel") if not shutil.which(name)), ""):
             raise self._no_cluster(f"no command {missing}")
         # The worker of each job; workers that are being submitted; and those that are next.

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Entry
 from syntagm.result import Result
-from syntagm.tasks.gaps.equal_weight import EqualWeight
-from syntagm.tasks.gaps.model_weight import ModelWeight
 from syntagm.tasks.gaps.nucleus import Cut
 from syntagm.tasks.gaps.shares import Shares
+from syntagm.tasks.gaps.weights import EqualWeight, ModelWeight
 from syntagm.tasks.items import results_table
 from syntagm.tasks.task import RESULTS, Schema
 from syntagm.word_list import WordList

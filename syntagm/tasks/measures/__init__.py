@@ -34,7 +34,7 @@ def parse(text: str) -> Measure:
     """
     name, texts = settings.called(text, "measure")
     kind = _find(name)
-    measure: Measure = kind(**settings.values(settings.of_fields(kind), texts, f"measure {text}"))
+    measure: Measure = kind(**settings.read(settings.of_fields(kind), texts, f"measure {text}"))
     return measure
 
 

@@ -23,6 +23,7 @@ from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree
 
 BLLIP = "bllip:"
+_SET = settings.Setting("set", settings.Choice(tuple(map(settings.Value, bllip.SETS))), help="the texts", required=True)
 # How the sections of a text are divided, if not by a mark of its own.
 BLANK, FILE = "blank", "file"
 BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "materials" / "corpora" / "excerpt.txt"}
@@ -217,12 +218,8 @@ def _checked(paths: Sequence[str | Path]) -> list[str]:
 
 
 def _set(path: str) -> tuple[str, str]:
-    address, options = settings.asked(path, "corpus")
-    folder = address.removeprefix(BLLIP)
-    if [*options] != ["set"]:
-        expected = "bllip:FOLDER?set=NAME, NAME one of " + ", ".join(bllip.SETS)
-        raise UsageError(f"corpus {path}", f"options {', '.join(options) or 'none'}", expected)
-    return folder, options["set"]
+    address, texts = settings.asked(path, "corpus")
+    return address.removeprefix(BLLIP), settings.read([_SET], texts, f"corpus {path}")["set"]
 
 
 def _trees(path: str) -> Iterator[Tree]:

@@ -11,10 +11,11 @@ import polars as pl
 
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
+from syntagm.settings import Reader
 from syntagm.stats import bootstrap, paired
 from syntagm.stats.planning import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, power
 from syntagm.views.comparison import letters, pairs_of_runs
-from syntagm.views.options import Measure, Reader
+from syntagm.views.options import Measure
 from syntagm.views.scores.shared import shared_suites, values_of
 
 Sizes = tuple[int, ...]

@@ -18,8 +18,9 @@ from syntagm.errors import UsageError
 from syntagm.result import Kind, unseen
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
+from syntagm.settings import Reader
 from syntagm.stats import bootstrap, interval, suite_intervals
-from syntagm.views.options import Named, Reader
+from syntagm.views.options import Named
 from syntagm.views.scores.numbers import chance_of_suite
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 from syntagm.views.trajectory.places import Places, Point, places

@@ -1,4 +1,9 @@
-"""The base class of equal weight and model weight."""
+"""Equal weight (EW) and model weight (MW) of a context (Newman et al. 2021).
+
+EW is the proportion of a word list's pairs in which the form that fits the context is more likely: is the model's
+behaviour systematic, that is, independent of the word? MW is the share of a word list's probability mass that goes to
+the forms that fit the context: is the model's likely behaviour correct?
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -51,3 +56,25 @@ class Weight:
         """
         cut = nucleus.parse(text, cls.name)
         return cls(cut.top, cut.bottom)
+
+
+class EqualWeight(Weight):
+    """The mean of [P(l+) > P(l-)] over rows, in one context. Equal probabilities count as wrong.
+
+    >>> str(EqualWeight(top=0.9)), EqualWeight.parse("equal_weight")
+    ('equal_weight(top=0.9)', EqualWeight(top=1.0, bottom=1.0))
+    """
+
+    __slots__ = ()
+    name: ClassVar = "equal_weight"
+
+
+class ModelWeight(Weight):
+    """The sum of P(l+) over rows divided by the sum over all forms, in one context.
+
+    >>> str(ModelWeight()), ModelWeight.parse("model_weight(bottom=0.01)")
+    ('model_weight', ModelWeight(top=1.0, bottom=0.01))
+    """
+
+    __slots__ = ()
+    name: ClassVar = "model_weight"

@@ -1,0 +1,17 @@
+"""Export as CSV with one row per token: model,suite,item,condition,index,entropy,rank,probability.
+
+The run needs a measure that asks for them, such as `rank(condition=good, region=verb)`.
+"""
+
+from collections.abc import Iterator
+
+from syntagm.export._csv import Csv, Row
+from syntagm.runs.store import DISTRIBUTION_COLUMNS, Run
+
+
+def _rows(run: Run) -> Iterator[Row]:
+    run.refuse_unreduced()
+    return (row for suite in run.suites for row in run.distributions(suite.name).iter_rows())
+
+
+EXPORT = Csv(DISTRIBUTION_COLUMNS, _rows)
