@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from syntagm.drawing.chart import Figure
 from syntagm.report.alerts import Alert
+from syntagm.report.links import INSIDE, Links
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Section
 
@@ -19,6 +20,8 @@ class Chapter(ABC):
     Attributes:
         intro: the template of what stands above all sections.
         title: the title of the page.
+        links: where the links of its page lead.
+        place: the place of its page among others.
         many: whether there are many columns: then the page folds what it says of each.
         columns: the runs, each of which is a column of the tables.
         subjects: the suites of the runs.
@@ -27,6 +30,8 @@ class Chapter(ABC):
     intro: ClassVar[str]
     title: ClassVar[str]
     many: ClassVar[bool] = False
+    links: Links = INSIDE
+    place: tuple[str, ...] = ()
     columns: Sequence[Column[Any]]
     subjects: Sequence[Subject[Any]]
 

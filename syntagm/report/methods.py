@@ -17,6 +17,7 @@ from syntagm.report.markdown import code, join, text
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of
+from syntagm.tasks.people import People
 from syntagm.tasks.task import SuiteRecord
 
 _COMPARISON = ("mcnemar-1947-note", "tango-1998-equivalence", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
@@ -30,9 +31,12 @@ _INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 def paragraphs(runs: Sequence[Run]) -> list[str]:
     """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
+    # People are asked, and have no surprisals.
+    scored = [run for run in runs if run.task is not People]
+    asked = [_people(run) for run in runs if run.task is People]
     return [
-        " ".join([_materials(runs, suites), *_models(runs)]),
-        " ".join(_measure(runs)),
+        " ".join([_materials(runs, suites), *_models(scored), *asked]),
+        *([" ".join(_measure(scored))] if scored else []),
         " ".join([*_numbers(runs), _software(runs)]),
         f"Suites, with the first eight digits of the hash of their content: {', '.join(_list_suites(suites))}.",
     ]
@@ -61,7 +65,8 @@ def keys(runs: Sequence[Run]) -> list[str]:
     """Return the BibTeX keys of everything that the runs use, in the order of the text."""
     cited = [key for suite in _suites(runs) for key in references.of_suite(suite)[0]]
     for run in runs:
-        cited += [*references.of_model(run), *references.of_scoring(run)]
+        if run.task is not People:
+            cited += [*references.of_model(run), *references.of_scoring(run)]
     return list(dict.fromkeys([*cited, *_INTERVALS, *_COMPARISON[: _tests(runs)]]))
 
 
@@ -118,8 +123,30 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     size += f"{sentences:,} {unit}"
     sample = describe_sample(suites)
     drawn = f" Only a sample of the items was evaluated: {sample}." if sample else ""
-    models = {(run.model, run.record["model"]["fingerprint"]) for run in runs}
-    return f"We evaluated {counted(len(models), 'language model')} on {size}{_cite(cited)}{who}.{drawn}"
+    models = {(run.model, run.record["model"]["fingerprint"]) for run in runs if run.task is not People}
+    people = {run.model for run in runs if run.task is People}
+    done = [f"evaluated {counted(len(models), 'language model')}"] if models else []
+    done += [f"asked {counted(len(people), 'group')} of people"] if people else []
+    return f"We {' and '.join(done)} on {size}{_cite(cited)}{who}.{drawn}"
+
+
+def _people(run: Run) -> str:
+    """Say who was asked, how, who was excluded by which rules, and what their answers are taken for."""
+    counts, options = run.record["people"], run.record["options"]
+    excluded = int(counts.get("excluded people", 0))
+    rules = " ".join(text(rule) for rule in options["exclusions"]) or "None were declared."
+    taken = {
+        "pairs": "A prediction holds of an item if most of them chose the sentence that it favours; a tie does not hold.",
+        "verdicts": "The log odds of rejection of a sentence took the place of its surprisal.",
+        "ratings": "The mean rating of a sentence, with its sign changed, took the place of its surprisal.",
+        "magnitudes": "The mean logarithm of the magnitudes of a sentence, its sign changed, took the place of its surprisal.",
+        "times": "The mean time of a region took the place of its surprisal.",
+    }[options["asks"]]
+    kind = "simulated people" if counts.get("simulated people") else "people"
+    return (
+        f"{_name_model(run)}: {counts['people']:,} {kind} took part ({text(options['design'])}, each item in one condition; plan "
+        f"`{options['plan'][:8]}`), of whom {excluded:,} were excluded by rules declared beforehand. {rules} {taken}"
+    )
 
 
 def _versions(suites: Sequence[SuiteRecord]) -> str:
@@ -132,7 +159,11 @@ def _models(runs: Sequence[Run]) -> Iterator[str]:
     """Yield a sentence about each group of models that were asked in the same way, and what is said of each group alone."""
     asked: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
-        words = _describe_asking(run), _cite(references.of_model(run)), text(families.taught(str(run.record["model"]["name"])))
+        words = (
+            _describe_asking(run),
+            _cite(references.of_model(run)),
+            text(families.taught(str(run.record["model"]["name"]))),
+        )
         asked.setdefault(words, []).append(run)
     for (way, cited, taught), group in asked.items():
         yield f"For {join([*dict.fromkeys(map(_name_model, group))])}{cited} {way}."

@@ -13,17 +13,20 @@ from syntagm.errors import UsageError
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
+from syntagm.report.people.chapter import People
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
 from syntagm.runs.store import Run, Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
+from syntagm.tasks.people import People as Task
 from syntagm.views.gaps import kept
 
 _SOURCES = {
     "predictions": "a run of `syntagm run`",
     "measures": "a run of `syntagm run --measure`",
+    "people": "a run of `syntagm experiment import`",
     "gaps": "a run of `syntagm fill`",
 }
 # The text around what a version of a section leaves out varies by about this many bytes for each suite.
@@ -159,6 +162,20 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
     Raises:
         UsageError: there are no runs or too many, or they are of several tasks.
     """
+    refuse_runs(runs)
+    if kept.over_gaps(runs[0]):
+        return Gaps(runs)
+    if any(run.task is Task for run in runs):
+        return People(runs)
+    return Sweep(runs) if len(runs) > MANY else Predictions(runs)
+
+
+def refuse_runs(runs: Sequence[Run]) -> None:
+    """Refuse runs that no page can be about.
+
+    Raises:
+        UsageError: there are no runs or too many, or they are of several tasks.
+    """
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
     if len(runs) > MOST:
@@ -168,14 +185,11 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
         )
         raise UsageError("report", f"{len(runs):,} models", f"at most {MOST:,}", cure)
     by_task = {run.task.name: run for run in reversed(runs)}
-    if len(by_task) > 1:
+    # People and models that answer the same predictions are compared on one page.
+    if len(by_task) > 1 and by_task.keys() != {"people", "predictions"}:
         first, second = sorted(by_task, key=list(_SOURCES).index, reverse=True)[:2]
         raise UsageError(
             "report",
             f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
             "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
-    over_gaps = [run for run in runs if kept.over_gaps(run)]
-    if over_gaps:
-        return Gaps(over_gaps)
-    return Sweep(runs) if len(runs) > MANY else Predictions(runs)

@@ -8,8 +8,8 @@ from markupsafe import Markup, escape
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
-from syntagm.report import downloads
 from syntagm.report.html import HtmlTable, tabulate
+from syntagm.report.links import INSIDE, Links, Rows
 
 C = TypeVar("C")
 # The variables of a template.
@@ -43,10 +43,17 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on a page; `svg` is "" if there is no room for it."""
+    """A figure on a page.
+
+    Arguments:
+        svg: "" if there is no room for it.
+        saved: whether links that save it stand below it.
+    """
 
     drawing: Drawing
     svg: Markup
+    links: Links = INSIDE
+    saved: bool = False
 
     def __html__(self) -> str:
         """Return the figure with its caption as HTML, or say that it is not shown; templates call this."""
@@ -54,12 +61,13 @@ class Picture:
             return _NOT_SHOWN
         box = f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
         caption = f"<figcaption>{escape(self.drawing.caption)}</figcaption>\n" if self.drawing.caption else ""
-        return f"<figure>\n{box}\n{caption}</figure>"
+        below = f'<p class="links">{self.numbers}</p>\n' if self.saved else ""
+        return f"<figure>\n{box}\n{caption}{below}</figure>"
 
     @property
     def numbers(self) -> Markup:
         """A link that saves the numbers of the figure as CSV."""
-        return downloads.link_figure(self.drawing.figure.table, self.drawing.stem)
+        return self.links.figure(self.drawing.stem, self.drawing.figure.table)
 
 
 def _always(chapter: object) -> bool:
@@ -75,6 +83,20 @@ def _nothing(chapter: object) -> Variables:
 
 
 @dataclass(frozen=True, slots=True)
+class Data(Generic[C]):
+    """A table that can be saved, beside or behind what a section shows.
+
+    Arguments:
+        name: the name of its file, without an ending; unique on a page.
+        label: what it is.
+    """
+
+    name: str
+    label: str
+    rows: Callable[[C], Rows]
+
+
+@dataclass(frozen=True, slots=True)
 class Section(Generic[C]):
     """A section of a page about a chapter of type `C`, whose attributes are the numbers that it shows.
 
@@ -87,6 +109,8 @@ class Section(Generic[C]):
         figures: the figures of the section. They are asked for twice: for the page, where headings say what they show,
             and to be saved as files, with titles of their own.
         table: the table of the section, which can be saved as CSV under the name of the anchor.
+        data: the table that can be saved, if it isn't `table`.
+        more: further tables that can be saved, to which the template leads by itself.
         show: further variables of the template. It also has `chapter`, `caption`, `pictures`
             (the figures by stem), and `table`, `data` (a link that saves it) and `remarks` (its notes).
         versions: variables of the template in ever shorter versions of the section; a page that would be larger than its
@@ -102,15 +126,41 @@ class Section(Generic[C]):
     when: Callable[[C], object] = _always
     figures: Callable[[C, bool], Iterable[Drawing]] = _no_figures
     table: Callable[[C], Table] | None = None
+    data: Data[C] | None = None
+    more: Sequence[Data[C]] = ()
     show: Callable[[C], Variables] = _nothing
     versions: Sequence[Variables] = ({},)
     least: Callable[[C, Variables], int] | None = None
 
-    def describe(self, chapter: C) -> Variables:
+    @property
+    def saved(self) -> Data[C] | None:
+        """The table of the section that can be saved; None if it has none."""
+        if self.table and not self.data:
+            return Data(self.anchor, "the table", lambda chapter: _rows(self.table, chapter))
+        return self.data
+
+    def describe(self, chapter: C, links: Links = INSIDE) -> Variables:
         """Return the variables of the template, except for the figures and those of versions."""
         shown: Variables = {"chapter": chapter, "caption": Markup(self.caption), "table": "", "data": "", "remarks": ()}
         if self.table:
             table = self.table(chapter)
-            link = downloads.link(f"{self.anchor}.csv", table.columns, table.rows, "the table as CSV")
-            shown = {**shown, "table": tabulate(table, self.heading), "data": link, "remarks": table.notes}
+            shown = {**shown, "table": tabulate(table, self.heading), "remarks": table.notes}
+        if saved := self.saved:
+            shown = {**shown, "data": _Later(lambda: links.data(saved.name, saved.label, lambda: saved.rows(chapter)))}
         return {**shown, **self.show(chapter)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """HTML that is made when a template shows it."""
+
+    make: Callable[[], Markup]
+
+    def __html__(self) -> str:
+        return self.make()
+
+
+def _rows(table: Callable[[C], Table] | None, chapter: C) -> Rows:
+    assert table, "the section has a table"
+    made = table(chapter)
+    return made.columns, made.rows

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -48,16 +49,51 @@ def render_part(template: str, variables: Mapping[str, Any], folder: Path = _HER
     return _environment(folder).get_template(template).render(variables)
 
 
-def render(template: str, variables: Mapping[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the content of a page.
+
+    Arguments:
+        style, script: the elements with the style sheet and the script.
+        policy: the content policy of the page; "" if a server sends it as a header.
+        remark: what the foot of the page says about it.
+    """
+
+    style: Markup
+    script: Markup
+    policy: str = ""
+    remark: str = ""
+
+
+def link(folder: str, policy: str = "", remark: str = "") -> Frame:
+    """Return the frame of a page whose style sheet and script are files in a folder.
+
+    Arguments:
+        folder: the URL of the folder, with its last slash.
+    """
+    return Frame(
+        Markup('<link rel="stylesheet" href="%sstyle.css">') % folder,
+        Markup('<script src="%sscript.js" defer></script>') % folder,
+        policy,
+        remark,
+    )
+
+
+STYLE, SCRIPT = (utf8.read(_HERE / name) for name in ("page.css", "page.js"))
+# The frame of a page that is one file, and of one that a server sends.
+WHOLE = Frame(
+    Markup("<style>%s</style>") % Markup(STYLE),
+    Markup("<script>%s</script>") % Markup(SCRIPT),
+    content_policy([SCRIPT], [STYLE]),
+    "This page is one file and loads nothing else.",
+)
+LINKED = link("/")
+
+
+def render(template: str, variables: Mapping[str, Any], frame: Frame = WHOLE) -> str:
     """Render a template that extends `shell.html`. Nothing on the page, or in the data of its script, hides or reorders text."""
-    script, style = (utf8.read(_HERE / name) for name in ("page.js", "page.css"))
-    frame = {
-        "version": version("syntagm"),
-        "policy": content_policy([script], [style]),
-        "script": Markup(script),
-        "style": Markup(style),
-    }
-    return visible(_environment(_HERE).get_template(template).render(frame, **variables))
+    around = {"version": version("syntagm"), "frame": frame}
+    return visible(_environment(_HERE).get_template(template).render(around, **variables))
 
 
 def write_first(path: Path, versions: Iterable[str], ceiling: int) -> int:

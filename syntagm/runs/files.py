@@ -5,7 +5,7 @@ run.json             the record: the task, its options, the suites, the kinds of
 ledger.jsonl         a sealed line for each finished unit, with the hashes of its files
 shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
                      for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;
-                     for gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`
+                     for gaps `NAME.contexts.parquet` and `NAME.lemmas.parquet`; for people `NAME.answers.parquet`
 words.csv            the word list, for gaps
 results.parquet/.csv all results, when the run is done
 """

@@ -204,6 +204,12 @@ class Run:
             self.refuse("sentences, tokens or regions")
         return self.table("parquet", suite)
 
+    def scored(self, suite: str) -> pl.DataFrame:
+        """Return the sentences of a suite with their surprisals; RunError if the run has none."""
+        if not self.task.surprisals:
+            self.refuse("surprisals, tokens or regions")
+        return self.sentences(suite)
+
     def table(self, ending: str, suite: str | None = None) -> pl.DataFrame:
         """Return a table of one suite, or of all suites in order.
 
@@ -239,12 +245,15 @@ class Run:
                         units.setdefault(other, []).append(name)
         return units
 
-    def tokens(self, suite: str) -> pl.DataFrame:
+    def tokens(self, suite: str, sentences: pl.DataFrame | None = None) -> pl.DataFrame:
         """Return the tokens of a suite: one row per token, with the columns of `TOKEN_COLUMNS`.
 
         The token of an end-of-text symbol is empty.
+
+        Arguments:
+            sentences: some of the sentences of the suite, if not all are wanted.
         """
-        exploded = self._scored(suite)
+        exploded = self._numbered(self.scored(suite) if sentences is None else sentences)
         ends = pl.concat_list(pl.col("starts").list.slice(1), pl.col("text").str.len_chars().cast(pl.Int32))
         exploded = exploded.with_columns(ends=ends).explode(["starts", "ends", "bits", "known"])
         return exploded.select(
@@ -268,7 +277,7 @@ class Run:
             RunError: no measure of the run asked for reductions.
         """
         self.refuse_unreduced()
-        exploded = self._scored(suite).explode(["bits", "entropy", "rank"])
+        exploded = self._numbered(self.scored(suite)).explode(["bits", "entropy", "rank"])
         return exploded.select(
             pl.lit(self.model).alias("model"),
             pl.lit(suite).alias("suite"),
@@ -288,16 +297,16 @@ class Run:
                 "Run the model with --measure 'rank(condition=NAME, region=NAME)', or with entropy(...).",
             )  # fmt: skip
 
-    def _scored(self, suite: str) -> pl.DataFrame:
+    def _numbered(self, sentences: pl.DataFrame) -> pl.DataFrame:
         """Return the sentences with at least one token, numbered in `sentence`."""
-        return self.sentences(suite).with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
+        return sentences.with_row_index("sentence").filter(pl.col("starts").list.len() > 0)
 
     def regions(self, suite: str) -> pl.DataFrame:
         """Return the regions of a suite: one row per region, with the columns of `REGION_COLUMNS`.
 
         `bits` is the suite's aggregate over the tokens of the region, or nan where a token crosses a region border.
         """
-        values = regions(self.sentences(suite), self.reading(suite))
+        values = regions(self.scored(suite), self.reading(suite))
         return values.select(pl.lit(self.model).alias("model"), pl.lit(suite).alias("suite"), *REGION_COLUMNS[2:])
 
     def reading(self, suite: str) -> Reading:
@@ -306,7 +315,7 @@ class Run:
 
     def answers(self, suite: str) -> Iterator[tuple[str, str, Sentence, Surprisals]]:
         """Yield item id, condition, sentence and surprisals of each sentence of a suite."""
-        for row in self.sentences(suite).iter_rows(named=True):
+        for row in self.scored(suite).iter_rows(named=True):
             spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
             sentence = Sentence(row["text"], tuple(Region(*span) for span in spans))
             starts, bits = np.array(row["starts"], np.int32), np.array(row["bits"], np.float64)

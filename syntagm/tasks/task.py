@@ -107,7 +107,9 @@ class SuiteRecord:
         if rule == "first":
             return () if self.first_left_out else tuple(self.predictions)[:1]
         if rule == "all":
-            return () if self.left_out else tuple(self.predictions)
+            # Of a run of people, numbers beside the predictions, such as ratings, have no formula.
+            judged = tuple(name for name, formula in self.predictions.items() if formula)
+            return () if self.left_out else judged or tuple(self.predictions)
         return tuple(name for name in self.predictions if rule in ("", name))
 
 
@@ -203,6 +205,7 @@ class Task(ABC, Generic[Content]):
         needs: the method of the model that answers the questions.
         portion: the number of questions per call of the model, which is the most that an interrupted run repeats.
         conjoins: whether the measures are predictions about the same items, so that the rule "all" applies.
+        surprisals: whether the table of sentences has surprisals; if not, there are no tokens and no values of regions.
         recorded: the shapes of `options` and of the entries of `Plan.record`, as in run.json; see `io.shape.check`.
     """
 
@@ -210,6 +213,7 @@ class Task(ABC, Generic[Content]):
     needs: ClassVar[Literal["score", "fill"]]
     portion: ClassVar[int]
     conjoins: ClassVar[bool]
+    surprisals: ClassVar[bool] = True
     recorded: ClassVar[Mapping[str, Shape]]
 
     @property

@@ -71,7 +71,7 @@ def table(
         FormulaError: `compared` is None, and the formula in the record can't be parsed.
     """
     record = run.suite(suite)
-    measured = regions(run.sentences(suite) if sentences is None else sentences, run.reading(suite))
+    measured = regions(run.scored(suite) if sentences is None else sentences, run.reading(suite))
     measured = measured.unique(["item", "condition", "region"], keep="first", maintain_order=True)
     order = (
         measured.group_by("region", maintain_order=True).agg(pl.col("place").min()).sort("place", maintain_order=True)

@@ -29,7 +29,14 @@ END = "(end)"
 _STEP, _LETTER = 46, 7
 
 
-def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), model: str = "") -> pl.DataFrame:
+def table(
+    run: Run,
+    suite: str,
+    item: str = "",
+    conditions: Sequence[str] = (),
+    model: str = "",
+    sentences: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """List the words of each condition with the summed surprisals of their tokens in bits.
 
     Words are separated by white space; a token belongs to the word that contains its first visible character. A scored
@@ -41,11 +48,12 @@ def table(run: Run, suite: str, item: str = "", conditions: Sequence[str] = (), 
             used.
         conditions: the conditions to list; all conditions by default.
         model: the name of the model in the table.
+        sentences: the sentences of the suite, or those of the item.
 
     Raises:
         UsageError: there is no such item or condition.
     """
-    sentences = run.sentences(suite)
+    sentences = run.scored(suite) if sentences is None else sentences
     if not len(sentences):
         raise UsageError(f"suite={suite}", "no finished sentences in this run", "a suite that was run")
     chosen = item or str(sentences["item"][0])

@@ -86,6 +86,10 @@ ARTEFACTS: Mapping[str, Artefact] = {
     "cache": Artefact(
         "cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)
     ),
+    "people": Artefact(
+        "human experiment", "in/people", (("experiment", "import", "in/people", "-o", "out/people"),), (),
+        (_at("people", "in/plan"), ("experiment", "simulate", "in/plan", "-o", "in/people")),
+    ),
     "experiment": Artefact("experiment", "in/paper", (), (_with_tests(_at("experiment", "in/paper")),)),
     "treebank": Artefact("experiment", "in/treebank", (), (_on_trees(_at("experiment", "in/treebank")),)),
     "products": Artefact("", "out", (), tuple(line for name, line in LINES.items() if name in _PRODUCTS)),

@@ -40,6 +40,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "cite": ("cite", "in/run", "-o", "out/paper/cited"),
     "describe": ("describe", "in/suites", "-o", "out/suites.md"),
     "make": ("make", "marvin2018/simple_agrmt", "marvin2018/vp_coord", "hu2020/number_src", "-n", "3", "-o", "out/suites"),
+    "people": ("experiment", "make", "in/pairs.tsv", "--design", "forced-choice", "--participants", "4", "-o", "out/people"),
     "make_pairs": ("make", "warstadt2020/causative", "-n", "3", "-o", "out/suites", "--as", "tsv"),
     "make_blimp": ("make", "warstadt2020/causative", "-n", "3", "-o", "out/blimp", "--as", "blimp"),
     "convert": ("convert", "in/suites/number_src.json", "out/number_src.csv", "--lossy"),

@@ -13,12 +13,11 @@ from syntagm.report.predictions import figures, headline, model_pairs, scores, s
 from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
-from syntagm.report.section import Drawing, Section, Variables
+from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.stats import interval
 
 
 def _show_overview(chapter: Evidence) -> Variables:
-    lines = [*chapter.overall, *(line for group in chapter.groups.values() for line in group)]
     first = chapter.overall[0]
     headlines = headline.headlines(chapter.columns, chapter.subjects, chapter.pairs) if chapter.judged else []
     incomplete = any(cell.value != cell.value for line in chapter.overall for cell in line.cells if cell)
@@ -30,7 +29,6 @@ def _show_overview(chapter: Evidence) -> Variables:
         "explanation": words.explain_headlines(headlines, bool(chapter.pairs)) if headlines else "",
         "table": tables.tabulate_overall(chapter),
         "remarks": [*words.explain_scores(chapter.overall), *([left_out] if incomplete else [])],
-        "data": of_predictions.link_scores(chapter.columns, lines),
     }
 
 
@@ -50,7 +48,12 @@ def _draw_accuracies(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
 
 
 OVERVIEW: Section[Evidence] = Section(
-    "overview", "Overview", template="predictions/overview.html", figures=_draw_accuracies, show=_show_overview
+    "overview",
+    "Overview",
+    template="predictions/overview.html",
+    figures=_draw_accuracies,
+    data=Data("scores", "all scores", lambda chapter: of_predictions.list_scores(chapter.columns, chapter.all_lines)),
+    show=_show_overview,
 )
 SUITES: Section[Evidence] = Section(
     "suites",
@@ -153,7 +156,6 @@ def _show_compared(chapter: Evidence) -> Variables:
     only_first = f"With more than {model_pairs.MOST} models, each is compared only with the first."
     return {
         "who": "The two models" if len(pairs) == 1 else "Every pair of models",
-        "data": of_predictions.link_comparisons(pairs),
         "remarks": [only_first] if len(chapter.columns) > model_pairs.MOST else [],
         "table": tables.tabulate_pairs(pairs) if len(pairs) > 1 else "",
         "alone": len(pairs) == 1,
@@ -163,7 +165,7 @@ def _show_compared(chapter: Evidence) -> Variables:
                 f"comparison-{pair.number}",
                 words.summarize_pair(pair),
                 words.describe_pair(pair),
-                tables.tabulate_pair(pair),
+                tables.tabulate_pair(pair, chapter.links),
             )
             for pair in pairs
         ],
@@ -176,6 +178,7 @@ COMPARED: Section[Evidence] = Section(
     template="predictions/compared.html",
     when=lambda chapter: chapter.pairs,
     figures=_draw_differences,
+    data=Data("comparison", "all comparisons", lambda chapter: of_predictions.list_comparisons(chapter.pairs)),
     show=_show_compared,
 )
 

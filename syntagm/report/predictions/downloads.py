@@ -1,11 +1,12 @@
 """Links in the page that save the numbers of runs of predictions as CSV: scores, comparisons and verdicts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from syntagm.export.scores import COLUMNS, score_row
 from syntagm.report.downloads import link
+from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
@@ -18,20 +19,19 @@ COMPARISON_COLUMNS = (
 )
 
 
-def link_scores(columns: Sequence[Column[Run]], lines: Iterable[ScoreRow]) -> Markup:
-    """Return a link to every accuracy of every run and to the scores of `lines`, with interval, chance and signature."""
+def list_scores(columns: Sequence[Column[Run]], lines: Sequence[ScoreRow]) -> Rows:
+    """List every accuracy of every run and the scores of `lines`, with interval, chance and signature."""
     rows: list[tuple[object, ...]] = []
-    over = list(lines)
     for place, column in enumerate(columns):
-        estimates = [*column.accuracies.values(), *(score for line in over if (score := line.cells[place]))]
+        estimates = [*column.accuracies.values(), *(score for line in lines if (score := line.cells[place]))]
         rows += [(column.name, *score_row(column.run, estimate)[1:]) for estimate in estimates]
-    return link("scores.csv", COLUMNS, rows, "all scores as CSV")
+    return COLUMNS, rows
 
 
-def link_comparisons(pairs: Sequence[ModelPair]) -> Markup:
-    """Return a link to every comparison of two models on a suite."""
+def list_comparisons(pairs: Sequence[ModelPair]) -> Rows:
+    """List every comparison of two models on a suite."""
     rows = (_row_of(pair, subject, comparison) for pair in pairs for subject, comparison in pair.suites)
-    return link("comparison.csv", COMPARISON_COLUMNS, rows, "all comparisons as CSV")
+    return COMPARISON_COLUMNS, rows
 
 
 def link_verdicts(subject: Subject[Run], stem: str) -> Markup:
@@ -43,6 +43,7 @@ def link_verdicts(subject: Subject[Run], stem: str) -> Markup:
         for row in column.run.results(subject.name).select(columns[1:]).iter_rows()
     ]
     return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
+
 
 
 def _row_of(pair: ModelPair, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:

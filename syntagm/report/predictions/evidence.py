@@ -76,6 +76,11 @@ class Evidence(Chapter):
         """Tag -> the scores over the suites of each of its values."""
         return scores.groups(self.columns)
 
+    @property
+    def all_lines(self) -> list[ScoreRow]:
+        """The scores over all suites, and over those of each value of each tag."""
+        return [*self.overall, *(line for group in self.groups.values() for line in group)]
+
     @cached_property
     def pairs(self) -> list[ModelPair]:
         """The comparisons of two models."""

@@ -61,7 +61,7 @@ class Shown:
         }
         places = {name: place for place, name in reversed(list(enumerate(self.regions)))}
         # Models that divide a sentence into the same tokens share the work.
-        cut = cache(partial(_cut, places))
+        cut = cache(partial(cut_tokens, places))
         within = pl.col("shown").is_between(first, last, closed="left")
         for index, (verdicts, table) in enumerate(zip(self.verdicts, self.sentences, strict=True)):
             for rank, measure, value, margin in verdicts.filter(within).select("shown", *_VERDICT).iter_rows():
@@ -74,6 +74,10 @@ class Shown:
                     sentence = [index, self.conditions[row["condition"]], homes, tokens, bits]
                     items[row["shown"]]["sentences"].append(sentence)
         return items
+
+
+# No items, for a page that shows them elsewhere.
+NOTHING = Shown((), 0, (), (), (), (), (), {})
 
 
 def choose(
@@ -155,7 +159,7 @@ def pick(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataF
     )
 
 
-def _cut(
+def cut_tokens(
     regions: Mapping[str, int], text: str, spans: tuple[tuple[str, int, int], ...], starts: tuple[int, ...]
 ) -> tuple[list[int], list[str]]:
     """Return the region of each token of a sentence (-1 for none), and the tokens."""

@@ -6,6 +6,7 @@ from markupsafe import Markup, escape
 
 from syntagm.report import html
 from syntagm.report.html import HtmlTable, classes, heading, isolate, name_headings, number_headings, row, row_heading
+from syntagm.report.links import Links
 from syntagm.report.numbers import Column, Subject, interval, number
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.example import ExampleSentence
@@ -66,20 +67,21 @@ def tabulate_suites(chapter: Evidence) -> HtmlTable:
     return HtmlTable("Accuracy by suite and prediction", headings, rows, names)
 
 
-def link_suite(subject: Subject[Run]) -> Markup:
-    """Return a link to a suite on the page."""
-    return Markup('<a href="#suite-%s">%s</a>') % (subject.number, isolate(subject.title))
+def link_suite(links: Links, subject: Subject[Run]) -> Markup:
+    """Return a link to a suite."""
+    return Markup('<a href="%s">%s</a>') % (links.suite(subject), isolate(subject.title))
 
 
 def _suite_rows(chapter: Evidence, subject: Subject[Run], group: str) -> Iterator[Markup]:
     unseen = Markup('<small class="group unseen"> <bdi>%s</bdi></small>') % group if group else Markup("")
     if not subject.measures:
         none = Markup('<td class="none">no prediction</td>')
-        yield row(row_heading(link_suite(subject)), none, *[html.number_cell("")] * (1 + len(chapter.columns)))
+        yield row(row_heading(link_suite(chapter.links, subject)), none, *[html.number_cell("")] * (1 + len(chapter.columns)))
     for place, measure in enumerate(subject.measures):
         cells = (_accuracy(column, subject, measure, chapter.judged) for column in chapter.columns)
         name = html.text_cell(_measure_name(subject, place))
-        yield row(row_heading(link_suite(subject) + unseen), name, html.chance_cell(subject.chance(measure)), *cells)
+        title = row_heading(link_suite(chapter.links, subject) + unseen)
+        yield row(title, name, html.chance_cell(subject.chance(measure)), *cells)
 
 
 def _measure_name(subject: Subject[Run], place: int) -> Markup:
@@ -144,19 +146,19 @@ def _difference(comparison: Comparison) -> Markup:
     return html.number_cell(Markup(content), difference.value)
 
 
-def tabulate_pair(pair: ModelPair) -> HtmlTable:
+def tabulate_pair(pair: ModelPair, links: Links) -> HtmlTable:
     """Return the table of the comparisons of two models, by suite."""
     headings = [
         heading("suite"),
         *number_headings("A", "B", Markup("B &minus; A"), "only A", "only B"),
         *number_headings("p", "Holm", Markup("Benjamini&ndash;Hochberg")),
     ]
-    rows = [_row_of(subject, comparison) for subject, comparison in pair.suites]
+    rows = [_row_of(links, subject, comparison) for subject, comparison in pair.suites]
     names = classes(narrow=True, sortable=True, filterable=len(rows) > html.LONG)
     return HtmlTable(f"{pair.a.name} and {pair.b.name} by suite", headings, rows, names)
 
 
-def _row_of(subject: Subject[Run], comparison: Comparison) -> Markup:
+def _row_of(links: Links, subject: Subject[Run], comparison: Comparison) -> Markup:
     assert comparison.verdicts, "first predictions are verdicts"
     sides = (
         html.number_cell(Markup(f'{number(side.value)} <span class="interval">{interval(side)}</span>'), side.value)
@@ -164,7 +166,7 @@ def _row_of(subject: Subject[Run], comparison: Comparison) -> Markup:
         if side
     )
     return row(
-        row_heading(link_suite(subject)),
+        row_heading(link_suite(links, subject)),
         *sides,
         _difference(comparison),
         *map(html.count_cell, (comparison.verdicts.only_a, comparison.verdicts.only_b)),

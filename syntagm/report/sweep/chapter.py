@@ -137,8 +137,7 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
 
 
 def _show_methods(chapter: Evidence) -> Variables:
-    lines = [*chapter.overall, *(line for group in chapter.groups.values() for line in group)]
-    return {"over_suites": interval.notes()[1], "methods": scores.methods(lines)}
+    return {"over_suites": interval.notes()[1], "methods": scores.methods(chapter.all_lines)}
 
 
 METHODS: Section[Evidence] = Section(

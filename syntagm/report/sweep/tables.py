@@ -112,7 +112,7 @@ def tabulate_suites(chapter: Evidence, groups: Groups) -> HtmlTable:
     def cells(model: ModelRow) -> list[Markup]:
         return [_short(_first(model, subject), chapter.judged) for subject in subjects]
 
-    headings = [heading("model"), *number_headings(*map(link_suite, subjects))]
+    headings = [heading("model"), *number_headings(*(link_suite(chapter.links, subject) for subject in subjects))]
     rows = _rows(groups, 1 + len(subjects), cells, grouped=False)
     return HtmlTable("Accuracy by suite", headings, rows, "filterable rows turned", tall=True)
 

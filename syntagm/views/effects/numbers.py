@@ -94,7 +94,7 @@ def differences(
     ]
     if not compared:
         return []
-    table = matching.numbered(run.sentences(suite) if sentences is None else sentences, "condition")
+    table = matching.numbered(run.scored(suite) if sentences is None else sentences, "condition")
     items = table.select("item", matching.OCCURRENCE).unique(maintain_order=True).with_row_index("number")
     # Items with the same id are told apart by their number, which takes the place of the id.
     table = table.join(items, on=["item", matching.OCCURRENCE], maintain_order="left")

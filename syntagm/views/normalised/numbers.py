@@ -135,7 +135,7 @@ def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case =
 def _vocabulary(run: Run, tokens: Tokens, case: Case) -> list[str]:
     vocabulary: dict[str, None] = {}
     for suite in run.suites:
-        for text in run.sentences(suite.name)["text"].unique():
+        for text in run.scored(suite.name)["text"].unique():
             words: Iterable[str] = _words.split(text, tokens)
             vocabulary |= dict.fromkeys(word.lower() if case == "lower" else word for word in words)
     return sorted(vocabulary)

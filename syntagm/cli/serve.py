@@ -1,0 +1,83 @@
+"""Show the results of runs in the browser, or a human experiment to the people who take part.
+
+    syntagm serve runs/demo
+    syntagm serve runs/demo runs/gpt2 --name Demo --name GPT-2
+    syntagm serve runs/demo --host 0.0.0.0 --port 8000 --password-file password
+    syntagm serve --experiment study --host 0.0.0.0 --port 8000 --password-file password
+
+The first line printed is the address to open; it has a token that only you know. Stop the
+server with Ctrl-C. The pages show each suite, item and run; every view is an address that
+can be kept, and every table is there as CSV, JSON and Parquet. A run that is not finished
+shows what is there. Run directories are only read, and no model is needed.
+
+Only this machine can reach the server. With --password-file, whose first line is a password
+of at least 12 characters (or its argon2 hash), it can have another address: visitors log in
+with the password. The server speaks HTTP; for the open internet, put a server that speaks
+HTTPS in front of it.
+
+With --experiment, people take part at /take, without token or password (from a panel: add
+?PROLIFIC_PID=... or ?id=...), and /experiment shows you how far the study is. Each answer is on
+the disk before it is acknowledged; stop and start the server as you like.
+
+`syntagm report RUN -o DIR/` writes the same pages as a folder that needs no server.
+"""
+
+import argparse
+import contextlib
+from pathlib import Path
+
+from syntagm.cli import _views
+from syntagm.errors import UsageError
+
+_CURE = "Install the server with: pip install 'syntagm[serve]'."
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("folders", metavar="DIR", nargs="*", help="a run directory, or a folder of run directories")
+    _views.add_names(parser)
+    parser.add_argument("--experiment", metavar="DIR", type=Path, help="the folder of a human experiment (`syntagm experiment`)")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
+    parser.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password of the server")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Answer requests until Ctrl-C; print the address first."""
+    from syntagm.cli import DONE
+
+    try:
+        from syntagm.serve import limits
+        from syntagm.serve.gate import read_password
+        from syntagm.serve.routes import Route, moved
+        from syntagm.serve.server import serve
+    except ImportError as error:
+        raise UsageError("serve", f"the package {error.name} is not installed", "the packages of the server", _CURE) from None
+    from syntagm.serve.browse import routes
+
+    password = read_password(options.password_file) if options.password_file else None
+    if not options.folders and not options.experiment:
+        raise UsageError("serve", "nothing to show", "a run directory, or --experiment DIR")
+    found = [*routes(_views.open_runs(options.folders, options.labels))] if options.folders else []
+    if options.experiment:
+        from syntagm.experiment import hosted
+
+        found += hosted.of_folder(options.experiment).routes()
+        if not options.folders:
+            found.append(Route("/", lambda asked: moved("/experiment")))
+    with contextlib.suppress(KeyboardInterrupt):  # the normal end
+        serve(
+            found,
+            host=options.host,
+            port=options.port,
+            password=password,
+            connections=limits.OPEN_CONNECTIONS if options.experiment else limits.CONNECTIONS,
+            announce=lambda address: print(address, flush=True),
+        )
+    return DONE
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number up to 65535")
+    return int(text)

@@ -1,0 +1,72 @@
+"""The files that this package writes: experiments with their answers, and the pages that run without us."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from syntagm.errors import InputError, RunError, SyntagmError
+from syntagm.experiment import plan, store, texts
+from syntagm.io.integrity import File, Folder
+
+
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for the plan, the settings or the answers of an experiment if they are damaged."""
+    found: dict[Path, SyntagmError] = {}
+    try:
+        made = plan.read(folder)
+    except SyntagmError as error:
+        return {folder / plan.NAME: error}
+    try:
+        texts.read(folder, made.design)
+    except InputError as error:
+        found[Path(error.place.partition(",")[0])] = error
+    path = folder / store.NAME
+    if path.exists() and (reason := _damage(path)):
+        cure = "Put the file back from a copy; `syntagm experiment export` writes what can still be read."
+        found[path] = RunError(str(path), f"damaged: {reason}", "the answers as they were stored", cure)
+    return found
+
+
+def _damage(path: Path) -> str:
+    """Return what SQLite finds wrong with a file of answers; "" if nothing."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            found = str(connection.execute("PRAGMA quick_check").fetchone()[0])
+            return "" if found == "ok" else found
+    except sqlite3.Error as error:
+        return str(error)
+
+
+def renew(folder: Path) -> list[str]:
+    """Renew the seal of a plan after an intended change.
+
+    Raises:
+        RunError: people have answered already, or the plan can't be read.
+    """
+    renewed = plan.PLAN.renewed(folder / plan.NAME)
+    if renewed is None:
+        return []
+    if (folder / store.NAME).exists():
+        raise RunError(str(folder), "answers to the plan as it was", "an experiment that nobody has answered")
+    plan.of_content(renewed, str(folder / plan.NAME))
+    plan.PLAN.write(folder / plan.NAME, renewed)
+    return [plan.NAME]
+
+
+EXPERIMENT = Folder(
+    "human experiment",
+    (plan.NAME,),
+    (
+        File("the plan of an experiment", plan.NAME),
+        File("the settings of a study", texts.SETTINGS, checked=False),
+        File("a text that people read", f"{texts.FOLDER}/*.md", checked=False),
+        File("the answers of people", store.NAME, checked=False),
+        File("the log of answers.sqlite", f"{store.NAME}-wal", checked=False),
+        File("the index of that log", f"{store.NAME}-shm", checked=False),
+        File("the key of the ids of people", store.KEY, checked=False),
+    ),
+    faults,
+    renew,
+)
+
+FOLDERS = (EXPERIMENT,)

@@ -1,0 +1,53 @@
+"""Lists of trials: Latin squares, in which a person sees one condition of an item, and the sides of pairs."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil, lcm
+
+from syntagm.experiment.plan import Trial
+
+
+def latin(
+    trials: Sequence[Trial], others: Sequence[Trial], per_person: int | None
+) -> tuple[tuple[tuple[int, bool], ...], ...]:
+    """Return the lists of an experiment: for each the numbers of its trials, and for pairs which sentence comes first.
+
+    In list l, item i has condition (i + l) modulo the number of conditions. If a person is to see fewer trials than
+    there are items, complete groups of items (one for each condition) are dealt to blocks. Of pairs, each list exists
+    twice, with opposite sides; within a list, the favoured sentence is first in every second pair.
+
+    Arguments:
+        trials: the critical trials: for each item of each suite, one for each condition.
+        others: the trials that everybody sees: practice, fillers and catch trials. They come after `trials` in the plan.
+        per_person: the largest number of critical trials of a person; None for one of each item.
+    """
+    items: dict[tuple[str, str], list[int]] = {}
+    for number, trial in enumerate(trials):
+        items.setdefault((trial.suite, trial.item), []).append(number)
+    squares = lcm(*(len(conditions) for conditions in items.values())) if items else 1
+    blocks = max(1, ceil(len(items) / per_person)) if per_person else 1
+    sides = 2 if any(len(trial.texts) > 1 for trial in (*trials, *others)) else 1
+    block = _blocks(items, blocks)
+    lists = []
+    for number in range(blocks * squares * sides):
+        part, square, side = number // (squares * sides), number // sides % squares, number % sides
+        seen: dict[str, int] = {}
+        shown = []
+        for (suite, item), conditions in items.items():
+            place = seen[suite] = seen.get(suite, -1) + 1
+            if block[suite, item] == part:
+                shown.append(conditions[(place + square) % len(conditions)])
+        first = [(trial, (rank + side) % 2 == 0) for rank, trial in enumerate(shown)]
+        rest = [(len(trials) + rank, (rank + side) % 2 == 0) for rank in range(len(others))]
+        lists.append(tuple(first + rest))
+    return tuple(lists)
+
+
+def _blocks(items: Mapping[tuple[str, str], Sequence[int]], blocks: int) -> dict[tuple[str, str], int]:
+    """Return the block of each item. Items that follow each other, one for each condition, share a block."""
+    found, groups, places = {}, -1, dict[str, int]()
+    for (suite, item), conditions in items.items():
+        place = places[suite] = places.get(suite, -1) + 1
+        if place % len(conditions) == 0:
+            groups += 1
+        found[suite, item] = groups % blocks
+    return found

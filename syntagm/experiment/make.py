@@ -1,0 +1,213 @@
+"""Make an experiment out of suites: the plan, and the texts that the experimenter edits."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.experiment import lists, materials, maze, plan, presets, texts
+from syntagm.experiment.designs import Design
+from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
+from syntagm.io import atomic, lock, record
+from syntagm.io.number import counted
+from syntagm.models.contract import LanguageModel
+from syntagm.suite import Suite, sampled
+
+# A plan with more would not fit into a browser, nor into an hour.
+MAX_TRIALS = 200_000
+_ANALYSES = {
+    "choice": (
+        "The share of answers as predicted, by suite and over suites, with 95% intervals for other people and other items.",
+        "The majority of each item; Krippendorff's alpha.",
+    ),
+    "rating": (
+        "The mean rating of each condition, and the difference between the two sides of each comparison of the predictions, "
+        "with 95% intervals for other people and other items.",
+        "Krippendorff's alpha for intervals.",
+    ),
+    "times": (
+        "The difference in ms between the two sides of each comparison of the predictions, in each region, with 95% "
+        "intervals for other people and other items.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the experimenter wishes.
+
+    Arguments:
+        design: the design.
+        participants: the number of people.
+        seed: the seed of lists, orders and distractors.
+        fillers, catch, practice: suites for these trials. Without suites, catch and practice trials are those of
+            `materials`, if `built_in`.
+        built_in: whether there are English catch and practice trials without suites for them.
+        per_person: the largest number of critical trials of a person; None for one of each item.
+        attention: names of suites whose trials also count as catch trials.
+        exclusions: the exclusion rules.
+        analyses: planned analyses besides those of the design.
+        preset: the name of the protocol, or "".
+        errors: for a maze: whether a sentence goes on after a mistake (`redo`) or ends (`stop`).
+    """
+
+    design: Design
+    participants: int
+    seed: int = 1
+    fillers: Sequence[Suite] = ()
+    catch: Sequence[Suite] = ()
+    practice: Sequence[Suite] = ()
+    built_in: bool = True
+    per_person: int | None = None
+    attention: tuple[str, ...] = ()
+    exclusions: Exclusions = field(default_factory=Exclusions)
+    analyses: tuple[str, ...] = ()
+    preset: str = ""
+    errors: str = "redo"
+
+
+def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[Suite], Wishes]:
+    """Return the items that a protocol uses, and the wishes with what it fixes."""
+    preset = presets.find(name)
+    chosen, attention = [], []
+    for suite in suites:
+        attends = bool(preset.attention) and preset.attention in suite.name
+        if attends:
+            attention.append(suite.name)
+        times = preset.attention_times if attends else 1
+        if preset.first:
+            suite = replace(suite, items=suite.items[: preset.first])
+        elif preset.sample:
+            suite = sampled(suite, preset.sample * times, wishes.seed)
+        chosen.append(suite)
+    rule = (
+        f"A suite is accepted if the majority agrees on at least {preset.accepted} of its items.",
+    ) if preset.accepted else ()  # fmt: skip
+    return chosen, replace(wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule)
+
+
+def planned(
+    suites: Sequence[Suite],
+    wishes: Wishes,
+    model: LanguageModel | None = None,
+    words: Path | None = None,
+    done: Callable[[int], None] | None = None,
+) -> Plan:
+    """Plan an experiment.
+
+    Arguments:
+        suites: the suites that are asked about, with the items that are used.
+        model: for a maze, the model that finds distractors unlikely.
+        words: for a maze, a file with candidates; see `maze.lexicon`.
+        done: for a maze, called with the number of finished items.
+
+    Raises:
+        UsageError: a number is too small, or a maze has no model.
+        InputError: a suite can't be asked about in this design.
+    """
+    design = wishes.design
+    if wishes.participants < 1:
+        raise UsageError("--participants", str(wishes.participants), "at least 1")
+    if wishes.per_person is not None and wishes.per_person < 1:
+        raise UsageError("--per-person", str(wishes.per_person), "at least 1")
+    if not suites:
+        raise UsageError("SUITES", "none", "at least one suite")
+    if repeated := [name for name, count in Counter(suite.name for suite in suites).items() if count > 1]:
+        raise InputError(f"suite {repeated[0]}", "two suites with this name", "only one")
+    critical = [
+        trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")
+    ]
+    others = [trial for role in ("practice", "filler", "catch") for trial in _others(design, wishes, role)]
+    if len(critical) + len(others) > MAX_TRIALS:
+        raise UsageError("SUITES", f"{len(critical) + len(others):,} trials", f"at most {MAX_TRIALS:,}", "Use --limit.")
+    notes = []
+    if design.name == "maze":
+        if model is None:
+            raise UsageError("--design maze", "no model for the distractors", "--model MODEL")
+        distracted = maze.distracted([*critical, *others], model, wishes.seed, maze.lexicon(words), done)
+        critical, others = list(distracted.trials[: len(critical)]), list(distracted.trials[len(critical) :])
+        if distracted.weak:
+            count = counted(len(distracted.weak), "distractor")
+            notes.append(
+                f"{count} less than {maze.GAP:g} bits less likely than the word beside: "
+                + "; ".join(distracted.weak[:5])
+                + ("; ..." if distracted.weak[5:] else "")
+            )
+    found = lists.latin(critical, others, wishes.per_person)
+    notes += _unbalanced(suites, critical, len(found), wishes.participants)
+    analyses = (*_ANALYSES[design.answer], *wishes.analyses)
+    options = {
+        "attention": list(wishes.attention),
+        **({"errors": wishes.errors, "model": model.name} if model is not None and design.name == "maze" else {}),
+    }
+    return Plan(
+        design, wishes.participants, wishes.seed, wishes.preset, tuple(suites), (*critical, *others), found,
+        wishes.exclusions, analyses, options, tuple(notes),
+    )  # fmt: skip
+
+
+def _trials(design: Design, suite: Suite, role: Role, prefix: str) -> list[Trial]:
+    return materials.of_suite(design, suite, role, prefix)
+
+
+def _others(design: Design, wishes: Wishes, role: Role) -> list[Trial]:
+    """Return the trials of a role that everybody sees: those of suites, or built-in ones.
+
+    Of the conditions of an item, one is shown: the first of the first item, the second of the second, and so on.
+    """
+    suites = {"practice": wishes.practice, "filler": wishes.fillers, "catch": wishes.catch}[role]
+    if not suites and wishes.built_in and role != "filler":
+        if role == "catch" and design.timed:
+            return []
+        return materials.built_in(design, materials.PRACTICE if role == "practice" else materials.CATCH, role)
+    chosen = []
+    for number, suite in enumerate(suites):
+        by_item: dict[str, list[Trial]] = {}
+        for trial in _trials(design, suite, role, f"{role[0]}{number}."):
+            by_item.setdefault(trial.item, []).append(trial)
+        chosen += [conditions[place % len(conditions)] for place, conditions in enumerate(by_item.values())]
+    return chosen
+
+
+def _unbalanced(suites: Sequence[Suite], trials: Sequence[Trial], count: int, participants: int) -> list[str]:
+    """Return what is not balanced, as sentences."""
+    notes = []
+    if participants % count:
+        whole = -(-participants // count) * count
+        notes.append(
+            f"There are {counted(count, 'list')}, and {participants} people: conditions are balanced over people with "
+            f"{whole}."
+        )
+    for suite in suites:
+        conditions = len({trial.condition for trial in trials if trial.suite == suite.name})
+        if len(suite.items) % conditions:
+            notes.append(
+                f"{suite.name} has {counted(len(suite.items), 'item')} and {conditions} conditions: within a person, "
+                "conditions differ by one item."
+            )
+    return notes
+
+
+def write(made: Plan, folder: Path) -> None:
+    """Write an experiment: the plan, and the texts and settings that don't exist yet.
+
+    Raises:
+        RunError: the folder has another plan, or answers; or it can't be written.
+    """
+    with lock.held(folder), atomic.used_folder(folder):
+        path = folder / plan.NAME
+        if path.exists():
+            if plan.PLAN.read(path) != {"format": plan.PLAN.format, **_as_read(made)}:
+                cure = "Choose another folder: a plan is not changed once it is made."
+                raise RunError(str(path), "another plan", "the same plan", cure)
+        else:
+            plan.write(made, folder)
+        texts.write(folder, made.design, len(made.lists[0]))
+
+
+def _as_read(made: Plan) -> dict[str, object]:
+    from syntagm.io import json as strict_json
+
+    content: dict[str, object] = strict_json.own(record.encoded(made.content()), plan.NAME)
+    return content

@@ -1,0 +1,299 @@
+"""The plan of an experiment: `plan.json`, which is sealed before anyone is asked.
+
+It has the suites, every trial, the lists, the exclusion rules and the analyses. Lists and orders are the same for the
+same plan, so that the pages, the simulation and the import agree without asking each other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from syntagm import suite as suites
+from syntagm.errors import InputError
+from syntagm.experiment import designs
+from syntagm.experiment.designs import Design
+from syntagm.formula import parse
+from syntagm.io import record
+from syntagm.io.shape import Shape
+from syntagm.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
+
+NAME = "plan.json"
+Role = Literal["critical", "filler", "catch", "practice"]
+ROLES: tuple[Role, ...] = ("critical", "filler", "catch", "practice")
+
+_SUITE: Shape = {
+    "name": str,
+    "aggregate": frozenset(AGGREGATES),
+    "predictions": [[str]],
+    "tags": {str: str},
+    "items": [{"id": str, "tags": {str: str}, "sentences": {str: {"text": str, "regions": [[object]]}}}],
+}
+_TRIAL: Shape = {
+    "id": str,
+    "role": frozenset(ROLES),
+    "suite": str,
+    "item": str,
+    "condition": str,
+    "texts": [str],
+    "choices": [str],
+    "expected": str,
+    "words": [[str]],
+    "distractors": [str],
+    "question": str,
+    "answer": str,
+}
+_SHAPE: Shape = {
+    "format": int,
+    "design": frozenset(designs.DESIGNS),
+    "participants": int,
+    "seed": int,
+    "preset": str,
+    "suites": [_SUITE],
+    "trials": [_TRIAL],
+    "lists": [[[object]]],
+    "exclusions": {str: object},
+    "analyses": [str],
+    "options": {str: object},
+    "notes": [str],
+    "renewed?": record.RENEWED,
+}
+PLAN = record.Form(
+    name="the plan of an experiment",
+    format=1,
+    shape=_SHAPE,
+    cure="A plan is not changed once people have been asked. If nobody was, `syntagm seal {folder}` renews the seal.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial.
+
+    Arguments:
+        id: the name of the trial, unique in the plan.
+        role: what the trial is for.
+        suite, item: what is asked about; a catch or practice trial has the name of its list of trials as suite.
+        condition: the condition; for a pair both, as FAVOURED/OTHER.
+        texts: the sentence, or the two sentences of a pair, the favoured one first.
+        choices: what can be chosen; for a pair the conditions of the two sentences.
+        expected: the choice, or for ratings `high` or `low`, that the prediction or the attention check expects; or "".
+        words: for times: each word with the name of its region.
+        distractors: for a maze: the wrong word beside each word; "x-x-x" beside the first.
+        question, answer: a question after the sentence, and its answer, yes or no; or "".
+    """
+
+    id: str
+    role: Role
+    suite: str
+    item: str
+    condition: str
+    texts: tuple[str, ...]
+    choices: tuple[str, ...] = ()
+    expected: str = ""
+    words: tuple[tuple[str, str], ...] = ()
+    distractors: tuple[str, ...] = ()
+    question: str = ""
+    answer: str = ""
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The names of the regions that are timed, in order, each once."""
+        return tuple(dict.fromkeys(region for _, region in self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """The rules by which answers are excluded. They are declared before anyone is asked.
+
+    Arguments:
+        catch: people with a smaller share of correct catch trials are excluded; 0 for no such rule.
+        questions: people with a smaller share of correct answers to questions are excluded.
+        fastest, slowest: answers outside of these times in milliseconds are excluded; 0 for no such rule. For times
+            they hold for each region.
+        complete: whether people who did not finish are excluded.
+        sameness: people who give the same answer (the same side, the same rating) in a larger share of the critical
+            trials are excluded; 1 for no such rule.
+        errors: for a maze: whether the rest of a sentence after a mistake is excluded.
+    """
+
+    catch: float = 0.75
+    questions: float = 0.0
+    fastest: float = 0.0
+    slowest: float = 0.0
+    complete: bool = True
+    sameness: float = 1.0
+    errors: bool = True
+
+    def sentences(self) -> Iterator[str]:
+        """Yield each rule in words."""
+        if self.complete:
+            yield "People who did not finish are excluded."
+        if self.catch:
+            yield f"People with less than {self.catch:.0%} correct catch trials are excluded."
+        if self.questions:
+            yield f"People with less than {self.questions:.0%} correct answers to questions are excluded."
+        if self.sameness < 1:
+            yield f"People who give the same answer in more than {self.sameness:.0%} of the critical trials are excluded."
+        if self.fastest or self.slowest:
+            yield f"Answers outside of {self.fastest:g} to {self.slowest or float('inf'):g} ms are excluded."
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of an experiment.
+
+    Arguments:
+        design: the design.
+        participants: the planned number of people.
+        seed: the seed of everything that is random.
+        preset: the protocol that the plan follows, or "".
+        suites: the suites, as they are asked about.
+        trials: all trials.
+        lists: for each list the trials, and for a pair whether the favoured sentence is shown first.
+        exclusions: the exclusion rules.
+        analyses: the analyses that are planned.
+        options: further settings: those of the design, and of orders.
+        notes: what is not balanced or was left out, as sentences.
+    """
+
+    design: Design
+    participants: int
+    seed: int
+    preset: str
+    suites: tuple[Suite, ...]
+    trials: tuple[Trial, ...]
+    lists: tuple[tuple[tuple[int, bool], ...], ...]
+    exclusions: Exclusions
+    analyses: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def by_id(self) -> dict[str, Trial]:
+        """The trials by name."""
+        return {trial.id: trial for trial in self.trials}
+
+    def suite(self, name: str) -> Suite:
+        """Return the suite with a name."""
+        return next(suite for suite in self.suites if suite.name == name)
+
+    def content(self) -> dict[str, Any]:
+        """Return the content of plan.json."""
+        return {
+            "design": self.design.name,
+            "participants": self.participants,
+            "seed": self.seed,
+            "preset": self.preset,
+            "suites": [_of_suite(suite) for suite in self.suites],
+            "trials": [asdict(trial) for trial in self.trials],
+            "lists": [[[trial, first] for trial, first in trials] for trials in self.lists],
+            "exclusions": asdict(self.exclusions),
+            "analyses": list(self.analyses),
+            "options": dict(self.options),
+            "notes": list(self.notes),
+        }
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """Write and seal plan.json."""
+    PLAN.write(folder / NAME, plan.content())
+
+
+def digest(folder: Path) -> str:
+    """Return a short hash of a plan, as the records of runs have it."""
+    from syntagm.io import hashing
+
+    return hashing.of_file(folder / NAME)[:16]
+
+
+def read(folder: Path) -> Plan:
+    """Read the plan of an experiment.
+
+    Raises:
+        RunError: there is no plan, or it was damaged or edited.
+    """
+    path = folder / NAME
+    return of_content(PLAN.read(path), str(path))
+
+
+def of_content(content: Mapping[str, Any], place: str) -> Plan:
+    """Return the plan with a content that has the right shape.
+
+    Raises:
+        InputError: the parts of the plan contradict each other.
+    """
+    trials = tuple(_trial(trial, place) for trial in content["trials"])
+    names = [trial.id for trial in trials]
+    if len(set(names)) < len(names):
+        raise InputError(place, "two trials with the same name", "each name once")
+    lists = tuple(tuple(_shown(entry, len(trials), place) for entry in trials_of) for trials_of in content["lists"])
+    if not lists or not all(lists):
+        raise InputError(place, "no list of trials", "at least one")
+    known = Exclusions.__dataclass_fields__
+    rules = content["exclusions"]
+    if rules.keys() != known.keys() or not all(isinstance(rule, int | float) for rule in rules.values()):
+        raise InputError(f"{place}, exclusions", ", ".join(rules), ", ".join(known))
+    return Plan(
+        designs.find(content["design"]), content["participants"], content["seed"], content["preset"],
+        tuple(_suite(suite, place) for suite in content["suites"]), trials, lists, Exclusions(**rules),
+        tuple(content["analyses"]), content["options"], tuple(content["notes"]),
+    )  # fmt: skip
+
+
+def _of_suite(suite: Suite) -> dict[str, Any]:
+    return {
+        "name": suite.name,
+        "aggregate": suite.aggregate,
+        "predictions": [[prediction.name, prediction.formula.text] for prediction in suite.predictions],
+        "tags": suites.public_tags(suite.tags),
+        "items": [
+            {
+                "id": item.id,
+                "tags": suites.public_tags(item.tags),
+                "sentences": {
+                    condition: {
+                        "text": sentence.text,
+                        "regions": [[region.name, region.start, region.end] for region in sentence.regions],
+                    }
+                    for condition, sentence in item.sentences.items()
+                },
+            }
+            for item in suite.items
+        ],
+    }
+
+
+def _suite(content: Mapping[str, Any], place: str) -> Suite:
+    try:
+        items = tuple(
+            Item(
+                item["id"],
+                {
+                    condition: Sentence(sentence["text"], tuple(Region(*region) for region in sentence["regions"]))
+                    for condition, sentence in item["sentences"].items()
+                },
+                item["tags"],
+            )
+            for item in content["items"]
+        )
+        predictions = tuple(Prediction(name, parse(formula)) for name, formula in content["predictions"])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{place}, suite {content['name']}", str(error), "a suite as it was written") from None
+    return Suite(content["name"], items, predictions, content["tags"], content["aggregate"])
+
+
+def _trial(content: Mapping[str, Any], place: str) -> Trial:
+    tuples = {key: tuple(content[key]) for key in ("texts", "choices", "distractors")}
+    words = tuple((word[0], word[1]) for word in content["words"] if len(word) == 2)
+    if len(words) < len(content["words"]) or not content["texts"]:
+        raise InputError(
+            f"{place}, trial {content['id']}", "words without regions, or no text", "a trial as it was written"
+        )
+    return Trial(**{**content, **tuples, "words": words})
+
+
+def _shown(entry: Sequence[Any], trials: int, place: str) -> tuple[int, bool]:
+    if len(entry) != 2 or type(entry[0]) is not int or type(entry[1]) is not bool or not 0 <= entry[0] < trials:
+        raise InputError(f"{place}, lists", str(entry), "the number of a trial, and true or false")
+    return entry[0], entry[1]

@@ -1,0 +1,66 @@
+"""The protocols of published experiments on people, as presets of `syntagm experiment make --preset`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from syntagm.errors import UsageError, did_you_mean
+from syntagm.experiment.plan import Exclusions
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A protocol.
+
+    Arguments:
+        name: its name.
+        summary: whose protocol it is, and what it differs in.
+        design: the design.
+        participants: the number of people on each list of items.
+        first: how many items of each suite are used: the first ones; None for a random sample.
+        sample: how many items of each suite are drawn at random, if `first` is None.
+        attention: the part of the names of those suites that also check attention, with `attention_times` as many items.
+        exclusions: the exclusion rules.
+        accepted: the number of items of a suite that the majority must judge as predicted; 0 for no such rule.
+        published: numbers that the paper reports: name -> value.
+    """
+
+    name: str
+    summary: str
+    design: str
+    participants: int
+    exclusions: Exclusions
+    first: int | None = None
+    sample: int | None = None
+    attention: str = ""
+    attention_times: int = 1
+    accepted: int = 0
+    published: Mapping[str, float] | None = None
+
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "warstadt2020",
+            "BLiMP (Warstadt et al. 2020): forced choice, the first five pairs of each paradigm, 20 judgements of each pair; "
+            "a paradigm is accepted if the majority agrees on four of them. One attention check for four pairs, there; "
+            "here six in all.",
+            "forced-choice", 20, Exclusions(catch=0.75), first=5, accepted=4,
+            published={"majority": 0.964, "individual": 0.886},
+        ),
+        Preset(
+            "marvin2018",
+            "Marvin & Linzen 2018: forced choice, ten pairs of each construction drawn at random, and five times as many of "
+            "simple agreement as an attention check. Their numbers of people and exclusions are in a supplement that was not "
+            "available: 20 people for each pair, and the rule of 75%, are ours.",
+            "forced-choice", 20, Exclusions(catch=0.75), sample=10, attention="simple_agrmt", attention_times=5,
+        ),
+    )
+}  # fmt: skip
+
+
+def find(name: str) -> Preset:
+    """Return the preset with a name; UsageError if there is none."""
+    if name not in PRESETS:
+        raise UsageError("--preset", repr(name), "one of " + ", ".join(PRESETS), did_you_mean(name, PRESETS))
+    return PRESETS[name]

@@ -1,0 +1,196 @@
+"""Simulated participants with known effects, so that the analysis of an experiment exists before its data.
+
+The effect of the first prediction of each suite is known: the expected difference between the two sides of its comparison,
+in the unit of the design. People and items vary around it, people lapse, and some leave. A language model may answer
+instead: its surprisals take the place of the effects.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from syntagm.experiment.designs import HIGHEST, LOWEST
+from syntagm.experiment.plan import Plan, Trial
+from syntagm.models.asking import Asking
+from syntagm.models.contract import LanguageModel
+
+# The effects by default: log odds (natural), points of the scale, natural logarithms of magnitudes, ms.
+EFFECTS: Mapping[str, float] = {
+    "forced-choice": 2.0, "acceptability": 1.5, "yes-no": 2.0, "magnitude": 0.5, "self-paced": 60.0, "maze": 120.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is true of simulated people.
+
+    Arguments:
+        effect: the effect of the first prediction of each suite: for choices the difference of log odds (for a pair, the
+            log odds of the favoured sentence), for ratings the difference of their means before they are rounded to the
+            scale, for magnitudes that of natural logarithms, for times that of ms in the compared region.
+        people: the standard deviation of the effects of people, as a share of the effect.
+        items: the standard deviation of the effects of items, as a share of the effect.
+        lapse: the share of answers at random.
+        dropout: the share of people who leave, each before a random trial.
+    """
+
+    effect: float
+    people: float = 0.3
+    items: float = 0.3
+    lapse: float = 0.05
+    dropout: float = 0.0
+
+
+class Simulated:
+    """Simulated people.
+
+    Arguments:
+        plan: the plan.
+        truth: what is true of them.
+        seed: the seed; each person has an own stream of random numbers.
+        judge: for a language model as judge, the surprisals of all words of each sentence: text -> bits.
+    """
+
+    def __init__(
+        self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
+    ) -> None:
+        self.plan, self.truth, self.seed, self.judge = plan, truth, seed, judge
+        self.signs = {
+            suite.name: _signs(suite.predictions[0].formula) if suite.predictions else {} for suite in plan.suites
+        }
+        self.regions = {
+            suite.name: {reference.region for reference in suite.predictions[0].formula.references()}
+            if suite.predictions else set()
+            for suite in plan.suites
+        }  # fmt: skip
+
+    def person(self, number: int) -> "SimulatedPerson":
+        """Return a person; the same number gives the same person."""
+        return SimulatedPerson(self, Random(f"{self.seed} person {number}"))
+
+    def item_effect(self, trial: Trial) -> float:
+        """Return the effect of an item, the same for all people."""
+        random = Random(f"{self.seed} item {trial.suite} {trial.item}")
+        return self.truth.effect * (1 + self.truth.items * random.gauss(0, 1))
+
+    def share(self, trial: Trial) -> float:
+        """Return the share of the effect that a sentence has: positive for one that should be less acceptable.
+
+        Summed over the comparison with its signs, the shares give 1.
+        """
+        if trial.role != "critical":
+            # Attention checks are easy.
+            return {"bad": 2.0, "good": -2.0}.get(trial.condition, 0.0)
+        signs = self.signs[trial.suite]
+        total = sum(sign * sign for sign in signs.values())
+        return signs.get(trial.condition, 0) / total if total else 0.0
+
+
+class SimulatedPerson:
+    """A simulated person, who answers trials one after the other."""
+
+    def __init__(self, among: Simulated, random: Random) -> None:
+        self.among, self._random = among, random
+        self._own = among.truth.effect * among.truth.people * random.gauss(0, 1)
+        self._bias, self._speed = random.gauss(0, 0.3), random.gauss(0, 0.2)
+        self._leaves = random.random() < among.truth.dropout
+        self._leaving = random.random()
+
+    def stays_until(self, trials: int) -> int:
+        """Return how many of the trials the person answers."""
+        return int(self._leaving * trials) if self._leaves else trials
+
+    def answer(self, trial: Trial) -> dict[str, Any]:
+        """Answer a trial, as a page would send it."""
+        random, design = self._random, self.among.plan.design
+        body: dict[str, Any] = {"trial": trial.id}
+        lapse = random.random() < self.among.truth.lapse
+        ms = round(1000 * math.exp(random.gauss(0.6 + self._speed, 0.4)), 1)
+        effect = self.among.item_effect(trial) + self._own
+        if self.among.judge is not None:
+            effect, share = 1.0, self._judged(trial)
+        else:
+            share = self.among.share(trial)
+        match design.name:
+            case "forced-choice":
+                odds = share if self.among.judge is not None else effect if trial.role == "critical" else 2 * effect
+                chance = 0.5 if lapse else _logistic(odds)
+                body |= {"choice": trial.choices[random.random() >= chance], "ms": ms}
+            case "yes-no":
+                chance = 0.5 if lapse else _logistic(0.3 + self._bias - effect * share)
+                body |= {"choice": "yes" if random.random() < chance else "no", "ms": ms}
+            case "acceptability":
+                latent = (LOWEST + HIGHEST) / 2 + self._bias - effect * share + random.gauss(0, 1.0)
+                rating = random.randint(LOWEST, HIGHEST) if lapse else min(HIGHEST, max(LOWEST, round(latent)))
+                body |= {"rating": rating, "ms": ms}
+            case "magnitude":
+                latent = self._bias - (0 if lapse else effect * share) + random.gauss(0, 0.3)
+                body |= {"rating": max(1, round(100 * math.exp(latent))), "ms": ms}
+            case _:
+                body |= self._times(trial, effect, share)
+        if trial.question:
+            right = random.random() >= self.among.truth.lapse
+            body["choice"] = trial.answer if right else {"yes": "no", "no": "yes"}[trial.answer]
+        return body
+
+    def _times(self, trial: Trial, effect: float, share: float) -> dict[str, Any]:
+        maze = self.among.plan.design.name == "maze"
+        base, bits = (700 if maze else 320) * math.exp(self._speed), self.among.judge
+        compared = self.among.regions.get(trial.suite, set())
+        times, wrong = [], []
+        begun: set[str] = set()
+        for place, (word, region) in enumerate(trial.words):
+            ms = (base + 12 * len(word)) * math.exp(self._random.gauss(0, 0.25) - 0.03125)
+            if bits is not None:
+                ms += 15 * bits[trial.texts[0]][place]
+            elif region not in begun and (region in compared or ("*" in compared and place == len(trial.words) - 1)):
+                ms += effect * share
+            begun.add(region)
+            times.append(round(max(ms, 50.0), 1))
+            wrong.append(maze and place > 0 and self._random.random() < self.among.truth.lapse / 3)
+            if wrong[-1] and self.among.plan.options.get("errors") == "stop":
+                break
+        return {"times": times, **({"wrong": wrong} if maze else {})}
+
+    def _judged(self, trial: Trial) -> float:
+        """Return what a language model's surprisals make of a trial: for a pair the difference of bits."""
+        assert self.among.judge is not None
+        totals = [math.fsum(self.among.judge[text]) for text in trial.texts]
+        if len(totals) == 2:
+            return (totals[1] - totals[0]) * math.log(2)
+        return (totals[0] / max(1, len(self.among.judge[trial.texts[0]])) - 8.0) / 3
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
+def _signs(formula: Any) -> dict[str, int]:
+    """Return the sign of each condition in the first comparison: 1 if it should be less acceptable."""
+    signs: dict[str, int] = {}
+    comparison = formula.comparisons()[0]
+    for sign, reference in comparison.terms():
+        # Several regions of one condition have its effect once.
+        signs.setdefault(reference.condition, sign)
+    return signs
+
+
+def judged(plan: Plan, model: LanguageModel) -> dict[str, tuple[float, ...]]:
+    """Return the bits of each word of all sentences of a plan under a model: text -> bits."""
+    texts = sorted({text for trial in plan.trials for text in trial.texts})
+    asking, found = Asking(model), {}
+    for answer in asking.score(texts):
+        spans = [match.span() for match in re.finditer(r"\S+", answer.text)]
+        bits = [0.0] * len(spans)
+        for number, start in enumerate(answer.starts.tolist()):
+            end = answer.starts[number + 1] if number + 1 < len(answer.starts) else len(answer.text)
+            first = start + len(answer.text[start:end]) - len(answer.text[start:end].lstrip())
+            place = next((place for place, (low, high) in enumerate(spans) if low <= first < high), len(spans) - 1)
+            value = float(answer.bits[number])
+            bits[place] += 0.0 if math.isnan(value) else value
+        found[answer.text] = tuple(bits)
+    asking.confirm()
+    return found

@@ -1,0 +1,481 @@
+"""The answers of a study in one SQLite file: who takes part, on which list, and what was answered.
+
+Every change is one transaction, written to the disk before it is acknowledged (WAL, `synchronous=FULL`). So an answer
+with a receipt survives a kill of the server and of the machine. Ids of panels and secrets of browsers are stored only as
+keyed hashes; without the key, which can be thrown away, they lead to nobody.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+from syntagm.errors import InputError, RunError
+from syntagm.experiment import answers, order, plan, texts
+from syntagm.experiment.answers import Answer
+from syntagm.io import atomic, regular
+
+NAME, KEY = "answers.sqlite", "key"
+State = Literal["open", "paused", "closed"]
+# Letters and digits that people don't confuse.
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+_TIMEOUT = 30.0
+_TABLES = """
+CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS people (
+    person TEXT PRIMARY KEY, id TEXT UNIQUE, secret TEXT UNIQUE NOT NULL, list INTEGER NOT NULL, place INTEGER NOT NULL,
+    started REAL NOT NULL, seen REAL NOT NULL, finished REAL, said TEXT NOT NULL DEFAULT '', UNIQUE (list, place)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (
+    person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL,
+    PRIMARY KEY (person, trial)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person who takes part.
+
+    Arguments:
+        code: the code by which the person can ask for deletion.
+        list, place: the list, and the number of the person within it, from 0; they give the order of the trials.
+        answered: the names of the answered trials.
+        finished: whether the person has finished.
+        live: whether the person's place is held: finished, or seen not longer ago than the time-out.
+    """
+
+    code: str
+    list: int
+    place: int
+    answered: frozenset[str]
+    finished: bool
+    live: bool
+
+
+class Study:
+    """An experiment with its answers.
+
+    Arguments:
+        folder: the folder of the experiment.
+        clock: returns the time in seconds since 1970.
+
+    Raises:
+        RunError, InputError: the plan, a setting or the file of answers is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, clock: Any = time.time) -> None:
+        self.folder, self._clock = folder, clock
+        self.plan = plan.read(folder)
+        self.trials = self.plan.by_id
+        self.settings = texts.settings(folder)
+        self._digest = plan.digest(folder)
+        self._names = [frozenset(self.plan.trials[number].id for number, _ in shown) for shown in self.plan.lists]
+        self._connection: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def path(self) -> Path:
+        """The file of answers."""
+        return self.folder / NAME
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a file of answers."""
+        return self.path.exists()
+
+    def connect(self) -> sqlite3.Connection:
+        """Return the connection to the file, which is created if it doesn't exist.
+
+        Raises:
+            RunError: the file can't be read or written, or belongs to another plan.
+        """
+        if self._connection is not None:
+            return self._connection
+        for name in (NAME, f"{NAME}-wal", f"{NAME}-shm", KEY):
+            if (beside := self.folder / name).is_symlink() or (beside.exists() and not beside.is_file()):
+                raise RunError(str(beside), "a link or a special file", "a file of the study, or none")
+        with self._guarded():
+            connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
+            connection.executescript(_TABLES)
+            row = connection.execute("SELECT value FROM study WHERE name='plan'").fetchone()
+            if row is None:
+                connection.execute("INSERT OR IGNORE INTO study VALUES ('plan', ?)", (self._digest,))
+            elif row[0] != self._digest:
+                connection.close()
+                cure = "Put back the plan, or begin a new study in another folder."
+                raise RunError(str(self.path), "answers to another plan", "answers to the plan beside them", cure)
+            self._connection = connection
+        return connection
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the answers are those of simulated people."""
+        with self._guarded():
+            return self.connect().execute("SELECT 1 FROM study WHERE name='simulated'").fetchone() is not None
+
+    def mark_simulated(self) -> None:
+        """Note that all answers are those of simulated people.
+
+        Raises:
+            RunError: somebody has taken part already.
+        """
+        with self._changing() as connection:
+            if connection.execute("SELECT 1 FROM people").fetchone():
+                raise RunError(str(self.path), "people who take part", "a study without answers")
+            connection.execute("INSERT OR REPLACE INTO study VALUES ('simulated', 'yes')")
+
+    @contextlib.contextmanager
+    def unsynced(self) -> Iterator[None]:
+        """Don't wait for the disk within the `with` block. This is for simulated people, who need no receipts."""
+        self.connect().execute("PRAGMA synchronous=OFF")
+        try:
+            yield
+        finally:
+            self.connect().execute("PRAGMA synchronous=FULL")
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Let one thread at a time use the file, and say what SQLite refuses."""
+        try:
+            with self._lock:
+                yield
+        except sqlite3.Error as error:
+            raise RunError(
+                str(self.path), f"can't be used ({error})", "a file of answers, and room on the disk",
+                "Nothing that was acknowledged is lost.",
+            ) from error  # fmt: skip
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Change the file in one transaction."""
+        with self._guarded():
+            connection = self.connect()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            try:
+                connection.execute("COMMIT")
+            except sqlite3.Error:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def state(self) -> State:
+        """Return whether people can take part."""
+        with self._guarded():
+            row = self.connect().execute("SELECT value FROM study WHERE name='state'").fetchone()
+        return row[0] if row else "open"
+
+    def set_state(self, state: State, forget_key: bool = False) -> None:
+        """Open, pause or close the study.
+
+        Arguments:
+            forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
+        """
+        with self._changing() as connection:
+            connection.execute("INSERT OR REPLACE INTO study VALUES ('state', ?)", (state,))
+            if forget_key:
+                connection.execute("INSERT OR REPLACE INTO study VALUES ('key', 'forgotten')")
+        if forget_key:
+            with contextlib.suppress(FileNotFoundError):
+                (self.folder / KEY).unlink()
+
+    def _key(self) -> bytes:
+        path = self.folder / KEY
+        if not path.exists():
+            if self.connect().execute("SELECT 1 FROM study WHERE name='key'").fetchone():
+                raise RunError(str(path), "thrown away", "the key of a study that is not closed")
+            # Exclusively, because two processes with different keys would lead one person to two places.
+            with contextlib.suppress(FileExistsError):
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(secrets.token_bytes(32))
+                    file.flush()
+                    os.fsync(file.fileno())
+                atomic.sync_folder(self.folder)
+        key = regular.content(path, 32)
+        if len(key) != 32:
+            raise RunError(str(path), f"{len(key)} bytes", "a key of 32 bytes", "Put it back from a copy.")
+        return key
+
+    def _hash(self, text: str) -> str:
+        return hmac.new(self._key(), text.encode(), hashlib.sha256).hexdigest()
+
+    def admit(self, panel_id: str = "", code: str = "") -> tuple[Person, str] | None:
+        """Give a person a place, or return to the place of a panel's id.
+
+        The list is the one with the fewest people who finished or are taking part; ties go to the one that fewest
+        started. A place whose person has not been seen within the time-out is free again.
+
+        Arguments:
+            panel_id: the id by which a panel knows the person; "" for a visitor by link.
+            code: the code of a simulated person; by default a random one.
+
+        Returns:
+            The person, and a secret for the person's browser; None if all places are taken.
+        """
+        secret, now = secrets.token_urlsafe(24), self._clock()
+        hashed = (self._hash(f"id {panel_id}") if panel_id else None, self._hash(f"secret {secret}"))
+        with self._changing() as connection:
+            if hashed[0]:
+                known = connection.execute("SELECT person FROM people WHERE id=?", (hashed[0],)).fetchone()
+                if known:
+                    connection.execute("UPDATE people SET secret=? WHERE person=?", (hashed[1], known[0]))
+                    return self._person(connection, known[0]), secret
+            chosen = self._free_list(connection, now)
+            if chosen is None:
+                return None
+            row = connection.execute(
+                "SELECT coalesce(max(place), -1) + 1 FROM people WHERE list=?", (chosen,)
+            ).fetchone()
+            code = code or "".join(secrets.choice(_ALPHABET) for _ in range(10))
+            connection.execute(
+                "INSERT INTO people (person, id, secret, list, place, started, seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (code, *hashed, chosen, row[0], now, now),
+            )
+            return self._person(connection, code), secret
+
+    def _free_list(self, connection: sqlite3.Connection, now: float) -> int | None:
+        """Return the list for the next person; None if every list has as many people as planned."""
+        alive = now - 60 * self.settings.timeout
+        counts = {
+            number: (taken, started)
+            for number, taken, started in connection.execute(
+                "SELECT list, sum(finished IS NOT NULL OR seen >= ?), count(*) FROM people GROUP BY list", (alive,)
+            )
+        }
+        quotas = self.quotas()
+        room = [number for number in range(len(quotas)) if counts.get(number, (0, 0))[0] < quotas[number]]
+        return min(room, key=lambda number: (*counts.get(number, (0, 0)), number), default=None)
+
+    def quotas(self) -> list[int]:
+        """Return how many people are planned for each list."""
+        count = len(self.plan.lists)
+        each, more = divmod(self.plan.participants, count)
+        return [each + (number < more) for number in range(count)]
+
+    def person(self, secret: str) -> Person | None:
+        """Return the person with a browser's secret; None if there is none."""
+        if not secret or len(secret) > 100:
+            return None
+        with self._guarded():
+            connection = self.connect()
+            row = connection.execute(
+                "SELECT person FROM people WHERE secret=?", (self._hash(f"secret {secret}"),)
+            ).fetchone()
+            return self._person(connection, row[0]) if row else None
+
+    def by_code(self, code: str) -> Person | None:
+        """Return the person with a code; None if there is none."""
+        with self._guarded():
+            connection = self.connect()
+            row = connection.execute("SELECT 1 FROM people WHERE person=?", (code,)).fetchone()
+            return self._person(connection, code) if row else None
+
+    def _person(self, connection: sqlite3.Connection, code: str) -> Person:
+        number, place, seen, finished = connection.execute(
+            "SELECT list, place, seen, finished FROM people WHERE person=?", (code,)
+        ).fetchone()
+        answered = frozenset(
+            trial for (trial,) in connection.execute("SELECT trial FROM answers WHERE person=?", (code,))
+        )
+        live = finished is not None or seen >= self._clock() - 60 * self.settings.timeout
+        return Person(code, number, place, answered, finished is not None, live)
+
+    def trials_of(self, person: Person) -> list[order.Shown]:
+        """Return the trials of a person in order."""
+        return order.of_person(self.plan, person.list, person.place)
+
+    def resume(self, person: Person) -> Person | None:
+        """Note a sign of life. A place that was free again is taken again, if the list still has room; None if not."""
+        now = self._clock()
+        with self._changing() as connection:
+            current = self._person(connection, person.code)
+            if not current.live and not self._has_room(connection, current.list, now):
+                return None
+            connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code))
+            return self._person(connection, person.code)
+
+    def _has_room(self, connection: sqlite3.Connection, number: int, now: float) -> bool:
+        alive = now - 60 * self.settings.timeout
+        taken = connection.execute(
+            "SELECT count(*) FROM people WHERE list=? AND (finished IS NOT NULL OR seen >= ?)", (number, alive)
+        ).fetchone()[0]
+        return bool(taken < self.quotas()[number])
+
+    def answer(self, person: Person, body: Mapping[str, Any]) -> bool:
+        """Store an answer. When this returns, it is on the disk.
+
+        Returns:
+            Whether the answer is new: a second answer to a trial is not stored, and the first stays.
+
+        Raises:
+            InputError: the answer is not one to a trial of the person.
+        """
+        name = body.get("trial")
+        if not isinstance(name, str) or name not in self._names[person.list]:
+            raise InputError("answer", f"the trial {str(name)[:50]!r}", "a trial of this person")
+        answers.checked(self.plan, self.trials[name], person.code, person.list, body, f"answer to {name}")
+        content, now = json.dumps(dict(body), sort_keys=True), self._clock()
+        with self._changing() as connection:
+            if connection.execute("SELECT 1 FROM people WHERE person=?", (person.code,)).fetchone() is None:
+                raise InputError("answer", "a person who was deleted", "a person who takes part")
+            stored = connection.execute(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
+                (person.code, name, content, now, _seal(person.code, person.list, name, content)),
+            ).rowcount
+            connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code))
+        return stored == 1
+
+    def finish(self, person: Person, said: Sequence[str] = ()) -> bool:
+        """Note that a person has finished; return False if answers are missing.
+
+        Arguments:
+            said: the answers to the questions at the end.
+
+        Raises:
+            InputError: there are more answers than questions, or one is too long.
+        """
+        if len(said) > len(self.settings.ask) or any(len(text) > answers.MAX_SAID for text in said):
+            raise InputError(
+                "questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each"
+            )
+        with self._changing() as connection:
+            current = self._person(connection, person.code)
+            if current.answered != self._names[person.list]:
+                return False
+            if not current.finished:
+                now = self._clock()
+                connection.execute(
+                    "UPDATE people SET finished=?, seen=?, said=? WHERE person=?",
+                    (now, now, json.dumps(list(said)), person.code),
+                )
+        return True
+
+    def answers(self) -> list[Answer]:
+        """Return all answers, person by person in the order in which they began.
+
+        Raises:
+            RunError: an answer is not as it was stored.
+        """
+        with self._guarded():
+            found = (
+                self.connect()
+                .execute(
+                    "SELECT p.person, p.list, a.trial, a.body, a.seal FROM answers a LEFT JOIN people p ON a.person = p.person "
+                    "ORDER BY p.started, p.person, a.received, a.trial"
+                )
+                .fetchall()
+            )
+        given = []
+        for code, number, trial, body, seal in found:
+            place = f"{self.path}, person {code}, trial {trial}"
+            if seal != _seal(code, number, trial, body) or trial not in self.trials:
+                cure = "Put the file back from a copy."
+                raise RunError(
+                    place, "damaged or edited: it does not fit its seal", "the answer as it was stored", cure
+                )
+            given.append(answers.checked(self.plan, self.trials[trial], code, number, json.loads(body), place))
+        return given
+
+    def said(self) -> dict[str, list[str]]:
+        """Return the answers to the questions at the end: person -> answers."""
+        with self._guarded():
+            rows = (
+                self.connect().execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
+            )
+        return {code: json.loads(said) for code, said in rows}
+
+    def forget(self, who: str) -> int:
+        """Delete all that is stored of a person, named by code or by the id of a panel. Return the number of answers.
+
+        Raises:
+            InputError: there is no such person.
+        """
+        with self._guarded():
+            connection = self.connect()
+            row = connection.execute("SELECT person FROM people WHERE person=?", (who,)).fetchone()
+            if row is None and (self.folder / KEY).exists():
+                row = connection.execute("SELECT person FROM people WHERE id=?", (self._hash(f"id {who}"),)).fetchone()
+        if row is None:
+            raise InputError(str(self.path), "no such person", "the code of a person, or the id of a panel")
+        with self._changing() as connection:
+            count = connection.execute("DELETE FROM answers WHERE person=?", row).rowcount
+            connection.execute("DELETE FROM people WHERE person=?", row)
+        with self._guarded():
+            # What was deleted must not stay in the log.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return count
+
+    def progress(self) -> "Progress":
+        """Return how far the study is."""
+        now = self._clock()
+        alive = now - 60 * self.settings.timeout
+        with self._guarded():
+            rows = self.connect().execute("SELECT person, list, started, seen, finished FROM people").fetchall()
+            count = self.connect().execute("SELECT count(*) FROM answers").fetchone()[0]
+        lists = [[0, 0, 0] for _ in self.plan.lists]
+        minutes = []
+        for _, number, started, seen, finished in rows:
+            kind = 0 if finished is not None else 1 if seen >= alive else 2
+            lists[number][kind] += 1
+            if finished is not None:
+                minutes.append((finished - started) / 60)
+        return Progress(
+            self.state(), tuple((done, live, gone) for done, live, gone in lists), tuple(self.quotas()), count,
+            median(minutes) if minutes else None,
+        )  # fmt: skip
+
+
+def _seal(person: str, number: int, trial: str, body: str) -> str:
+    """Return the hash of an answer and of whose it is."""
+    return hashlib.sha256(json.dumps([person, number, trial, body]).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a study is.
+
+    Arguments:
+        state: whether it is open.
+        lists: for each list, how many have finished, are taking part, and have gone without finishing.
+        quotas: for each list, how many are planned.
+        answers: the number of stored answers.
+        minutes: the median time of those who finished, in minutes; None if nobody has.
+    """
+
+    state: State
+    lists: tuple[tuple[int, int, int], ...]
+    quotas: tuple[int, ...]
+    answers: int
+    minutes: float | None
+
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """The same over all lists."""
+        done, live, gone = (sum(kinds) for kinds in zip(*self.lists, strict=True))
+        return done, live, gone

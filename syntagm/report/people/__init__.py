@@ -1,0 +1,1 @@
+"""The chapter on runs of people, alone or beside models."""

@@ -1,0 +1,145 @@
+"""Addresses of pages and of the tables and figures on them, on a server or in a folder.
+
+A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run. On a
+server, the place is the path, and a table of a page is the path with an ending: `/suite/NAME.csv`.
+"""
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, final
+from urllib.parse import quote, urlencode
+
+Place: TypeAlias = tuple[str, ...]
+Query: TypeAlias = Sequence[tuple[str, str]]
+OVERVIEW: Place = ()
+SEARCH: Place = ("search",)
+# The endings of tables and of figures.
+TABLES = ("csv", "json", "parquet")
+FIGURES = ("svg", "png")
+_ENDINGS = tuple(f".{ending}" for ending in (*TABLES, *FIGURES))
+
+
+class Addresses(Protocol):
+    """Where the pages and files are, as seen from one page."""
+
+    @property
+    def live(self) -> bool:
+        """Whether a server answers: then there are free filters, a search, and a page for every item."""
+
+    def page(self, place: Place, query: Query = ()) -> str:
+        """Return the URL of a page; "" if there is no such page."""
+
+    def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
+        """Return the URL of a table or a figure of a page.
+
+        Arguments:
+            ending: one of `TABLES` or `FIGURES`.
+            name: the name of the table or figure; "" for the main table of the page.
+        """
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The addresses on a server, which are the same on all pages."""
+
+    live: bool = True
+
+    def page(self, place: Place, query: Query = ()) -> str:
+        """Return the URL of a page."""
+        return path_of(place) + _query(query)
+
+    def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
+        """Return the URL of a table or a figure of a page."""
+        kind = "figure" if ending in FIGURES else "table"
+        path = path_of(place) if place else "/overview"
+        return f"{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """The addresses in a folder, as seen from one of its pages.
+
+    Arguments:
+        files: place -> the path of the page in the folder, without its ending; only the pages that exist.
+        here: the path of the page itself.
+    """
+
+    files: Mapping[Place, str]
+    here: str
+    live: bool = False
+
+    def page(self, place: Place, query: Query = ()) -> str:
+        """Return the relative URL of a page; "" if it is not in the folder."""
+        return self._relative(f"{self.files[place]}.html") if place in self.files else ""
+
+    def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
+        """Return the relative URL of a table or a figure of a page."""
+        return self._relative(file_of(self.files[place], ending, name))
+
+    def _relative(self, path: str) -> str:
+        return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))
+
+
+def main_table(place: Place) -> str:
+    """Return the name of the table that a page's address with an ending means.
+
+    >>> main_table(()), main_table(("suite", "mvrr")), main_table(("suite", "mvrr", "1"))
+    ('scores', 'items', 'tokens')
+    """
+    if len(place) == 3:
+        return "tokens"
+    return {"suite": "items", "run": "settings", "search": "sentences"}.get(place[0], "") if place else "scores"
+
+
+def file_of(page: str, ending: str, name: str) -> str:
+    """Return the path of a table or a figure of a page in a folder.
+
+    >>> file_of("suite/01-mvrr", "csv", ""), file_of("index", "svg", "scores")
+    ('suite/01-mvrr.csv', 'index.scores.svg')
+    """
+    return f"{page}.{name}.{ending}" if name else f"{page}.{ending}"
+
+
+def path_of(place: Place) -> str:
+    """Return the path of a page on a server.
+
+    >>> path_of(()), path_of(("suite", "a/b?", "1.csv"))
+    ('/', '/suite/a%2Fb%3F/1%2Ecsv')
+    """
+    return "/" + "/".join(map(_encoded, place))
+
+
+def _encoded(name: str) -> str:
+    encoded = quote(name, safe="")
+    # A name that ends like a file is no file.
+    return encoded[: encoded.rindex(".")] + "%2E" + encoded.rpartition(".")[2] if encoded.endswith(_ENDINGS) else encoded
+
+
+def _query(query: Query) -> str:
+    return f"?{urlencode(query)}" if query else ""
+
+
+def keys(names: Iterable[str]) -> list[str]:
+    """Return a name for each of several things by which an address can tell them apart.
+
+    A repeated name is numbered, and so are names that mean something else in addresses.
+
+    >>> keys(["a", "b", "a", "..", ""])
+    ['a', 'b', 'a (2)', '.. (1)', ' (1)']
+    """
+    names = list(names)
+    taken, found = set(names), []
+    used: set[str] = set()
+    for name in names:
+        key, number = name, 1
+        if name in ("", ".", ".."):
+            key = f"{name} ({number})"
+        while key in used or (key != name and key in taken):
+            number += 1
+            key = f"{name} ({number})"
+        used.add(key)
+        found.append(key)
+    return found

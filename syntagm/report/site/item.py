@@ -1,0 +1,436 @@
+"""The page of an item: its conditions by region, which comparison fails, and every token under every model."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import polars as pl
+from markupsafe import Markup
+
+from syntagm.errors import FormulaError, InputError
+from syntagm.report.alerts import Alert
+from syntagm.report.html import (
+    HtmlTable,
+    classes,
+    heading,
+    isolate,
+    join,
+    number_cell,
+    number_headings,
+    row,
+    row_heading,
+    text_cell,
+)
+from syntagm.report.links import Rows
+from syntagm.report.numbers import Column, Subject
+from syntagm.report.predictions.example import find_compared, prediction_in_words
+from syntagm.report.predictions.scores import MEANINGS
+from syntagm.report.section import Data, Section, Variables
+from syntagm.report.site import strips
+from syntagm.report.site.addresses import Addresses, Query
+from syntagm.report.site.items import Items, Verdict
+from syntagm.report.site.pages import OnePage, Step
+from syntagm.report.site.selection import Selection
+from syntagm.result import Kind
+from syntagm.runs.store import TOKEN_COLUMNS, Run
+from syntagm.stats import matching
+from syntagm.tasks.regions import regions, wholes
+from syntagm.views import words
+from syntagm.views.effects.numbers import Differences, contrast, differences
+
+# The items with similar margins that a page leads to.
+_SIMILAR = 4
+
+
+@final
+class ItemPage(OnePage):
+    """The page of an item.
+
+    Arguments:
+        subject: the suite, with its name in addresses.
+        key: the name of the item in addresses.
+        items: the items of the suite.
+        selection: the selection from which a visitor comes: the pages beside this one are of its items.
+        addresses: where the pages are.
+        others: the keys of the items before and after this one.
+        pair: two models whose difference is shown; the first two by default.
+    """
+
+    def __init__(
+        self, subject: Subject[Run], suite: str, key: str, items: Items, selection: Selection, addresses: Addresses,
+        others: tuple[str, str], pair: tuple[str, str] = ("", ""),
+    ) -> None:  # fmt: skip
+        self.subject, self.suite, self.key, self.items = subject, suite, key, items
+        self.selection, self.addresses, self.others = selection, addresses, others
+        self.place, self.title = ("suite", suite, key), f"{subject.title}: item {key}"
+        found = items.table.row(items.numbers[key], named=True)
+        self.item, self.occurrence, self.tags = found["item"], found[matching.OCCURRENCE], found["tags"]
+        self.pair = tuple(name or default for name, default in zip(pair, (*items.models, "", ""), strict=False))
+
+    def list_sections(self) -> Sequence[Section[Any]]:
+        """Return the records of all sections, in the order of the page."""
+        return [CONDITIONS, VERDICTS, TOKENS, DIFFERENCE, SIMILAR, TAGS]
+
+    def alerts(self) -> list[Alert]:
+        """Return what the page warns of."""
+        return [
+            Alert(Markup("Not yet judged under %s.") % isolate(column.name), mild=False)
+            for column, sentences in zip(self.subject.columns, self.sentences, strict=True)
+            if not len(sentences)
+        ]
+
+    def steps(self) -> Sequence[Step]:
+        """Return the steps from the overview to this page, without either."""
+        return [Step(self.subject.title, self.addresses.page(("suite", self.suite), self._query))]
+
+    def beside(self) -> tuple[Step | None, Step | None]:
+        """Return the items before and after this one in the selection."""
+        before, after = (self._step(key) if key else None for key in self.others)
+        return before, after
+
+    def _step(self, key: str) -> Step:
+        return Step(f"item {key}", self.addresses.page(("suite", self.suite, key), self._query))
+
+    @property
+    def _query(self) -> Query:
+        return self.selection.query if self.addresses.live else ()
+
+    @cached_property
+    def sentences(self) -> list[pl.DataFrame]:
+        """The sentences of the item under each model."""
+        return [self._rows(column.run.sentences(self.subject.name), "condition") for column in self.subject.columns]
+
+    def _rows(self, table: pl.DataFrame, within: str) -> pl.DataFrame:
+        rows = table.filter(pl.col("item") == self.item)
+        return matching.numbered(rows, within).filter(pl.col(matching.OCCURRENCE) == self.occurrence)
+
+    @cached_property
+    def asked(self) -> list[tuple[Column[Run], pl.DataFrame]]:
+        """The models that have answered, with their sentences."""
+        pairs = zip(self.subject.columns, self.sentences, strict=True)
+        return [(column, sentences) for column, sentences in pairs if len(sentences)]
+
+    @cached_property
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """Condition -> a row of its sentence."""
+        return {row["condition"]: row for _, sentences in self.asked[:1] for row in sentences.iter_rows(named=True)}
+
+    @cached_property
+    def regions(self) -> list[str]:
+        """The names of the regions, in the order of the sentences."""
+        order: list[str] = []
+        for sentence in self.texts.values():
+            at = 0
+            for name in sentence["region_names"]:
+                if name in order:
+                    at = order.index(name) + 1
+                else:
+                    order.insert(at, name)
+                    at += 1
+        return order
+
+    @cached_property
+    def bits(self) -> dict[tuple[str, str, str], float]:
+        """(model, condition, region) -> bits; the region `*` is the whole sentence."""
+        found = {}
+        for column, sentences in self.asked:
+            reading = column.run.reading(self.subject.name)
+            values = regions(sentences, reading).unique(["condition", "region"], keep="first", maintain_order=True)
+            for condition, region, bits in values.select("condition", "region", "bits").iter_rows():
+                found[column.name, condition, region] = bits
+            for condition, bits in wholes(sentences, reading).select("condition", "bits").iter_rows():
+                found[column.name, condition, "*"] = bits
+        return found
+
+    @cached_property
+    def differences(self) -> dict[str, list[Differences]]:
+        """Model -> the differences of all comparisons; empty if a formula can't be parsed."""
+        try:
+            return {
+                column.name: differences(column.run, self.subject.name, "each", sentences.drop(matching.OCCURRENCE))
+                for column, sentences in self.asked
+            }
+        except FormulaError:  # the record may be of another version or damaged; the page shows the formula as it is
+            return {}
+
+    def verdict(self, measure: str, model: str) -> Verdict:
+        """Return the verdict by a measure under a model."""
+        found = self.items.of(measure).row(self.items.numbers[self.key], named=True)
+        return self.items.verdicts(found)[self.items.models.index(model)]
+
+    def label(self, region: str) -> str:
+        """Return the name of a region with its label."""
+        label = self.subject.record.region_labels.get(region, "")
+        return f"{region} {label}".strip() if label != region else region
+
+
+def pair_of(query: Query, models: Sequence[str]) -> tuple[Query, tuple[str, str]]:
+    """Take the models whose difference is shown out of a query.
+
+    Raises:
+        InputError: there is no such model.
+    """
+    given = {name: value for name, value in query if name in ("first", "second")}
+    for name, value in given.items():
+        if value not in models:
+            raise InputError(name, repr(value[:100]), "one of " + ", ".join(models))
+    rest = [(name, value) for name, value in query if name not in given]
+    return rest, (given.get("first", ""), given.get("second", ""))
+
+
+def _show_conditions(page: ItemPage) -> Variables:
+    several = len(page.items.models) > 1
+    names = page.regions
+    compared = {(reference.region, reference.condition) for reference in find_compared(page.subject.record)}
+    headings = [heading("condition"), *(heading(isolate(page.label(name), False)) for name in names)]
+    headings += [heading("sentence", True) if names else heading("sentence")]
+    rows = []
+    for condition, sentence in page.texts.items():
+        spans = zip(sentence["region_names"], sentence["region_starts"], sentence["region_ends"], strict=True)
+        contents: dict[str, str] = {}
+        for name, start, end in spans:
+            contents.setdefault(name, sentence["text"][start:end])
+        cells = [_content(contents.get(name), (name, condition) in compared) for name in names]
+        cells.append(text_cell("") if names else _content(sentence["text"], ("*", condition) in compared))
+        rows.append(row(row_heading(isolate(condition, False)), *cells, headline=True))
+        for model in page.items.models:
+            numbers = [_bits(page.bits.get((model, condition, name)), (name, condition) in compared) for name in (*names, "*")]
+            label = isolate(model) if several else Markup("bits")
+            if (model, condition, "*") in page.bits:
+                rows.append(row(Markup('<th scope="row" class="under">%s</th>') % label, *numbers))
+    rule = page.subject.record.aggregate
+    return {
+        "caption": Markup("The bits of each region stand under it%s. Marked: what the first prediction compares.")
+        % ("" if rule == "sum" else f" (the {rule} over its tokens)"),
+        "table": HtmlTable("Conditions by region", headings, rows, "conditions"),
+    }
+
+
+def _content(text: str | None, compared: bool) -> Markup:
+    if text is None:
+        return Markup('<td class="none">no such region</td>')
+    if not text.strip():
+        return Markup('<td class="none">empty</td>')
+    return Markup('<td dir="auto" class="text">%s</td>') % (Markup("<mark>%s</mark>") % text if compared else text)
+
+
+def _bits(bits: float | None, compared: bool) -> Markup:
+    if bits is None:
+        return number_cell("")
+    return number_cell("undefined" if math.isnan(bits) else f"{bits:.2f}", bits, "sure" if compared else "")
+
+
+def _list_regions(page: ItemPage) -> Rows:
+    columns = ("model", "suite", "item", "condition", "region", "bits")
+    return columns, [
+        (model, page.subject.name, page.item, condition, region, bits)
+        for (model, condition, region), bits in page.bits.items()
+    ]
+
+
+CONDITIONS: Section[ItemPage] = Section(
+    "conditions",
+    "Conditions by region",
+    template="site/table.html",
+    data=Data("regions", "the regions", _list_regions),
+    show=_show_conditions,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prediction:
+    """A prediction of an item: in words, with its formula, and what became of it under each model."""
+
+    name: str
+    explanation: Markup
+    formula: str
+    table: HtmlTable
+
+
+def _show_verdicts(page: ItemPage) -> Variables:
+    record, found = page.subject.record, []
+    for measure, formula in record.predictions.items():
+        meaning = f" ({MEANINGS[measure]})" if measure in MEANINGS else ""
+        in_words = prediction_in_words(record, measure)
+        explanation = Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else "")
+        found.append(_Prediction(measure, explanation, formula, _tabulate_verdicts(page, measure)))
+    return {"predictions": found}
+
+
+def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
+    judged = page.items.kind(measure) is Kind.VERDICT
+    compared = _by_model(page, measure)
+    contrasts = list(dict.fromkeys(name for by_name in compared.values() for name in by_name))
+    headings = [heading("model"), heading("verdict" if judged else "value"), *number_headings(*(["margin"] if judged else []))]
+    headings += number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
+    rows = []
+    for column in page.subject.columns:
+        verdict = page.verdict(measure, column.name)
+        cells = (_comparison(compared.get(column.name, {}).get(name), column.run.tolerance) for name in contrasts)
+        rows.append(row(row_heading(isolate(column.name)), *_verdict(verdict, judged), *cells))
+    return HtmlTable(f"The prediction {measure}", headings, rows, classes(verdicts=True))
+
+
+def _by_model(page: ItemPage, measure: str) -> dict[str, dict[str, Differences]]:
+    return {
+        model: {contrast(found.comparison): found for found in of_model if found.measure == measure}
+        for model, of_model in page.differences.items()
+    }
+
+
+def _verdict(verdict: Verdict, judged: bool) -> list[Markup]:
+    if verdict.value is None:
+        return [text_cell("not asked"), *([number_cell("")] if judged else [])]
+    if math.isnan(verdict.value):
+        return [Markup('<td class="undefined">undefined</td>'), *([number_cell("")] if judged else [])]
+    if not judged:
+        return [number_cell(f"{verdict.value:.3f}", verdict.value)]
+    said = "tie, does not hold" if verdict.tie else "holds" if verdict.value else "fails"
+    sign, name = ("=", "tie") if verdict.tie else ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
+    return [
+        Markup('<td class="%s"><span aria-hidden="true">%s</span> %s</td>') % (name, sign, said),
+        number_cell(f"{verdict.margin:+.2f}", verdict.margin),
+    ]
+
+
+def _comparison(found: Differences | None, tolerance: float) -> Markup:
+    if found is None:
+        return number_cell("")
+    bits = float(found.bits[0])
+    if math.isnan(bits):
+        return number_cell("undefined", None, "undefined")
+    equality = getattr(found.comparison.tree, "operator", "") == "="
+    holds = bits > tolerance
+    name = "" if equality else "holds" if holds else "tie" if abs(bits) <= tolerance else "fails"
+    said = {"holds": "supports the prediction", "tie": "a tie", "fails": "contradicts the prediction"}.get(name, "")
+    sign = {"holds": "\u2713 ", "tie": "= ", "fails": "\u2717 "}.get(name, "")
+    content = Markup('<span class="sign" role="img" aria-label="%s">%s</span>') % (said, sign) if sign else Markup("")
+    return number_cell(content + f"{bits:+.2f}", bits, name)
+
+
+VERDICTS: Section[ItemPage] = Section(
+    "verdicts",
+    "Predictions",
+    "A comparison has the difference of its two sides in bits: above 0 it supports the prediction.",
+    template="site/verdicts.html",
+    when=lambda page: page.subject.record.predictions and page.asked,
+    data=Data("verdicts", "the verdicts", lambda page: _list_verdicts(page)),
+    show=_show_verdicts,
+)
+
+
+def _list_verdicts(page: ItemPage) -> Rows:
+    table = page.items.long(page.items.table.filter(pl.col("key") == page.key), page.items.measures)
+    return table.columns, table.iter_rows()
+
+
+def _show_tokens(page: ItemPage) -> Variables:
+    places = {name: place for place, name in enumerate(page.regions)}
+    labels = [page.label(name) for name in page.regions]
+    models = [
+        (column.name, [(found["condition"], strips.strip(found, places, labels)) for found in sentences.iter_rows(named=True)])
+        for column, sentences in page.asked
+    ]
+    return {"models": models, "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"], "several": len(models) > 1}
+
+
+def _list_tokens(page: ItemPage) -> Rows:
+    tables = [
+        column.run.tokens(page.subject.name, sentences).with_columns(model=pl.lit(column.name))
+        for column, sentences in page.asked
+    ]
+    return TOKEN_COLUMNS, (row for table in tables for row in table.iter_rows())
+
+
+TOKENS: Section[ItemPage] = Section(
+    "tokens",
+    "Token by token",
+    template="site/tokens.html",
+    when=lambda page: page.asked,
+    data=Data("tokens", "the tokens", _list_tokens),
+    show=_show_tokens,
+)
+
+
+def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+    """Yield each condition with its words and the difference of their bits, second minus first model."""
+    asked = {column.name: (column.run, sentences) for column, sentences in page.asked}
+    tables = [
+        words.table(run, page.subject.name, page.item, sentences=sentences)
+        for run, sentences in (asked[name] for name in page.pair[:2])
+    ]
+    for condition in page.texts:
+        sides = [table.filter(pl.col("condition") == condition).select("word", "bits").rows() for table in tables]
+        # A symbol for the end of the text may be scored by one model only.
+        yield condition, [(word, second - first) for (word, first), (_, second) in zip(*sides, strict=False)]
+
+
+def _show_difference(page: ItemPage) -> Variables:
+    first, second = page.pair[:2]
+    models = [column.name for column, _ in page.asked]
+    return {
+        "first": first,
+        "second": second,
+        "strips": [(condition, strips.word_strip(found)) for condition, found in _differing(page)],
+        "form": {
+            "action": page.addresses.page(page.place) + "#difference",
+            "kept": page.selection.query,
+            "firsts": [(name, name == first) for name in models],
+            "seconds": [(name, name == second) for name in models],
+        }
+        if page.addresses.live and len(models) > 2
+        else {},
+        "only": not page.addresses.live and len(models) > 2,
+        "key": [(f"down{step}", f"\u2212{step}") for step in (5, 3, 1)] + [("h0", "0")]
+        + [(f"up{step}", f"+{step}") for step in (1, 3, 5)],
+    }  # fmt: skip
+
+
+DIFFERENCE: Section[ItemPage] = Section(
+    "difference",
+    "Difference of two models",
+    template="site/difference.html",
+    when=lambda page: len(page.asked) > 1 and {*page.pair[:2]} <= {column.name for column, _ in page.asked},
+    show=_show_difference,
+)
+
+
+def _similar(page: ItemPage) -> list[tuple[str, float]]:
+    """Return the items whose margin, or value, under the first model is nearest to that of this one, in its order."""
+    table = page.items.of(page.selection.measure).select("key", "number_0").drop_nulls().drop_nans()
+    own = next((number for key, number in table.iter_rows() if key == page.key), None)
+    near: list[tuple[str, float]] = []
+    if own is not None:
+        others = ((key, number) for key, number in table.iter_rows() if key != page.key and math.isfinite(number))
+        near = sorted(others, key=lambda pair: abs(pair[1] - own))[:_SIMILAR]
+    return sorted(near, key=lambda pair: pair[1])
+
+
+def _show_similar(page: ItemPage) -> Variables:
+    links = [
+        Markup('<a href="%s">%s</a> (%s)') % (url, isolate(key), f"{number:+.2f}")
+        if (url := page.addresses.page((*page.place[:2], key)))
+        else Markup("%s (%s)") % (isolate(key), f"{number:+.2f}")
+        for key, number in _similar(page)
+    ]
+    measure = page.selection.measure or next(iter(page.items.measures), "")
+    return {"model": page.items.models[0], "measure": measure, "links": join(links)}
+
+
+SIMILAR: Section[ItemPage] = Section(
+    "similar", "Neighbours", template="site/similar.html", when=lambda page: _similar(page), show=_show_similar
+)
+TAGS: Section[ItemPage] = Section(
+    "about",
+    "About this item",
+    template="site/tags.html",
+    when=lambda page: _tags(page),
+    show=lambda page: {"tags": _tags(page)},
+)
+
+
+def _tags(page: ItemPage) -> Mapping[str, str]:
+    found = page.items.table.row(page.items.numbers[page.key], named=True)
+    return {name.removeprefix("tag "): value for name, value in found.items() if name.startswith("tag ") and value}

@@ -1,0 +1,143 @@
+"""The page of a run: its model, its settings and record, the signature of each number, and the state of its files."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, final
+
+from markupsafe import Markup
+
+from syntagm.io import integrity
+from syntagm.report.alerts import Alert, list_reasons, warn_unfinished
+from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, text_cell
+from syntagm.report.links import Rows
+from syntagm.report.numbers import Column, Subject
+from syntagm.report.section import Data, Section, Variables
+from syntagm.report.site.addresses import Addresses
+from syntagm.report.site.pages import OnePage
+from syntagm.runs.store import Run
+
+
+@final
+class RunPage(OnePage):
+    """The page of a run.
+
+    Arguments:
+        column: the run.
+        subjects: its suites.
+        addresses: where the pages are.
+    """
+
+    def __init__(self, column: Column[Run], subjects: Sequence[Subject[Run]], addresses: Addresses) -> None:
+        self.column, self.run, self.subjects, self.addresses = column, column.run, subjects, addresses
+        self.place, self.title = ("run", column.name), f"Run of {column.name}"
+
+    def list_sections(self) -> Sequence[Section[Any]]:
+        """Return the records of all sections, in the order of the page."""
+        return [SETTINGS, SIGNATURES, UNDEFINED, FILES, RECORD]
+
+    def alerts(self) -> list[Alert]:
+        """Return what the page warns of."""
+        return list(warn_unfinished(self.column, f"of {self.column.items:,} items"))
+
+
+def _facts(page: RunPage) -> list[tuple[str, str]]:
+    record = page.run.record
+    model, versions = record["model"], record["versions"]
+    facts = [
+        ("model", page.run.model),
+        ("fingerprint", model["fingerprint"]),
+        ("sees", model["sees"]),
+        ("start symbol", str(model["start"]) if model["start"] is not None else "none"),
+        ("end symbol", str(model["end"]) if model["end"] is not None else "none"),
+        *((f"scoring: {name}", str(value)) for name, value in model["policies"].items()),
+        ("task", record["task"]),
+        *((f"option: {name}", str(value)) for name, value in record["options"].items() if not isinstance(value, dict)),
+        ("status", "done" if page.run.done else f"{record['status']}, not finished"),
+        ("started", record["started"]),
+        ("finished", record["finished"] or "not yet"),
+        *((name, str(value)) for name, value in versions.items()),
+        ("command", record["command"]),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+SETTINGS: Section[RunPage] = Section(
+    "settings",
+    "Settings",
+    template="site/facts.html",
+    data=Data("settings", "the settings", lambda page: (("setting", "value"), _facts(page))),
+    show=lambda page: {"facts": _facts(page)},
+)
+
+
+def _list_signatures(page: RunPage) -> Rows:
+    rows = [
+        (subject.name, measure, str(page.run.signature(subject.name, measure)))
+        for subject in page.subjects
+        if any(column is page.column for column in subject.columns)
+        for measure in subject.record.predictions
+    ]
+    return ("suite", "measure", "signature"), rows
+
+
+def _show_signatures(page: RunPage) -> Variables:
+    by_name = {subject.name: subject for subject in page.subjects}
+    links = page.links
+    rows = [
+        row(
+            row_heading(Markup('<a href="%s">%s</a>') % (links.suite(by_name[str(suite)]), isolate(str(suite)))),
+            text_cell(isolate(str(measure), False)),
+            text_cell(Markup("<code>%s</code>") % signature),
+        )
+        for suite, measure, signature in _list_signatures(page)[1]
+    ]
+    names = [heading("suite"), heading("measure"), heading("signature")]
+    return {"table": HtmlTable("Signatures", names, rows, classes(sortable=True, filterable=True, signatures=True))}
+
+
+SIGNATURES: Section[RunPage] = Section(
+    "signatures",
+    "Signatures",
+    "A signature names everything that a number depends on.",
+    template="site/table.html",
+    when=lambda page: _list_signatures(page)[1],
+    data=Data("signatures", "the signatures", _list_signatures),
+    show=_show_signatures,
+)
+UNDEFINED: Section[RunPage] = Section(
+    "undefined",
+    "Undefined values",
+    template="site/lead.html",
+    when=lambda page: page.run.undefined,
+    show=lambda page: {"content": list_reasons(page.run.undefined)},
+)
+
+
+def _show_files(page: RunPage) -> Variables:
+    assert page.run.folder, "the section needs a folder"
+    findings = [finding for inspected in integrity.of_folder(page.run.folder) for finding in inspected.findings]
+    counts = Counter(finding.state for finding in findings)
+    faulty = [finding for finding in findings if finding.state in ("damaged", "foreign")]
+    rows = [
+        row(row_heading(isolate(finding.path.name)), text_cell(finding.state), text_cell(str(finding.error or "")))
+        for finding in faulty
+    ]
+    return {
+        "content": Markup("%s. <code>syntagm integrity</code> lists every file.")
+        % ", ".join(f"{count:,} {_STATES[state]}" for state, count in sorted(counts.items())),
+        "table": HtmlTable("Files", [heading("file"), heading("state"), heading("what is wrong")], rows) if rows else "",
+    }
+
+
+_STATES = {
+    "whole": "as they were written",
+    "damaged": "damaged",
+    "foreign": "of other programs",
+    "unchecked": "that no number depends on",
+}
+FILES: Section[RunPage] = Section(
+    "files", "Files", template="site/files.html", when=lambda page: page.run.folder, show=_show_files
+)
+RECORD: Section[RunPage] = Section(
+    "record", "Record", template="site/record.html", show=lambda page: {"record": page.column.record}
+)

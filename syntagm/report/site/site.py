@@ -1,0 +1,144 @@
+"""All pages about runs of one task: which there are, and each with its content, tables and figures."""
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any, final
+
+from markupsafe import Markup
+
+from syntagm.errors import UsageError
+from syntagm.io.number import counted
+from syntagm.report import methods, shell
+from syntagm.report.numbers import Column, Subject
+from syntagm.report.page import refuse_runs
+from syntagm.report.site import pages
+from syntagm.report.site.addresses import OVERVIEW, Addresses, Place, Query, keys
+from syntagm.report.site.item import ItemPage, pair_of
+from syntagm.report.site.items import Items
+from syntagm.report.site.overview import overview_of
+from syntagm.report.site.run import RunPage
+from syntagm.report.site.search import SearchPage
+from syntagm.report.site.suite import SuitePage
+from syntagm.runs.store import Run
+from syntagm.views.gaps import kept
+
+
+class NoPage(UsageError):
+    """A page that does not exist."""
+
+
+@final
+class Site:
+    """The pages about runs of one task.
+
+    Arguments:
+        runs: the runs.
+
+    Raises:
+        UsageError: there are no runs or too many, or they are of several tasks.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        refuse_runs(runs)
+        self.runs = runs
+        self.chapter = overview_of(runs)
+        self.columns: dict[str, Column[Any]] = {column.name: column for column in self.chapter.columns}
+        # Suites of fill runs have no pages of their own.
+        subjects = [] if kept.over_gaps(runs[0]) else self.chapter.subjects
+        self.suites: dict[str, Subject[Run]] = dict(zip(keys(subject.title for subject in subjects), subjects, strict=True))
+        self._items = lru_cache(maxsize=None)(lambda key: Items(self.suites[key]))
+
+    @property
+    def done(self) -> bool:
+        """Whether all runs are finished."""
+        return all(run.done for run in self.runs)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Number of a suite -> its name in addresses."""
+        return {subject.number: key for key, subject in self.suites.items()}
+
+    def items(self, suite: str) -> Items:
+        """Return the items of a suite.
+
+        Raises:
+            NoPage: there is no such suite.
+        """
+        if suite not in self.suites:
+            raise NoPage("suite", repr(suite[:200]), "a suite of these runs")
+        found: Items = self._items(suite)
+        return found
+
+    def page(self, place: Place, addresses: Addresses, query: Query = ()) -> Any:
+        """Return a page, with its links.
+
+        Raises:
+            NoPage: there is no such page.
+            InputError: a field of the query has a value that can't be.
+        """
+        match place:
+            case ():
+                page: Any = self.chapter
+            case ("run", name) if name in self.columns:
+                page = RunPage(self.columns[name], self.chapter.subjects, addresses)
+            case ("suite", suite):
+                items = self.items(suite)
+                selection = items.choices.read(query)
+                page = SuitePage(self.suites[suite], suite, items, selection, addresses, _beside([*self.suites], suite))
+            case ("suite", suite, item):
+                page = self._item(suite, item, addresses, query)
+            case ("search",):
+                page = self._search(addresses, query)
+            case _:
+                raise NoPage("/" + "/".join(place)[:200], "no such page", "a page of these runs")
+        page.links = pages.Among(addresses, place, query, self.names)
+        return page
+
+    def _item(self, suite: str, item: str, addresses: Addresses, query: Query) -> ItemPage:
+        items = self.items(suite)
+        if item not in items.numbers:
+            raise NoPage(f"item {item[:200]!r} of {suite}", "no such item", "an item of the suite")
+        query, pair = pair_of(query, items.models)
+        selection = items.choices.read(query)
+        selected = items.select(selection)["key"].to_list() if query else [*items.numbers]
+        others = _beside([key for key in selected if key == item or addresses.page(("suite", suite, key))], item)
+        return ItemPage(self.suites[suite], suite, item, items, selection, addresses, others, pair)
+
+    def _search(self, addresses: Addresses, query: Query) -> SearchPage:
+        given = dict(query)
+        if unknown := sorted(given.keys() - {"words", "page"}):
+            raise UsageError("search", repr(unknown[0][:100]), "words, page")
+        number = given.get("page", "1")
+        if not (number.isascii() and number.isdecimal() and 0 < int(number[:9]) < 10**6):
+            raise UsageError("page", repr(number[:100]), "a whole number from 1")
+        items = {key: self.items(key) for key in self.suites}
+        return SearchPage(given.get("words", "")[:1000], int(number), items, addresses)
+
+    def html(self, place: Place, addresses: Addresses, frame: shell.Frame, query: Query = ()) -> str:
+        """Return a page as HTML; the errors are those of `page`."""
+        page = self.page(place, addresses, query)
+        return pages.render(page, addresses, frame, not self.done, self._lead(place, addresses))
+
+    def _lead(self, place: Place, addresses: Addresses) -> Markup:
+        """Return what stands below the title: the models, with links to their runs, and how much they were asked."""
+        if place != OVERVIEW:
+            return Markup("")
+        records = [subject.record for subject in self.chapter.subjects]
+        names = [
+            Markup('<a href="%s">%s</a>') % (addresses.page(("run", name)), pages.name_models([name])) for name in self.columns
+        ]
+        listed = Markup(", ").join(names) if len(names) <= 12 else Markup("%s") % counted(len(names), "model")
+        items = counted(sum(record.items for record in records), "item")
+        sampled = methods.describe_sample(records)
+        only = f"; only a sample of the items: {sampled}" if sampled else ""
+        return Markup("%s on %s, %s%s") % (listed, counted(len(records), "suite"), items, only)
+
+
+def _beside(order: Sequence[str], key: str) -> tuple[str, str]:
+    if key not in order:
+        return "", ""
+    place = order.index(key)
+    return (order[place - 1] if place else ""), (order[place + 1] if place + 1 < len(order) else "")
+
+
+

@@ -1,0 +1,39 @@
+"""Suites of selected items, made from the sentences of a run, in SyntaxGym's format."""
+
+import json
+import tempfile
+from pathlib import Path
+
+from syntagm.formats import syntaxgym
+from syntagm.formula import parse
+from syntagm.io import regular
+from syntagm.report.site.suite import SuitePage
+from syntagm.stats import matching
+from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+
+
+def suite_file(page: SuitePage) -> bytes:
+    """Return a suite of the selected items, in SyntaxGym's format.
+
+    Raises:
+        InputError: the format can't store it.
+    """
+    record = page.subject.record
+    numbered = matching.numbered(max(page.sentences, key=len), "condition")
+    chosen = page.selected.select("item", matching.OCCURRENCE).with_row_index("place")
+    sentences: dict[int, dict[str, Sentence]] = {}
+    tags: dict[int, tuple[str, dict[str, str]]] = {}
+    rows = chosen.join(numbered, on=["item", matching.OCCURRENCE], maintain_order="left_right")
+    for found in rows.iter_rows(named=True):
+        spans = zip(found["region_names"], found["region_starts"], found["region_ends"], strict=True)
+        sentence = Sentence(found["text"], tuple(Region(*span) for span in spans))
+        sentences.setdefault(found["place"], {})[found["condition"]] = sentence
+        tags[found["place"]] = found["item"], json.loads(found["tags"])
+    items = tuple(Item(tags[place][0], sentences[place], tags[place][1]) for place in sentences)
+    predictions = tuple(Prediction(name, parse(text)) for name, text in record.predictions.items() if text)
+    labels = {f"region.{name}": label for name, label in record.region_labels.items()}
+    suite = Suite(record.name, items, predictions, {**labels, **record.tags}, record.aggregate)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "suite.json"
+        syntaxgym.write([suite], path)
+        return regular.content(path)

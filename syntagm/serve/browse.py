@@ -1,0 +1,176 @@
+"""The pages about runs, as routes: rendered on request, and kept until the runs change or there are too many."""
+
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from starlette.responses import Response
+
+from syntagm.report import shell
+from syntagm.report.downloads import file_name
+from syntagm.report.site import pages
+from syntagm.report.site.addresses import FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
+from syntagm.report.site.site import NoPage, Site
+from syntagm.report.site.suite import SuitePage
+from syntagm.report.site.suite_file import suite_file
+from syntagm.runs.files import LEDGER
+from syntagm.runs.store import Run, open_run
+from syntagm.serve.routes import Asked, Missing, Route, content, download, page
+
+# The most bytes of pages, tables and figures that are kept.
+MOST_BYTES = 128_000_000
+# The runs are looked at at most once in this many seconds.
+_LOOK = 1.0
+_KINDS: Final = {
+    "csv": "text/csv", "json": "application/json", "parquet": "application/vnd.apache.parquet", "svg": "image/svg+xml",
+    "png": "image/png",
+}  # fmt: skip
+# A figure is a page of its own if it is opened: nothing in it is run.
+_OF_FIGURES = "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+
+class Shelf:
+    """The pages of runs that were rendered, those used last at the end.
+
+    Runs that are not finished grow, and a run may be made again: then all pages are made anew.
+
+    Arguments:
+        runs: the runs.
+        clock: a clock in seconds, which tests replace.
+    """
+
+    def __init__(self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic) -> None:
+        self._runs, self._clock, self._looked = list(runs), clock, clock()
+        self._state = self._look()
+        self.site = Site(self._runs)
+        self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._bytes = 0
+        # One page is made at a time: that is work for the processor, and needs memory.
+        self._making, self._lock = threading.RLock(), threading.Lock()
+
+    @property
+    def state(self) -> str:
+        """What changes when a run changes."""
+        self._renew()
+        return str(abs(hash(self._state)))
+
+    def get(self, key: tuple[object, ...], make: Callable[[Site], bytes]) -> bytes:
+        """Return what was made before, or make it and keep it."""
+        self._renew()
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return found
+        with self._making:
+            with self._lock:
+                if (found := self._kept.get(key)) is not None:
+                    return found
+            made = make(self.site)
+            with self._lock:
+                self._kept[key] = made
+                self._bytes += len(made)
+                while self._bytes > MOST_BYTES and len(self._kept) > 1:
+                    self._bytes -= len(self._kept.popitem(last=False)[1])
+            return made
+
+    def _renew(self) -> None:
+        now = self._clock()
+        if now - self._looked < _LOOK:
+            return
+        self._looked = now
+        if (state := self._look()) == self._state:
+            return
+        with self._making:
+            opened = []
+            for run in self._runs:
+                renewed = open_run(run.folder) if run.folder else run
+                renewed.name = run.name
+                opened.append(renewed)
+            site = Site(opened)
+            with self._lock:
+                self._runs, self._state, self.site, self._bytes = opened, state, site, 0
+                self._kept.clear()
+
+    def _look(self) -> tuple[tuple[int, int], ...]:
+        found = []
+        for run in self._runs:
+            for name in ("run.json", LEDGER) if run.folder else ():
+                assert run.folder
+                try:
+                    status = (run.folder / name).stat()
+                    found.append((status.st_mtime_ns, status.st_size))
+                except OSError:  # while it is replaced, or gone
+                    found.append((0, 0))
+        return tuple(found)
+
+
+def routes(runs: Sequence[Run]) -> Iterator[Route]:
+    """Yield the routes of the pages about runs."""
+    shelf = Shelf(runs)
+    places: list[tuple[str, Callable[[Asked], Place]]] = [
+        ("/suite/{suite}", lambda asked: ("suite", asked.names["suite"])),
+        ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
+        ("/run/{run}", lambda asked: ("run", asked.names["run"])),
+        ("/search", lambda asked: SEARCH),
+    ]
+    yield Route("/", partial(_page, shelf, lambda asked: OVERVIEW))
+    yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
+    for path, place in places:
+        yield Route(path, partial(_page, shelf, place))
+    for path, place in [("/overview", lambda asked: OVERVIEW), *places]:
+        for ending in TABLES:
+            yield Route(f"{path}.{ending}", partial(_table, shelf, place, ending))
+        for ending in FIGURES:
+            yield Route(f"{path}.{ending}", partial(_figure, shelf, place, ending), policy=_OF_FIGURES)
+
+
+def _page(shelf: Shelf, place_of: Callable[[Asked], Place], asked: Asked) -> Response:
+    place, query = place_of(asked), tuple(asked.query)
+
+    def make(site: Site) -> bytes:
+        return site.html(place, Served(), shell.LINKED, query).encode()
+
+    return page(_found(shelf, ("page", place, query), make).decode())
+
+
+def _table(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
+    place, name, query = place_of(asked), asked.field("table"), _without(asked, "table")
+
+    def make(site: Site) -> bytes:
+        made = site.page(place, Served(), query)
+        if name == "suite" and isinstance(made, SuitePage) and ending == "json":
+            return suite_file(made)
+        table = pages.table_of(made, name)
+        # An exclude list is read again, character by character.
+        return pages.encode(table, ending, harmless=name != "exclude")
+
+    stem = "-".join(["syntagm", *map(_harmless, place), *([_harmless(name)] if name else [])])
+    return download(_found(shelf, (ending, place, name, query), make), _KINDS[ending], f"{stem}.{ending}")
+
+
+def _figure(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
+    place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure")
+
+    def make(site: Site) -> bytes:
+        return pages.figure_of(site.page(place, Served(), query), name).content(ending)
+
+    return content(_found(shelf, (ending, place, name, query), make), _KINDS[ending])
+
+
+def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes]) -> bytes:
+    try:
+        return shelf.get(key, make)
+    except NoPage as error:
+        raise Missing(error.place, error.found, error.expected, error.cure) from error
+
+
+def _without(asked: Asked, name: str) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in asked.query if pair[0] != name)
+
+
+def _harmless(name: str) -> str:
+    return file_name(0, name).partition("-")[2] or "page"

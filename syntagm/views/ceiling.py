@@ -1,0 +1,172 @@
+"""Ceiling: how well models predict what people do with items, beside the best that any model could.
+
+What people do with an item is the share of answers as predicted (pairs), or the margin of the first prediction over
+their mean ratings, times or verdicts. People who disagree can't be predicted: the ceiling is the square root of the
+reliability of these numbers, by split halves.
+"""
+
+from collections.abc import Sequence
+from math import isnan
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
+from syntagm.errors import UsageError
+from syntagm.formula import parse
+from syntagm.runs.several import named, titles
+from syntagm.runs.store import Run
+from syntagm.stats import agreement
+from syntagm.stats.association import association
+from syntagm.tasks.people import TABLE, People, item_values
+from syntagm.tasks.task import SuiteRecord
+from syntagm.views.people import numbers
+
+COLUMNS = (
+    "suite", "people", "model", "items", "r", "low", "high", "rho", "ceiling", "reliability", "share",
+)  # fmt: skip
+Splits = Annotated[int, "number of random splits of people into halves"]
+
+
+def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
+    """Make one row for each suite, run of people, and other run of the same items; and one over all suites.
+
+    Raises:
+        UsageError: there is no run of people, or there are too few splits.
+    """
+    if not 10 <= splits <= 10_000:
+        raise UsageError("splits=", str(splits), "10 to 10000")
+    groups = numbers.of_people(runs, "ceiling")
+    names = titles(runs)
+    rows: list[tuple[Cell, ...]] = []
+    for people, run in groups:
+        others = [(name, other) for name, other in named(runs) if other is not run and other.task is not People]
+        pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {name: [] for name, _ in others}
+        parts = []
+        for record in run.suites:
+            items, whole, reliability, halves = _of_suite(run, record, splits)
+            parts.append((whole, halves))
+            title = names[record.name, record.hash]
+            found: list[tuple[str, NDArray[np.float64]]] = []
+            for name, other in others:
+                margins = _margins(other, record, items)
+                if margins is not None:
+                    pooled[name].append((margins, whole))
+                    found.append((name, margins))
+            for name, margins in found:
+                rows.append(_row(title, people, name, margins, whole, reliability))
+            if not found:
+                rows.append(_row(title, people, "", None, whole, reliability))
+        if len(parts) > 1:
+            reliability = _reliability_of_all(run, parts, splits)
+            everything = np.concatenate([whole for whole, _ in parts])
+            title = f"all {len(parts)} suites"
+            complete = [(name, pairs) for name, pairs in pooled.items() if pairs]
+            for name, pairs in complete:
+                margins, of = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+                rows.append(_row(title, people, name, margins, of, reliability))
+            if not complete:
+                rows.append(_row(title, people, "", None, everything, reliability))
+    notes = (
+        "r, rho: Pearson's and Spearman's correlation of the model's margins with what people do with the items; low, high: 95% "
+        "interval of r, for other items (Fisher's, or the jackknife's where it is wider).",
+        f"reliability: mean correlation of two random halves of the people over {splits} splits, for all people by Spearman and "
+        "Brown's formula. ceiling: its square root, the correlation of a perfect predictor. share: r divided by the ceiling.",
+        "The reliability is an estimate, too, and has no interval here; from few people or items it is rough.",
+    )
+    return Table("Models beside the ceiling of people", COLUMNS, tuple(rows), notes=notes)
+
+
+def _row(
+    suite: str,
+    people: str,
+    model: str,
+    margins: NDArray[np.float64] | None,
+    whole: NDArray[np.float64],
+    reliability: float,
+) -> tuple[Cell, ...]:
+    best = agreement.ceiling(reliability)
+    if margins is None:
+        return (
+            suite,
+            people,
+            None,
+            int((~np.isnan(whole)).sum()),
+            *(None,) * 4,
+            or_none(best),
+            or_none(reliability),
+            None,
+        )
+    both = np.isfinite(margins) & np.isfinite(whole)
+    plain = association(margins[both], whole[both])
+    ranks = association(margins[both], whole[both], "Spearman")
+    share = plain.value / best if not isnan(best) and best > 0 else float("nan")
+    cells = (plain.value, plain.low, plain.high, ranks.value, best, reliability, share)
+    return (suite, people, model, int(both.sum()), *map(or_none, cells))
+
+
+_Halves = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def _of_suite(run: Run, record: SuiteRecord, splits: int) -> tuple[list[str], NDArray[np.float64], float, _Halves]:
+    """Return the items, what people do with them, its reliability, and the same from the halves of each split."""
+    rows = run.table(TABLE, record.name).filter(pl.col("excluded") == "")
+    first = next(iter(record.predictions_for("first")), "")
+    formula = parse(record.predictions[first])
+    items = run.results(record.name).filter(pl.col("measure") == first)["item"].to_list()
+    asked = numbers.asks(run)
+    whole = np.array(item_values(rows, items, asked, formula))
+    everyone = _everyone(run)
+    codes = rows.select(
+        place=pl.col("person").replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64)
+    )
+    place = codes["place"].to_numpy() if len(rows) else np.empty(0, np.int64)
+    halves: _Halves = []
+
+    def of_half(half: NDArray[np.bool_]) -> NDArray[np.float64]:
+        return np.array(item_values(rows.filter(pl.Series(half[place], dtype=pl.Boolean)), items, asked, formula))
+
+    def both(half: NDArray[np.bool_]) -> NDArray[np.float64]:
+        numbers_of = of_half(half)
+        collected.append(numbers_of)
+        return numbers_of
+
+    collected: list[NDArray[np.float64]] = []
+    reliability, _ = agreement.split_halves(len(everyone), both, splits, agreement.seed())
+    halves = list(zip(collected[::2], collected[1::2], strict=True))
+    return items, whole, reliability, halves
+
+
+def _everyone(run: Run) -> list[str]:
+    """Return all people whose answers count, in one order for all suites, so that each split is the same for all."""
+    people = pl.concat([run.table(TABLE, record.name).filter(pl.col("excluded") == "") for record in run.suites])
+    return sorted(set(people["person"]))
+
+
+def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Halves]], splits: int) -> float:
+    """Return the reliability over the items of all suites, from the same splits."""
+    joined = [
+        tuple(np.concatenate([halves[split][side] for _, halves in parts]) for side in (0, 1))
+        for split in range(min(len(halves) for _, halves in parts))
+    ]
+    found = iter(joined)
+    current: list[NDArray[np.float64]] = []
+
+    def next_half(half: NDArray[np.bool_]) -> NDArray[np.float64]:
+        if not current:
+            current.extend(next(found))
+        return current.pop(0)
+
+    return agreement.split_halves(len(_everyone(run)), next_half, len(joined), agreement.seed())[0]
+
+
+def _margins(other: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the margins of a model for items of the same suite; None if it lacks the suite or its first prediction."""
+    if not any(suite.name == record.name and suite.hash == record.hash for suite in other.suites):
+        return None
+    first = next(iter(record.predictions_for("first")), "")
+    found = dict(other.results(record.name).filter(pl.col("measure") == first).select("item", "margin").iter_rows())
+    return np.array([found.get(item, np.nan) for item in items]) if found else None

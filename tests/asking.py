@@ -1,0 +1,60 @@
+"""Requests to an application of `syntagm.serve`, without a server."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from syntagm.serve.application import Application, build
+from syntagm.serve.gate import Gate
+from syntagm.serve.routes import Route
+
+HOST = "127.0.0.1:8000"
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+def ask(
+    application: Application,
+    target: str,
+    method: str = "GET",
+    body: bytes = b"",
+    announced: int | None = None,
+    **headers: str,
+) -> Answer:
+    """Send a request; names of headers have `_` for `-`."""
+    path, _, query = target.partition("?")
+    sent = {"host": HOST, **{name.replace("_", "-").lower(): value for name, value in headers.items()}}
+    if announced is not None:
+        sent["content-length"] = str(announced)
+    scope = {
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+        "headers": [(name.encode(), value.encode()) for name, value in sent.items()], "client": ("127.0.0.1", 9),
+    }  # fmt: skip
+    messages: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    asyncio.run(application(scope, receive, send))
+    start = messages[0]
+    found = {name.decode(): value.decode() for name, value in start["headers"]}
+    return Answer(start["status"], found, b"".join(message.get("body", b"") for message in messages[1:]))
+
+
+def opened(routes: Sequence[Route]) -> tuple[Application, dict[str, str]]:
+    """An application and the header of a visitor who is let in."""
+    gate = Gate(frozenset({HOST}))
+    return build(routes, gate), {"cookie": f"syntagm={gate.begin()}"}

@@ -1,0 +1,162 @@
+"""The pages of a hosted study: who is let in, what they are told, and hostile input."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from asking import HOST, Answer, ask, opened
+
+from syntagm.errors import UsageError
+from syntagm.experiment import jspsych, pcibex
+from syntagm.experiment.hosted import Hosted
+from syntagm.experiment.markup import html
+from syntagm.experiment.store import Study
+from syntagm.serve.application import Application
+from tests.experiment_for_tests import pairs, planned, written
+
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+@pytest.fixture
+def hosted(tmp_path: Path) -> tuple[Application, dict[str, str], Study]:
+    study = Study(written(planned([pairs(items=2)], "forced-choice", 2), tmp_path))
+    application, known = opened(Hosted(study).routes())
+    return application, known, study
+
+
+def post(application: Application, path: str, body: bytes, kind: str = "application/json", **headers: str) -> Answer:
+    sent = {"origin": f"http://{HOST}", "content_type": kind, **headers}
+    return ask(application, path, "POST", body, **sent)
+
+
+def begin(application: Application, panel: str = "") -> str:
+    return post(application, "/take", f"id={panel}".encode(), "application/x-www-form-urlencoded").headers["location"]
+
+
+def send(application: Application, place: str, body: Any) -> Answer:
+    return post(application, f"{place}/answer", json.dumps(body).encode())
+
+
+def test_somebody_takes_part_without_a_login(hosted: tuple[Application, dict[str, str], Study]) -> None:
+    application, _, study = hosted
+    assert ask(application, "/take").status == 200
+    assert study.progress().totals == (0, 0, 0), "looking takes no place"
+    place = begin(application, "someone")
+    assert ask(application, place).status == 200
+    state = json.loads(ask(application, f"{place}/state").body)
+    assert [trial["n"] for trial in state["trials"]] == [0, 1]
+    told = json.dumps(state)
+    assert "good" not in told
+    assert "expected" not in told
+    for trial in state["trials"]:
+        right = 1 + trial["texts"].index(next(text for text in trial["texts"] if " sleeps " in text))
+        assert json.loads(send(application, place, {"n": trial["n"], "choice": right, "ms": 512.5}).body) == {
+            "stored": True, "new": True,
+        }  # fmt: skip
+    assert json.loads(send(application, place, {"n": 0, "choice": 1}).body) == {"stored": True, "new": False}
+    assert [answer.choice for answer in study.answers()] == ["good", "good"]
+    done = json.loads(post(application, f"{place}/finish", b'{"said": ["yes"]}').body)
+    assert done["finished"]
+    assert study.by_code(done["code"])
+    assert json.loads(ask(application, f"{place}/state").body)["finished"]["code"] == done["code"]
+
+
+def test_the_experimenter_s_pages_need_a_login(hosted: tuple[Application, dict[str, str], Study]) -> None:
+    application, known, study = hosted
+    for path in ("/experiment", "/experiment/answers.csv", "/experiment/preview/1", "/experiment/state/1"):
+        assert ask(application, path).status == 403
+        assert ask(application, path, **known).status == 200
+    form = "application/x-www-form-urlencoded"
+    assert post(application, "/experiment", b"state=closed", form).status == 403
+    assert post(application, "/experiment", b"state=closed", form, sec_fetch_site="cross-site", **known).status == 403
+    assert study.state() == "open"
+    assert post(application, "/experiment", b"state=paused", form, **known).status == 303
+    assert "paused" in ask(application, "/take").text
+    assert post(application, "/experiment", b"state=else", form, **known).status == 400
+    assert ask(application, "/experiment/preview/9", **known).status == 404
+    assert study.progress().answers == 0, "a preview records nothing"
+
+
+@pytest.mark.parametrize(
+    "body", [{}, [], 1, "x", {"n": -1}, {"n": 2}, {"n": True, "choice": 1}, {"n": 0}, {"n": 0, "choice": "good"},
+             {"n": 0, "choice": 3}, {"n": 0, "choice": 1, "trial": "0.1"}, {"n": 0, "choice": 1, "x": HOSTILE}],
+)  # fmt: skip
+def test_impossible_answers_are_refused(hosted: tuple[Application, dict[str, str], Study], body: Any) -> None:
+    application, _, study = hosted
+    place = begin(application)
+    found = send(application, place, body)
+    if body == {"n": 0, "choice": 1, "trial": "0.1"}:
+        # The trial is the one at this place, whatever else is said.
+        assert found.status in (200, 400)
+    else:
+        assert found.status == 400
+        assert "<script>" not in found.text or found.headers["content-type"] == "application/json"
+    assert len(study.answers()) <= 1
+
+
+def test_bodies_that_are_no_json_and_forged_addresses(hosted: tuple[Application, dict[str, str], Study]) -> None:
+    application, _, study = hosted
+    place = begin(application)
+    for content in (b"", b"{", b"NaN", b'{"n": NaN}', b"\xff", b"[" * 5000, b"1" * 60_000):
+        assert post(application, f"{place}/answer", content).status == 400
+    assert post(application, f"{place}/answer", b"{}", "text/plain").status == 400
+    for secret in ("x", "..%2F..%2Fplan.json", "%00", "a" * 5000, HOSTILE.replace("/", "%2F").replace('"', "%22")):
+        assert ask(application, f"/study/{secret}").status == 404
+        assert ask(application, f"/study/{secret}/state").status == 404
+        assert post(application, f"/study/{secret}/answer", b"{}").status == 404
+    assert study.answers() == []
+
+
+def test_hostile_ids_and_texts_stay_text(tmp_path: Path) -> None:
+    folder = written(planned([pairs(items=2)], "forced-choice", 2), tmp_path)
+    (folder / "texts/consent.md").write_text(f"# {HOSTILE}\n\n{HOSTILE} **bold**")
+    settings = folder / "study.toml"
+    settings.write_text(settings.read_text().replace("Reading sentences", "<script>alert(2)</script>"))
+    application, _ = opened(Hosted(Study(folder)).routes())
+    shown = ask(application, f"/take?id={HOSTILE.replace('&', '%26').replace('/', '%2F')}").text
+    assert "<script>alert" not in shown
+    assert "<strong>bold</strong>" in shown
+    assert ask(application, f"/take?id={'x' * 300}").status == 400
+
+
+def test_a_closed_study_takes_no_answers_and_a_full_one_nobody(
+    hosted: tuple[Application, dict[str, str], Study],
+) -> None:
+    application, _, study = hosted
+    place = begin(application)
+    begin(application)
+    assert post(application, "/take", b"id=", "application/x-www-form-urlencoded").status == 503
+    study.set_state("closed")
+    assert json.loads(send(application, place, {"n": 0, "choice": 1}).body).keys() == {"stop"}
+    assert study.answers() == []
+
+
+def test_markup_of_texts() -> None:
+    assert str(html("a_b_c and _so_")) == "<p>a_b_c and <em>so</em></p>"
+    assert str(html("")) == ""
+
+
+def test_a_project_of_pcibex(tmp_path: Path) -> None:
+    folder = written(planned([pairs(items=2)], "forced-choice", 4), tmp_path / "plan")
+    list(pcibex.write(folder, tmp_path / "project"))
+    rows = (tmp_path / "project/chunk_includes/trials.csv").read_text().splitlines()
+    assert rows[0].startswith("Group,order,list,trial,first,second")
+    assert len(rows) == 1 + 4 * 2
+    script = (tmp_path / "project/data_includes/main.js").read_text()
+    assert script.count("(") == script.count(")")
+    assert "newSelector" in script
+
+
+def test_without_packages_and_npm_the_pages_of_jspsych_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jspsych, "LIBRARY", tmp_path / "none")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    folder = written(planned([pairs(items=2)], "forced-choice", 2), tmp_path / "plan")
+    with pytest.raises(UsageError, match="no npm"):
+        list(jspsych.write(folder, tmp_path / "pages"))
+    assert not (tmp_path / "pages").exists()

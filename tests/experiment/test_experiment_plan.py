@@ -1,0 +1,145 @@
+"""Plans of experiments: who sees what, in which order."""
+
+import itertools
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.experiment import make, order, plan
+from syntagm.formula import parse
+from syntagm.suite import Prediction, Suite
+from tests.experiment_for_tests import crossed, pairs, planned
+
+
+def test_a_person_sees_one_condition_of_each_item_and_all_conditions_equally_often() -> None:
+    made = planned([crossed(8)], "acceptability", 8)
+    assert len(made.lists) == 4
+    seen: Counter[tuple[str, str]] = Counter()
+    for shown in made.lists:
+        trials = [made.trials[number] for number, _ in shown]
+        assert sorted(trial.item for trial in trials) == sorted(item.id for item in made.suites[0].items)
+        assert set(Counter(trial.condition for trial in trials).values()) == {2}
+        seen.update((trial.item, trial.condition) for trial in trials)
+    # Over the four lists, each item is seen once in each condition.
+    assert len(seen) == 32
+    assert set(seen.values()) == {1}
+
+
+def test_sides_are_balanced_within_a_person_and_for_each_pair() -> None:
+    made = planned([pairs(items=6)], "forced-choice", 10)
+    assert len(made.lists) == 2
+    for shown in made.lists:
+        assert sum(first for _, first in shown) == 3
+    sides = Counter(entry for shown in made.lists for entry in shown)
+    assert set(sides.values()) == {1}
+    assert len(sides) == 12
+
+
+def test_blocks_have_complete_groups_of_conditions() -> None:
+    made = planned([crossed(8)], "yes-no", 16, per_person=4)
+    assert len(made.lists) == 8
+    for shown in made.lists:
+        trials = [made.trials[number] for number, _ in shown]
+        assert len(trials) == 4
+        assert len({trial.condition for trial in trials}) == 4
+    everything = Counter(number for shown in made.lists for number, _ in shown)
+    assert set(everything.values()) == {1}
+    assert len(everything) == 32
+
+
+def test_the_same_seed_gives_the_same_bytes_and_orders(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        make.write(planned([crossed(4)], "acceptability", 4, seed=3), tmp_path / name)
+    assert (tmp_path / "a/plan.json").read_bytes() == (tmp_path / "b/plan.json").read_bytes()
+    made = plan.read(tmp_path / "a")
+    assert made == planned([crossed(4)], "acceptability", 4, seed=3)
+    assert order.of_person(made, 0, 0) == order.of_person(made, 0, 0)
+    assert order.of_person(made, 0, 0) != order.of_person(made, 0, 1)
+
+
+def test_orders_keep_the_constraints() -> None:
+    made = planned([crossed(12)], "acceptability", 4, built_in=True)
+    for place in range(20):
+        trials = [made.trials[number] for number, _ in order.of_person(made, place % 4, place)]
+        roles = [trial.role for trial in trials]
+        assert roles[:4] == ["practice"] * 4
+        assert "practice" not in roles[4:]
+        assert roles[4] != "catch"
+        assert ("catch", "catch") not in itertools.pairwise(roles)
+        critical = [trial.condition for trial in trials if trial.role == "critical"]
+        assert all(one != other for one, other in itertools.pairwise(critical))
+
+
+def test_a_forced_choice_asks_each_comparison_of_the_first_prediction() -> None:
+    suite = crossed(4)
+    both = Prediction("both", parse("((verb;%sg_sg%) < (verb;%sg_pl%)) & ((verb;%pl_pl%) < (verb;%pl_sg%))"))
+    made = planned([Suite("s", suite.items, (both,))], "forced-choice", 8)
+    assert {trial.condition for trial in made.trials} == {"sg_sg/sg_pl", "pl_pl/pl_sg"}
+    assert made.trials[1].texts == ("The cats sleep all day.", "The cats sleeps all day.")
+    with pytest.raises(InputError, match="compares two conditions"):
+        planned([suite], "forced-choice", 8)
+
+
+def test_a_damaged_plan_is_refused_and_another_one_is_not_written_over_it(tmp_path: Path) -> None:
+    made = planned([pairs()], "forced-choice", 4)
+    make.write(made, tmp_path)
+    make.write(made, tmp_path)
+    with pytest.raises(RunError, match="another plan"):
+        make.write(planned([pairs()], "forced-choice", 6), tmp_path)
+    path = tmp_path / "plan.json"
+    path.write_text(path.read_text().replace('"participants": 4', '"participants": 5'))
+    with pytest.raises(RunError, match="damaged or edited"):
+        plan.read(tmp_path)
+
+
+def test_texts_that_the_experimenter_edited_stay(tmp_path: Path) -> None:
+    made = planned([pairs()], "forced-choice", 4)
+    make.write(made, tmp_path)
+    (tmp_path / "texts/consent.md").write_text("Mine.")
+    make.write(made, tmp_path)
+    assert (tmp_path / "texts/consent.md").read_text() == "Mine."
+
+
+def test_what_is_not_balanced_is_said() -> None:
+    made = planned([crossed(6)], "acceptability", 7)
+    assert any("balanced over people with 8" in note for note in made.notes)
+    assert any("6 items and 4 conditions" in note for note in made.notes)
+
+
+def test_words_are_timed_by_region() -> None:
+    made = planned([pairs()], "self-paced", 4)
+    first = made.trials[0]
+    assert first.words == (
+        ("The", "subject"),
+        ("cat", "subject"),
+        ("sleeps", "verb"),
+        ("all", "rest"),
+        ("day.", "rest"),
+    )
+    assert first.regions == ("subject", "verb", "rest")
+
+
+def test_presets_use_the_items_of_the_papers() -> None:
+    suites = [pairs(name, 12) for name in ("one", "simple_agrmt")]
+    wishes = make.Wishes(planned([pairs()], "forced-choice", 1).design, 20)
+    chosen, blimp = make.of_preset("warstadt2020", suites, wishes)
+    assert [[item.id for item in suite.items] for suite in chosen] == [["1", "2", "3", "4", "5"]] * 2
+    assert "at least 4 of its items" in blimp.analyses[0]
+    _, marvin = make.of_preset("marvin2018", suites, wishes)
+    assert marvin.attention == ("simple_agrmt",)
+
+
+@pytest.mark.parametrize("wrong", [{"participants": 0}, {"per_person": 0}])
+def test_wrong_numbers_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(UsageError):
+        planned([pairs()], "forced-choice", **{"participants": 4, **wrong})  # type: ignore[arg-type]
+
+
+def test_contradictory_plans_are_refused(tmp_path: Path) -> None:
+    content = planned([pairs()], "forced-choice", 4).content()
+    for key, value in {"lists": [[[99, True]]], "trials": [], "exclusions": {"catch": 1}}.items():
+        with pytest.raises(InputError):
+            plan.of_content(json.loads(json.dumps({**content, key: value})), "plan.json")

@@ -1,0 +1,264 @@
+"""Answers as results: the check against the plan, exclusions, runs of people, and the views about them."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import syntagm as sg
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.experiment import answers, people, read, simulate
+from syntagm.experiment.answers import Answer, Audit
+from syntagm.experiment.plan import Exclusions, Plan
+from syntagm.runs.store import Run, open_run
+from syntagm.stats import agreement
+from tests.experiment_for_tests import crossed, filled, pairs, planned
+
+PAIRS = planned([pairs(items=2)], "forced-choice", 4)
+
+
+def run_of(made: Plan, given: list[Answer], folder: Path | None = None) -> Run:
+    return people.run_of(made, "0" * 16, given, Audit(), "test", folder)[0]
+
+
+def chosen(person: str, *choices: str, list_number: int = 0) -> list[Answer]:
+    return [Answer(person, list_number, f"0.{place}", choice, ms=1000.0) for place, choice in enumerate(choices)]
+
+
+def test_pairs_become_verdicts_of_the_majority_and_shares(tmp_path: Path) -> None:
+    given = [
+        *chosen("a", "good", "good"),
+        *chosen("b", "good", "bad"),
+        *chosen("c", "bad", "good"),
+        *chosen("d", "good", "bad"),
+    ]
+    run = run_of(PAIRS, given, tmp_path)
+    rows = {(row["item"], row["measure"]): row for row in open_run(tmp_path).results().iter_rows(named=True)}
+    assert run.model == "people:test"
+    assert run.done
+    # Item 1: three of four; log2(3.5 / 1.5). Item 2: two of four, a tie, which does not hold.
+    assert rows["1", "better"]["value"] == 1
+    assert rows["1", "better"]["margin"] == pytest.approx(math.log2(3.5 / 1.5))
+    assert (rows["2", "better"]["value"], rows["2", "better"]["margin"]) == (0, 0)
+    assert rows["1", "agreement"]["value"] == 0.75
+    assert rows["2", "agreement"]["n"] == 4
+    assert run.record["kinds"] == {"better": "verdict", "agreement": "share"}
+    assert run.record["people"]["people"] == 4
+
+
+def test_ratings_and_times_take_the_place_of_surprisals() -> None:
+    made = planned([crossed(4)], "acceptability", 4)
+    by_condition = {"sg_sg": 6, "sg_pl": 2, "pl_pl": 5, "pl_sg": 3}
+    given = [
+        Answer(f"p{number}", number, made.trials[trial].id, rating=float(by_condition[made.trials[trial].condition]))
+        for number, shown in enumerate(made.lists)
+        for trial, _ in shown
+    ]
+    results = run_of(made, given).results().filter(item="1")
+    # (-2 - -6) - (-5 - -3) of the formula (sg_pl - sg_sg) > (pl_pl - pl_sg), with minus the rating as value.
+    assert results.filter(measure="interaction")["margin"].item() == 4 - -2
+    assert results.filter(measure="rating(condition=sg_pl)")["value"].item() == 2
+    timed = planned([pairs(items=2)], "self-paced", 4)
+    ms = {"good": 300.0, "bad": 360.0}
+    given = [
+        Answer(f"p{number}", number, timed.trials[trial].id, regions=tuple(
+            (region, ms[timed.trials[trial].condition] if region == "verb" else 250.0, False)
+            for region in timed.trials[trial].regions
+        ))
+        for number, shown in enumerate(timed.lists)
+        for trial, _ in shown
+    ]  # fmt: skip
+    run = run_of(timed, given)
+    assert run.results().filter(measure="better")["margin"].to_list() == [60, 60]
+    assert run.record["kinds"]["ms(condition=bad,region=verb)"] == "ms"
+    with pytest.raises(RunError, match="no surprisals"):
+        run.tokens("agreement")
+    with pytest.raises(RunError, match="no surprisals"):
+        sg.figure("words", [run])
+
+
+def test_an_item_without_answers_is_undefined_and_counted() -> None:
+    made = planned([pairs(items=2)], "forced-choice", 4, exclusions=Exclusions(complete=False))
+    run = run_of(made, chosen("a", "good"))
+    assert math.isnan(run.results().filter(item="2", measure="better")["value"].item())
+    assert sum(run.undefined.values()) == 2
+
+
+def test_the_check_against_the_plan_counts_what_does_not_belong() -> None:
+    made = planned([crossed(4)], "yes-no", 4)
+    own = [made.trials[number].id for number, _ in made.lists[0]]
+    other = next(trial.id for trial in made.trials if trial.id not in own)
+    given = [
+        Answer("a", 0, own[0], "yes"), Answer("a", 0, own[0], "no"), Answer("a", 0, other, "yes"),
+        Answer("a", 1, own[1], "yes"), Answer("b", None, other, "no"),
+    ]  # fmt: skip
+    audit = Audit()
+    kept = answers.audited(made, given, audit)
+    assert [(answer.person, answer.trial, answer.choice) for answer in kept] == [
+        ("a", own[0], "yes"),
+        ("b", other, "no"),
+    ]
+    assert {kind: len(places) for kind, places in audit.found.items()} == {
+        "second answers to a trial, left out": 1,
+        "answers to trials that are not in the person's list, left out": 1,
+        "answers of a person under another list, left out": 1,
+        "missing answers": 3,
+    }
+
+
+def test_exclusions_are_applied_as_declared() -> None:
+    rules = Exclusions(catch=0.75, fastest=200, sameness=0.9)
+    made = planned([pairs(items=4)], "forced-choice", 2, built_in=True, exclusions=rules)
+    names = [made.trials[number].id for number, _ in made.lists[0]]
+    first = {made.trials[number].id: first for number, first in made.lists[0]}
+    trials = made.by_id
+
+    def person(
+        name: str, catch: str = "good", side: bool | None = None, last: float = 900, until: int | None = None
+    ) -> list[Answer]:
+        given = []
+        for trial in names[:until]:
+            choice = catch if trials[trial].role == "catch" else "good"
+            if side is not None and trials[trial].role == "critical":
+                choice = "good" if first[trial] == side else "bad"
+            given.append(Answer(name, 0, trial, choice, ms=last if trial == names[0] else 900))
+        return given
+
+    given = [
+        *person("fine"),
+        *person("careless", catch="bad"),
+        *person("left", side=True),
+        *person("gone", until=5),
+        *person("quick", last=50),
+    ]
+    applied = answers.apply(made, given)
+    assert applied.people == {"careless": "catch trials", "left": "the same answer", "gone": "not finished"}
+    assert applied.excluded["quick", names[0]] == "too fast"
+    run, _ = people.run_of(made, "0" * 16, given, Audit(), "test", None)
+    assert run.results().filter(item="1", measure="agreement")["n"].item() == 1, "only that of `fine`"
+
+
+def test_a_mistake_in_a_maze_excludes_the_rest_of_the_sentence() -> None:
+    made = planned([pairs(items=2)], "maze", 2, model=sg.load_model("toy"))
+    trial = made.trials[0]
+    assert trial.distractors[0] == "x-x-x"
+    assert len(trial.distractors) == 5
+    assert trial.distractors[4].endswith(".")
+    body = {"trial": trial.id, "times": [500, 400, 600, 450, 420], "wrong": [False, False, True, False, False]}
+    answer = answers.checked(made, trial, "a", 0, body, "here")
+    rows = list(answers.rows(made, [answer], {}))
+    assert [(row.region, row.choice, row.ms, row.excluded) for row in rows] == [
+        ("subject", "right", 900, ""), ("verb", "wrong", 600, "mistake"), ("rest", "right", 870, "mistake"),
+    ]  # fmt: skip
+
+
+def test_answers_that_were_exported_give_the_same_run(tmp_path: Path) -> None:
+    for design in ("forced-choice", "acceptability", "self-paced"):
+        made = planned([pairs(items=4)], design, 8)
+        study = filled(made, tmp_path / design)
+        given = study.answers()
+        lines = [row.cells for row in answers.rows(made, given, {})]
+        from syntagm.io import csv
+
+        path = tmp_path / f"{design}.csv"
+        path.write_text("".join(csv.lines(answers.COLUMNS, lines)))
+        audit = Audit()
+        again = read.read(path, made, {}, audit)
+        assert not audit.found
+        assert run_of(made, again).results().equals(run_of(made, given).results())
+
+
+def test_jspsych_pcibex_and_tables_are_read(tmp_path: Path) -> None:
+    sent = [
+        {"trial_type": "html", "rt": 5},
+        {"person": "x1", "list": 1, "trial": "0.0", "choice": "good", "ms": 812.5, "trial_type": "html"},
+        {"person": "x1", "list": 1, "trial": "0.1", "choice": "elsewhere"},
+    ]
+    (tmp_path / "x.json").write_text(json.dumps(sent))
+    audit = Audit()
+    found = read.read(tmp_path / "x.json", PAIRS, {}, audit)
+    assert found == [Answer("p001", 0, "0.0", "good", ms=812.5)], "people are numbered anew"
+    assert list(audit.found) == ["impossible answers, left out"]
+    (tmp_path / "x.csv").write_text("trial_type,person,list,trial,choice,ms\nhtml,x1,1,0.0,good,812.5\nhtml,,,,,\n")
+    assert read.read(tmp_path / "x.csv", PAIRS, {}, Audit()) == found
+    pcibex = (
+        "# Results on Friday\n# 1. Results reception time.\n# 2. PennElementType.\n# 3. PennElementName.\n# 4. Parameter.\n"
+        "# 5. Value.\n# 6. EventTime.\n# 7. person.\n# 8. list.\n# 9. trial.\n"
+        "1,PennController,0,_Trial_,Start,1000,x1,1,0.0\n1,Selector,choice,Selection,good,1812.5,x1,1,0.0\n"
+    )
+    (tmp_path / "results.txt").write_text(pcibex)
+    assert read.read(tmp_path / "results.txt", PAIRS, {}, Audit()) == found
+    (tmp_path / "own.csv").write_text("subject,item,condition,answer\ns,1,good/bad,good\ns,9,good/bad,good\n")
+    audit = Audit()
+    table = read.read(tmp_path / "own.csv", PAIRS, {"person": "subject", "choice": "answer"}, audit)
+    assert table == [Answer("p001", None, "0.0", "good")]
+    assert list(audit.found) == ["answers to unknown trials, left out"]
+    with pytest.raises(InputError, match="--column"):
+        read.read(tmp_path / "own.csv", PAIRS, {}, Audit())
+
+
+@pytest.mark.parametrize("text", ["[", "[1]", "{}", "#\n", "person,trial\n", "", "\x00"])
+def test_files_that_are_no_answers_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(InputError):
+        read.read(path, PAIRS, {}, Audit())
+
+
+def test_the_same_simulation_gives_the_same_answers(tmp_path: Path) -> None:
+    made = planned([pairs(items=4)], "forced-choice", 4)
+    first, second = (filled(made, tmp_path / name).answers() for name in "ab")
+    assert first == second
+
+
+def test_the_views_about_people(tmp_path: Path) -> None:
+    given = [
+        *chosen("a", "good", "good"),
+        *chosen("b", "good", "bad"),
+        *chosen("c", "bad", "good"),
+        *chosen("d", "good", "good"),
+    ]
+    run = run_of(PAIRS, given)
+    table = sg.table("people", [run], accepted=2)
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["individual"], row["won"], row["accepted"], row["people"], row["answers"]) == (0.75, 2, "yes", 4, 8)
+    model = sg.evaluate(sg.load_model("toy"), list(PAIRS.suites))
+    ceiling = sg.table("ceiling", [run, model])
+    assert ceiling.rows[0][:3] == ("agreement", "people:test", model.model)
+    with pytest.raises(UsageError, match="no run of people"):
+        sg.table("people", [model])
+    with pytest.raises(UsageError, match="forced-choice"):
+        sg.table("people_effects", [run])
+    assert len(sg.table("scores", [run, model]).rows) == 2
+
+
+def test_known_effects_lie_in_their_intervals(tmp_path: Path) -> None:
+    made = planned([crossed(12)], "self-paced", 24)
+    run = run_of(made, filled(made, tmp_path, effect=80.0).answers())
+    table = sg.table("people_effects", [run])
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    verb = next(row for row in rows if row["region"] == "verb")
+    assert verb["low"] < 80 < verb["high"]
+    assert verb["compared"] == "yes"
+    assert verb["unit"] == "ms"
+    figure = sg.figure("people_effects", [run])
+    assert len(figure.to_frame()) == len(rows)
+    assert "verb" in figure.svg()
+
+
+def test_alpha_and_halves_by_hand() -> None:
+    # Two units with two judgements each: 0 0 and 0 1. Within: 0 + 2 * 1 = 2; between: 2 * (4 * 1 - 1) = 6; 1 - 3 * 2 / 6.
+    assert agreement.krippendorff(np.array([0.0, 0, 0, 1]), np.array([0, 0, 1, 1])) == 0
+    assert math.isnan(agreement.krippendorff(np.ones(4), np.array([0, 0, 1, 1])))
+    values = np.arange(5.0)
+    assert agreement.split_halves(6, lambda half: values, 10, 1) == (pytest.approx(1), 10)
+    assert agreement.split_halves(3, lambda half: values, 10, 1)[1] == 0
+
+
+def test_a_language_model_can_be_the_judge(tmp_path: Path) -> None:
+    made = planned([pairs(items=2)], "forced-choice", 2)
+    bits = simulate.judged(made, sg.load_model("toy"))
+    assert set(bits) == {text for trial in made.trials for text in trial.texts}
+    assert all(len(found) == len(text.split()) for text, found in bits.items())
