@@ -143,7 +143,15 @@ def prepare(source: Source, request: Request, excluded: pl.Series | None = None)
     """
     grouping = regressions.grouping_columns(request.random, request.response)
     rows = rows_of.observations(
-        source, request.response, request.baseline, request.added, request.lags, request.given, request.where, grouping, excluded
+        source,
+        request.response,
+        request.baseline,
+        request.added,
+        request.lags,
+        request.given,
+        request.where,
+        grouping,
+        excluded,
     )
     if len(request.added) == 1 and rows.label("model") is not None:
         return rows_of.by_model(rows, request.added[0].label)
@@ -174,11 +182,11 @@ def fit(
         if id(rows) not in baselines:
             baselines[id(rows)] = _held_out(rows, None, request, fold_of, "baseline", progress)
         full = _held_out(rows, label, request, fold_of, label, progress)
-        clusters = _clusters(rows, fold_of)
+        units = clusters(rows, fold_of)
         base = baselines[id(rows)]
         lines = rows.frame["line"].to_numpy()
-        interval = _interval(full - base, clusters)
-        gains.append(Gain(label, fold_of, base, full, lines, rows.times, interval, clusters))
+        interval = _interval(full - base, units)
+        gains.append(Gain(label, fold_of, base, full, lines, rows.times, interval, units))
     pairs = [_difference(first, second) for first, second in combinations(gains, 2)]
     first = next(iter(parts.values()))
     notes = list(first.notes)
@@ -217,19 +225,25 @@ def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
     if labels is None:
         raise InputError("--folds", f"no column for the {kind}", "such a column", f"Name it: --columns {kind}=COLUMN.")
     if None in labels:
-        raise InputError("--folds", f"{labels.count(None):,} rows without {kind}", f"a {kind} in each row")
+        raise InputError(
+            "--folds", f"{sum(label is None for label in labels):,} rows without {kind}", f"a {kind} in each row"
+        )
     return cut.of_groups([str(label) for label in labels], count, f"{kind}s")
 
 
-def _clusters(rows: Observations, fold_of: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-    """Return the units of intervals: sentences, or else texts, or else folds; and participants where there are several."""
+def clusters(rows: Observations, fold_of: NDArray[np.int64] | None = None) -> dict[str, NDArray[np.int64]]:
+    """Return the units of intervals: sentences, or else texts, or else folds; and participants where there are several.
+
+    Arguments:
+        fold_of: the fold of each row; by default, ten contiguous parts.
+    """
     found: dict[str, NDArray[np.int64]] = {}
     for role in ("sentence", "text"):
         if (labels := rows.label(role)) and len(set(labels)) > 1:
             found[f"{role}s"] = np.unique([str(label) for label in labels], return_inverse=True)[1]
             break
     else:
-        found["folds"] = fold_of
+        found["folds"] = cut.contiguous(rows.frame.height, 10) if fold_of is None else fold_of
     if (people := rows.label("participant")) and len(set(people)) > 1:
         found["participants"] = np.unique([str(label) for label in people], return_inverse=True)[1]
     return found
@@ -327,11 +341,14 @@ def read_added(written: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[
 
 def lines(outcome: Outcome) -> list[str]:
     """Say the gains, their intervals, and the differences between models."""
-    said = []
-    for gain in outcome.gains:
-        said.append(f"{gain.model}: mean gain {gain.mean:.6f} nats per observation{_bounds(gain.interval)}, n = {len(gain.gains):,}")
-    for pair in outcome.differences:
-        said.append(f"{pair.second} - {pair.first}: {pair.value:.6f}{_bounds(pair.interval)}, p = {pair.interval.p:.3g}")
+    said = [
+        f"{gain.model}: mean gain {gain.mean:.6f} nats per observation{_bounds(gain.interval)}, n = {len(gain.gains):,}"
+        for gain in outcome.gains
+    ]
+    said += [
+        f"{pair.second} - {pair.first}: {pair.value:.6f}{_bounds(pair.interval)}, p = {pair.interval.p:.3g}"
+        for pair in outcome.differences
+    ]
     return said
 
 
@@ -339,4 +356,3 @@ def _bounds(interval: Interval) -> str:
     if isnan(interval.low):
         return f" ({interval.method})"
     return f" [{interval.low:.6f}, {interval.high:.6f}]"
-

@@ -63,6 +63,12 @@ def of_groups(labels: Sequence[str], count: int, what: str) -> Ints:
     """
     order = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     if len(order) < count:
-        raise InputError("folds", f"{len(order)} {what}", f"at least {count}, one for each fold", f"Use fewer folds: --folds {what.rstrip('s')}:{max(2, len(order))}.")
+        raise InputError(
+            "folds",
+            f"{len(order)} {what}",
+            f"at least {count}, one for each fold",
+            f"Use fewer folds: --folds {what.rstrip('s')}:{max(2, len(order))}.",
+        )
     fold_of = contiguous(len(order), count)
-    return fold_of[np.array([order[label] for label in labels])]
+    found: Ints = fold_of[np.array([order[label] for label in labels])]
+    return found

@@ -16,7 +16,7 @@ from syntagm.reading_times.tables import LINE, Source
 from syntagm.stats.mixed import columns as model_columns
 from syntagm.stats.mixed import formula
 from syntagm.stats.mixed.columns import Columns
-from syntagm.stats.mixed.terms import Sum, Term, Variable
+from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
 _KEYS = ("model", "text", "sentence", "participant", "position", "region", "item")
 
@@ -60,7 +60,7 @@ class Observations:
     def columns(self, terms: Sequence[Term]) -> Columns:
         """Return the intercept and the columns of some terms, in R's coding. Shape (rows, columns)."""
         chosen = Sum(True, tuple(terms))
-        model = formula.Model("", Variable(self.response), chosen, ())
+        model = Model("", Variable(self.response), chosen, ())
         levels = model_columns.levels(model, self.frame, {})
         return model_columns.columns(chosen, self.frame, levels)
 
@@ -158,7 +158,9 @@ def observations(
         raise UsageError("--add", "two models of one name", "a name for each: --add NAME=COLUMN")
     for label, own in sets.items():
         if shared := [term for term in own if set(term) in [set(other) for other in base]]:
-            raise UsageError("--add", f"{':'.join(map(str, shared[0]))} of {label}, which is in the baseline", "other columns")
+            raise UsageError(
+                "--add", f"{':'.join(map(str, shared[0]))} of {label}, which is in the baseline", "other columns"
+            )
     variables = [*dict.fromkeys(v.column for term in (*base, *(t for own in sets.values() for t in own)) for v in term)]
     if response in variables:
         raise UsageError("--response", f"{response}, which is also a predictor", "another column")
@@ -169,7 +171,11 @@ def observations(
     source.require([response, *variables, *grouping])
     chosen = roles.choose(source.names, given or {}, _KEYS)
     frame = pl.DataFrame([source.numbers(response), *(_values(source, name) for name in variables)])
-    labels = {f":{role}": source.texts(columns) for role, columns in chosen.items() if role in ("model", "text", "participant")}
+    labels = {
+        f":{role}": source.texts(columns)
+        for role, columns in chosen.items()
+        if role in ("model", "text", "participant")
+    }
     if "sentence" in chosen:
         within = [*chosen["text"], *chosen["sentence"]] if "text" in chosen else chosen["sentence"]
         labels[":sentence"] = source.texts([*dict.fromkeys(within)])
@@ -182,7 +188,7 @@ def observations(
     position = source.numbers(chosen["position"][0]) if "position" in chosen else None
     if position is not None:
         frame = frame.with_columns(position.alias(":position"))
-    kept = _where(source, where)
+    kept = meeting(source, where)
     frame = frame.filter(kept)
     notes = [f"rows that meet {' and '.join(where)}: {frame.height:,} of {len(kept):,}"] if where else []
     total = frame.height
@@ -194,7 +200,8 @@ def observations(
         for lag in range(1, lags + 1):
             shifted = [pl.col(name).shift(lag) for name in variables]
             frame = frame.with_columns(
-                (each.over(over) if over else each).alias(_lagged(name, lag)) for name, each in zip(variables, shifted, strict=True)
+                (each.over(over) if over else each).alias(_lagged(name, lag))
+                for name, each in zip(variables, shifted, strict=True)
             )
     frame, dropped = _complete(frame, response, variables, lags, grouping)
     if not frame.height:
@@ -202,7 +209,7 @@ def observations(
         raise InputError(str(source.path), f"no complete row ({reasons})", "rows with all values")
     spread = [*base, *(lagged(term, lag) for lag in range(1, lags + 1) for term in base)]
     all_added = {
-        label: tuple([*own, *(lagged(term, lag) for lag in range(1, lags + 1) for term in own)]) for label, own in sets.items()
+        label: (*own, *(lagged(term, lag) for lag in range(1, lags + 1) for term in own)) for label, own in sets.items()
     }
     return Observations(frame, response, tuple(spread), all_added, total, dropped, tuple(notes))
 
@@ -212,7 +219,9 @@ def by_model(rows: Observations, label: str) -> dict[str, Observations]:
     [own] = rows.added.values()
     parts = {}
     for (name,), frame in rows.frame.group_by(":model", maintain_order=True):
-        parts[str(name)] = Observations(frame, rows.response, rows.baseline, {str(name): own}, rows.rows, rows.dropped, rows.notes)
+        parts[str(name)] = Observations(
+            frame, rows.response, rows.baseline, {str(name): own}, rows.rows, rows.dropped, rows.notes
+        )
     return parts if len(parts) > 1 or label == "" else {label: rows}
 
 
@@ -227,7 +236,15 @@ def _values(source: Source, name: str) -> pl.Series:
     return source.numbers(name).alias(name)
 
 
-def _where(source: Source, where: Sequence[str]) -> pl.Series:
+def meeting(source: Source, where: Sequence[str]) -> pl.Series:
+    """Return whether each row meets conditions.
+
+    Arguments:
+        where: `COLUMN=VALUE`.
+
+    Raises:
+        UsageError: a condition has another form, or no row meets it.
+    """
     kept = pl.Series([True] * source.frame.height, dtype=pl.Boolean)
     for condition in where:
         name, equals, value = condition.partition("=")
@@ -245,7 +262,9 @@ def _where(source: Source, where: Sequence[str]) -> pl.Series:
 def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> list[str]:
     """Say what lags stop at, and where rows don't follow each other as words do."""
     stops = [f"{name[1:]} ({' + '.join(chosen[name[1:]])})" for name in over]
-    notes = [f"lags stop at each {', '.join(stops)}" if stops else "lags stop nowhere: no column for texts or participants"]
+    notes = [
+        f"lags stop at each {', '.join(stops)}" if stops else "lags stop nowhere: no column for texts or participants"
+    ]
     if ":position" in frame.columns:
         step = frame.select(pl.col(":position").diff().over(over) if over else pl.col(":position").diff()).to_series()
         backwards, gaps = int((step <= 0).sum()), int((step > 1).sum())

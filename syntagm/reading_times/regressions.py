@@ -7,12 +7,15 @@ the training rows, divided by their residual degrees of freedom.
 |---|---|
 | `ols` | normal, around the prediction of ordinary least squares |
 | `loglinear` | log-normal: least squares of the logarithm, as density of the untransformed time |
-| `mixed` | normal, around the prediction with the random effects of groups in the training rows; a group that is new adds the variance of its random effects (restricted likelihood) |
+| `mixed` | normal, around the prediction with random effects (restricted likelihood) |
 | `smooth` | normal, around natural cubic splines of the added columns, whose smoothness restricted likelihood decides |
+
+In a mixed model, a group that has training rows has its random effects; one that is new adds their variance.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -112,7 +115,9 @@ def densities(model: str, rows: Observations, added: str | None, random: Sequenc
     if model not in NAMES:
         raise UsageError("--model", repr(model), "one of " + ", ".join(NAMES))
     if bool(random) != (model == "mixed"):
-        cure = "For example --random '(1 | participant)'." if model == "mixed" else "Omit --random, or give --model mixed."
+        cure = (
+            "For example --random '(1 | participant)'." if model == "mixed" else "Omit --random, or give --model mixed."
+        )
         found = "no random terms" if model == "mixed" else f"random terms with {model}"
         raise UsageError(f"--model {model}", found, "--random with --model mixed, and only there", cure)
     own = rows.added[added] if added is not None else ()
@@ -198,7 +203,9 @@ def smoothed(rows: Observations, added: Sequence[Term]) -> dict[str, Numbers]:
     for term in added:
         own = rows.columns([term])
         if len(term) > 1 or own.values.shape[1] != 2:
-            raise UsageError("--model smooth", ":".join(map(str, term)), "columns of numbers", "Put it into the baseline.")
+            raise UsageError(
+                "--model smooth", ":".join(map(str, term)), "columns of numbers", "Put it into the baseline."
+            )
         found[str(term[0])] = own.values[:, 1]
     return found
 
@@ -234,14 +241,16 @@ def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> C
         half = np.linalg.solve(lower, sums)
         rest = max(square - float(half @ half), 1e-12 * square)
         determinant = 2 * float(np.log(np.diagonal(lower)).sum()) - float(np.log(penalty[start:]).sum())
-        return determinant + (rows - start) * float(np.log(rest))
+        return float(determinant + (rows - start) * np.log(rest))
 
     logs = np.zeros(len(widths))
     if widths:
         scale = np.log(rows)
         starts = [np.full(len(widths), scale + shift) for shift in (-4.0, 0.0, 4.0)]
         bounds = [(-10.0, 25.0)] * len(widths)
-        best = min((minimize(criterion, first, method="L-BFGS-B", bounds=bounds) for first in starts), key=lambda one: one.fun)
+        best = min(
+            (minimize(criterion, first, method="L-BFGS-B", bounds=bounds) for first in starts), key=lambda one: one.fun
+        )
         logs = best.x
     whole = products + np.diag(penalised(logs))
     inverse = np.linalg.inv(whole)
@@ -256,7 +265,7 @@ def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> C
     stretch = np.repeat(1 / np.array(scales), widths) if widths else np.zeros(0)
     back[straight.shape[1] :, start:] = np.diag(stretch)
     ends = np.cumsum([start, *widths])
-    edf = tuple(1 + float(influence[low:high].sum()) for low, high in zip(ends[:-1], ends[1:], strict=True))
+    edf = tuple(1 + float(influence[low:high].sum()) for low, high in pairwise(ends))
     return Curve(back @ solution, variance, variance * back @ inverse @ back.T, edf, tuple(np.exp(logs).tolist()))
 
 
@@ -293,11 +302,13 @@ class _Mixed:
         return normal(self.rows.times[test] - mean, variance)
 
 
-def _of_group(fit: Fit, name: str, parts: Sequence[tuple[Bar, model_columns.Columns, list[str], NDArray[np.int64]]], test: Truths) -> tuple[Numbers, Numbers]:
+def _of_group(
+    fit: Fit, name: str, parts: Sequence[tuple[Bar, model_columns.Columns, list[str], NDArray[np.int64]]], test: Truths
+) -> tuple[Numbers, Numbers]:
     """Return what the random effects of a group add to the mean, and for groups that are new, to the variance."""
     group = next(each for each in fit.groups if each.name == name)
     effects = {effect: place for place, effect in enumerate(group.effects)}
-    _, first, levels, index = parts[0]
+    _, _, levels, index = parts[0]
     row_of = {level: place for place, level in enumerate(group.levels)}
     place = np.array([row_of.get(level, -1) for level in levels])[index[test]]
     columns = np.zeros((int(test.sum()), len(effects)))
@@ -355,7 +366,9 @@ def _quoted(name: str) -> str:
 def grouped(rows: Observations, bars: Sequence[Bar]) -> pl.DataFrame:
     """Return the rows with the columns that random effects group by, as text."""
     names = [*dict.fromkeys(name for bar in bars for name in bar.group)]
-    columns = [pl.col(f"({name})" if f"({name})" in rows.frame.columns else name).cast(pl.String).alias(name) for name in names]
+    columns = [
+        pl.col(f"({name})" if f"({name})" in rows.frame.columns else name).cast(pl.String).alias(name) for name in names
+    ]
     return rows.frame.with_columns(columns)
 
 
@@ -367,4 +380,3 @@ def grouping_columns(random: Sequence[str], response: str) -> list[str]:
 def slope_columns(random: Sequence[str], response: str) -> list[Variable]:
     """List the variables with random slopes."""
     return [v for bar in random_terms(random, response) for term in bar.effects.terms for v in term] if random else []
-

@@ -50,7 +50,7 @@ ROLES = (
         "wordinsentence", "wordnum",
     )),
     Role("word", "the word that was shown", (
-        "eachword", "token", "form", "ia", "ialabel", "wordinexp", "string",
+        "eachword", "form", "ia", "ialabel", "wordinexp", "string",
     )),
     Role("region", "the region of the sentence", ("roi", "regionname", "area"), joint=True),
     Role("suite", "the suite, or construction", ("construction", "experiment", "type"), joint=True),
@@ -61,6 +61,8 @@ ROLES = (
     )),
     Role("model", "the language model", ("lm", "modelname")),
     Role("bits", "the surprisal of the word, in bits", ("surprisal", "surp", "surprisalbits", "sumsurprisalbase2")),
+    Role("token", "a token of a scored text; all of them together are the text"),
+    Role("logprob", "the natural logarithm of the probability of the token or word", ("logprobability", "lnprob")),
     Role("length", "the number of characters of the word", ("len", "wordlength", "wlen", "nchar")),
     Role("frequency", "the frequency of the word", (
         "freq", "logfreq", "logfrequency", "unigram", "unigramfrequency", "zipf",
@@ -87,17 +89,21 @@ def read(pairs: Sequence[str], names: Sequence[str], place: str) -> dict[str, tu
     {'time': ('RT',), 'text': ('story', 'part')}
     """
     chosen: dict[str, tuple[str, ...]] = {}
-    for pair in (part for pair in pairs for part in pair.split(",")):
+    for pair in [part for written in pairs for part in written.split(",")]:
         name, equals, value = (text.strip() for text in pair.partition("="))
         if not equals or not value:
             raise UsageError("--columns", repr(pair), "ROLE=COLUMN, for example time=RT")
         if name not in BY_NAME:
-            raise UsageError("--columns", f"no role {name!r}", "one of " + ", ".join(BY_NAME), did_you_mean(name, BY_NAME))
+            raise UsageError(
+                "--columns", f"no role {name!r}", "one of " + ", ".join(BY_NAME), did_you_mean(name, BY_NAME)
+            )
         columns = (value,) if value in names else tuple(part.strip() for part in value.split("+"))
         for column in columns:
             if column not in names:
                 cure = did_you_mean(column, names)
-                raise UsageError(f"--columns {pair}", f"no column {column!r} in {place}", "one of " + ", ".join(names), cure)
+                raise UsageError(
+                    f"--columns {pair}", f"no column {column!r} in {place}", "one of " + ", ".join(names), cure
+                )
         if len(columns) > 1 and not BY_NAME[name].joint:
             raise UsageError(f"--columns {pair}", f"{len(columns)} columns", "one column")
         chosen[name] = columns

@@ -53,6 +53,10 @@ class Source:
         """Return the place of a row, from 0, for messages."""
         return f"{self.path}, line {self.lines[row]}"
 
+    def place_of_line(self, line: int) -> str:
+        """Return the place of a line, for messages."""
+        return f"{self.path}, line {line}"
+
     def require(self, names: Iterable[str]) -> None:
         """Refuse names that are not columns.
 
@@ -62,7 +66,9 @@ class Source:
         for name in names:
             if name not in self.frame.columns:
                 listed = ", ".join(self.names[:15]) + (" ..." if len(self.names) > 15 else "")
-                raise InputError(str(self.path), f"no column {name!r}", f"one of {listed}", did_you_mean(name, self.names))
+                raise InputError(
+                    str(self.path), f"no column {name!r}", f"one of {listed}", did_you_mean(name, self.names)
+                )
 
     def numbers(self, name: str) -> pl.Series:
         """Return a column as numbers; missing values are null.
@@ -122,7 +128,7 @@ class Source:
                 whole = (column == column.round()).all()
                 column = column.cast(pl.Int64) if whole else column
             text = column.cast(pl.String)
-            text = text.set(text == "", None) if shown else _present(text.str.strip_chars())
+            text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(text.str.strip_chars())
             parts.append(text)
         return pl.select(pl.concat_str(parts, separator="/")).to_series() if len(parts) > 1 else parts[0]
 
@@ -168,7 +174,7 @@ class Readings:
                 )  # fmt: skip
 
 
-_NUMERIC = ("time", "position", "bits", "length", "frequency")
+_NUMERIC = ("time", "position", "bits", "logprob", "length", "frequency")
 
 
 def open_table(path: Path, decimal: str = "point") -> Source:
@@ -191,9 +197,13 @@ def open_table(path: Path, decimal: str = "point") -> Source:
             raise InputError(str(path), f"no Parquet that can be read ({error})"[:300], "a Parquet file") from None
         if not frame.height:
             raise InputError(str(path), "no rows", "a row for each word that was read")
-        return Source(path, frame, pl.Series(LINE, range(1, frame.height + 1)), hashlib.sha256(content).hexdigest(), mark)
+        return Source(
+            path, frame, pl.Series(LINE, range(1, frame.height + 1)), hashlib.sha256(content).hexdigest(), mark
+        )
     content = utf8.whole(path)
-    text = "\n".join(line for _, line in lines.read(path)) if content[:2] == b"\x1f\x8b" else utf8.decoded(content, path)
+    text = (
+        "\n".join(line for _, line in lines.read(path)) if content[:2] == b"\x1f\x8b" else utf8.decoded(content, path)
+    )
     first = text.partition("\n")[0]
     delimiter = max("\t,;", key=first.count)
     quote = delimiter != "\t" or first.lstrip().startswith('"')
@@ -201,7 +211,9 @@ def open_table(path: Path, decimal: str = "point") -> Source:
     line, names = next(remaining, (1, []))
     names = [name.strip() for name in names]
     if len(names) < 2:
-        raise InputError(f"{path}, line {line}", first[:100] or "no header", "a header with several columns", "Use CSV or TSV.")
+        raise InputError(
+            f"{path}, line {line}", first[:100] or "no header", "a header with several columns", "Use CSV or TSV."
+        )
     names = _named(names, path)
     rows, numbers = [], []
     for line, row in remaining:
@@ -251,7 +263,7 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
         elif name in ("correct", "known"):
             columns[name] = source.truths(made_from[0])
         else:
-            columns[name] = source.texts(made_from, shown=name == "word")
+            columns[name] = source.texts(made_from, shown=name in ("word", "token"))
     used = {column for made_from in chosen.values() for column in made_from}
     for name in source.names:
         if name not in used and name != LINE:
@@ -259,7 +271,9 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     if "time" in columns and unit in ("s", "log-ms"):
         times = columns["time"]
         columns["time"] = times * 1000 if unit == "s" else times.exp()
-    frame = pl.DataFrame([column.alias(name) for name, column in columns.items()]).with_columns(source.lines.alias(LINE))
+    frame = pl.DataFrame([column.alias(name) for name, column in columns.items()]).with_columns(
+        source.lines.alias(LINE)
+    )
     return Readings(frame, chosen, source, tuple(_notes(frame, chosen, unit)), unit or "ms")
 
 
