@@ -365,13 +365,13 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
             )
     if found:
         return found
-    letters: pl.Series | None = None
+    lengths: pl.Series | None = None
     if "word" in frame.columns:
-        letters = _letters(frame["word"]).cast(pl.Float64)
+        lengths = _letters(frame["word"]).cast(pl.Float64)
     elif "length" in frame.columns:
-        letters = frame["length"]
-    if letters is not None and {"bits", "frequency"} <= set(frame.columns):
-        table = pl.DataFrame({"l": letters, "b": frame["bits"], "f": frame["frequency"]}).drop_nulls()
+        lengths = frame["length"]
+    if lengths is not None and {"bits", "frequency"} <= set(frame.columns):
+        table = pl.DataFrame({"l": lengths, "b": frame["bits"], "f": frame["frequency"]}).drop_nulls()
         if table.height >= LEAST:
             of_bits, of_frequency = (float(np.corrcoef(table["l"], table[name])[0, 1]) for name in ("b", "f"))
             limit = T / np.sqrt(table.height)
