@@ -472,7 +472,7 @@ def _table(options: argparse.Namespace) -> int:
             "one of the two",
         )
     chosen = predictors.Options(options.spillover, options.form, options.context)
-    permissions = _model.granted(options)
+    permissions = _model.given(options)
     of = predictors.frequency(options.frequency, permissions) if options.frequency else None
     times = _times(options)
     left_out = exclusions.read(options.exclude) if options.exclude else None
@@ -530,7 +530,7 @@ def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
         )
     found: dict[str, LanguageModel] = {}
     for at, name in enumerate(options.model):
-        model = _model.load(argparse.Namespace(**{**vars(options), "model": name}))
+        model = _model.load(name, _model.given(options))
         label = options.name[at] if options.name else model.name
         if label in found:
             raise UsageError("--model", f"{label} twice", "different models, or a --name for each")
