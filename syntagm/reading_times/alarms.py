@@ -24,6 +24,9 @@ LEAST = 100
 # Times in milliseconds have medians of 150 and more; seconds and logarithms are far below.
 SECONDS, LOGARITHMS = (0.02, 3.0), (4.0, 12.0)
 SLOWEST = 20_000.0
+# Final words ring if their gain exceeds that of other words by so many standard errors, is so many times their share of the
+# words, and makes the gain of all words so many times that of the others.
+_APART, _SHARE, _LARGER = 4.0, 4.0, 1.25
 _ENDS = r"[.!?]['\"”’)\]]*$"
 
 
@@ -456,8 +459,11 @@ def _final_words(words: pl.DataFrame) -> list[Alarm]:
     if inner is None:
         return []
     whole, without = float(gain.mean()), float(inner[0].mean())
-    error = float(np.hypot(gain.std() / np.sqrt(len(gain)), inner[0].std() / np.sqrt(len(inner[0]))))
-    if not (whole > 2 * max(without, 0.0) and whole - without > T * error and whole > 0.001):
+    final_gain, other = gain[ends], gain[~ends]
+    error = float(np.hypot(final_gain.std() / np.sqrt(len(final_gain)), other.std() / np.sqrt(len(other))))
+    apart = float(final_gain.mean() - other.mean()) > _APART * error
+    share, size = float(final_gain.sum() / gain.sum()) if gain.sum() > 0 else 0.0, float(ends.mean())
+    if not (apart and share > _SHARE * size and whole > _LARGER * max(without, 0.0)):
         return []
     message = f"the gain is {whole:.5f} nats per word with sentence-final words, and {without:.5f} without them"
     cure = "Do their surprisals include the full stop? Exclude them: [exclude] sentence_last = true."
