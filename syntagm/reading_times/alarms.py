@@ -26,7 +26,7 @@ SECONDS, LOGARITHMS = (0.02, 3.0), (4.0, 12.0)
 SLOWEST = 20_000.0
 # Final words ring if their gain exceeds that of other words by so many standard errors, is so many times their share of the
 # words, and makes the gain of all words so many times that of the others.
-_APART, _SHARE, _LARGER = 4.0, 4.0, 1.25
+_APART, _SHARE, _LARGER = 3.3, 4.0, 1.25
 _ENDS = r"[.!?]['\"”’)\]]*$"
 
 
