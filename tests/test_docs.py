@@ -73,9 +73,10 @@ def test_the_page_on_reading_times_holds_for_another_number_of_stories(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = next(page for page in PAGES if page.name == "reading_times.md")
-    text = page.read_text(encoding="utf-8").replace("words = {\n", 'words = {\n    "0": "A third story.",\n', 1)
+    third = "A third story has six words."
+    text = page.read_text(encoding="utf-8").replace("words = {\n", f'words = {{\n    "0": "{third}",\n', 1)
     execute(page, text)
-    assert len((tmp_path / "stories.txt").read_text().splitlines()) == 3
+    assert sum(line.startswith("s0,0,") for line in (tmp_path / "times.csv").read_text().splitlines()) == 6
 
 
 def execute(page: Path, text: str) -> None:

@@ -10,12 +10,16 @@ are corrected for where the word ends.
     syntagm score demo --file sentences.txt --by word -o words.csv
     syntagm score gpt2 --file story.txt --context document --stride 512 --by word -o words.tsv
     syntagm score 'gpt2?boundary=word' --json - < sentences.txt
+    syntagm score gpt2 --model models/lstm --file story.txt --by word -o words.csv
+    syntagm score gpt2 --file story.txt --context document --context-sentences 1 --by word -o words.csv
 
 The ending of the output file is .csv, .tsv, .parquet or .jsonl; `-o -` prints CSV. Its columns
 are text (from 0), line (in the file, from 1), index (of the token or word in its text, from 0),
 start, end (characters of the text), token or word, bits, known (whether it is in the model's
 vocabulary), and context (how many tokens of the text the model saw; for a word, when it scored
-its first token).
+its first token). With --model, tables have the rows of all models, under a first column `model`.
+--context-tokens and --context-sentences score each word with a maximum of context before it, which
+takes long: each word, or each line of a document, is scored on its own.
 
 Exit code 1: a token or word has no bits, but should have them; a message gives the reason.
 """
@@ -23,7 +27,7 @@ Exit code 1: a token or word has no bits, but should have them; a message gives 
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     # With nargs="*", argparse takes no text in `score MODEL --json TEXT`.
     texts.required = False
+    add("--model", metavar="MODEL", action="append", default=[], dest="others", help="one more model; may be repeated")
     parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
     add("--file", metavar="FILE", type=Path, help="score the lines of this file; blank lines are skipped")
     add(
@@ -68,6 +73,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the smallest number of tokens of context in a text that is longer than the model's positions; default: half "
         "of the positions",
     )
+    add("--context-tokens", metavar="N", type=int, help="at most N tokens of context before the first token of a word")
+    add("--context-sentences", metavar="N", type=int, help="at most N lines of a document before the line of a word")
     add("--by", choices=["token", "word"], default="token", help="a row per token (the default) or per word")
     add(
         "--punctuation",
@@ -100,17 +107,35 @@ def run(arguments: argparse.Namespace) -> int:
     count = characters = 0
     for text in _texts(arguments) if streamed else texts:
         count, characters = count + 1, characters + len(text.text)
-    model = _model.load(arguments.model, _model.given(arguments))
-    refuse_options(model, arguments.by, arguments.punctuation)
+    models = _load(arguments)
+    for model in models:
+        refuse_options(model, arguments.by, arguments.punctuation)
     if arguments.context == "document" and arguments.line_ends == "space" and (ends := len(texts[0].starts) - 1):
         print(
             f"note: line ends of the document read as spaces: {ends:,} (--line-ends keep scores them)",
             file=sys.stderr,
         )
-    parts = _texts(arguments) if streamed else iter(texts)
+
+    def parts() -> "Iterator[Text]":
+        return _texts(arguments) if streamed else iter(texts)
+
     if arguments.output is None:
-        return _show(arguments, model, parts)
-    return _write(arguments, model, parts, (count, characters), output)
+        return max(_show(arguments, model, parts()) for model in models)
+    return _write(arguments, models, parts, (count, characters), output)
+
+
+def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
+    """Load all models before any of them is asked.
+
+    Raises:
+        UsageError: two models have the same name.
+    """
+    given = _model.given(arguments)
+    models = [_model.load(name, given) for name in (arguments.model, *arguments.others)]
+    names = [model.name for model in models]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise UsageError("--model", f"{repeated[0]} twice", "different models")
+    return models
 
 
 def _refuse(arguments: argparse.Namespace) -> None:
@@ -125,6 +150,17 @@ def _refuse(arguments: argparse.Namespace) -> None:
     if arguments.output is None and (arguments.by, arguments.punctuation) != ("token", "attached"):
         option = "--by word" if arguments.by == "word" else "--punctuation apart"
         raise UsageError(option, "no table to write", "-o FILE", "`-o -` prints the table as CSV.")
+    limits = [name for name in ("context_tokens", "context_sentences") if getattr(arguments, name) is not None]
+    if limits:
+        option = f"--{limits[0].replace('_', '-')}"
+        if arguments.output is None:
+            raise UsageError(option, "no table to write", "-o FILE", "`-o -` prints the table as CSV.")
+        if len(limits) > 1 or arguments.stride is not None or arguments.punctuation == "apart":
+            raise UsageError(option, "another rule of context, or --punctuation apart", f"{option} alone")
+        if limits == ["context_sentences"] and arguments.context != "document":
+            raise UsageError(
+                option, "separate lines", "--context document", "The lines of the document are its sentences."
+            )
     if arguments.stride is not None and arguments.stride < 0:
         raise UsageError("--stride", str(arguments.stride), "a whole number from 0")
 
@@ -137,11 +173,15 @@ def _spare(output: Path, arguments: argparse.Namespace) -> None:
         raise UsageError(f"-o {output}", f"the ending {output.suffix!r}", "one of " + ", ".join(_ENDINGS))
     if arguments.file and output.exists() and output.samefile(arguments.file):
         raise UsageError(f"-o {output}", "the file to score", "another file")
-    names = list(columns(arguments.by))
+    names = [*(["model"] if arguments.others else []), *columns(arguments.by)]
     if output.suffix == ".csv":
         _files.spare_csv(output, names, arguments.force)
     else:
-        marks = {".tsv": "\t".join(names[:5]), ".jsonl": '{"text": 0, "line": ', ".parquet": _MARK}
+        marks = {
+            ".tsv": "\t".join(names[:5]),
+            ".jsonl": '{"model": ' if arguments.others else '{"text": 0, "line": ',
+            ".parquet": _MARK,
+        }
         _files.spare(output, [marks[output.suffix]], arguments.force)
 
 
@@ -177,61 +217,77 @@ def _lines(texts: Sequence[str]) -> list[str]:
 
 def _write(
     arguments: argparse.Namespace,
-    model: "LanguageModel",
-    texts: "Iterator[Text]",
+    models: "Sequence[LanguageModel]",
+    texts: "Callable[[], Iterator[Text]]",
     size: tuple[int, int],
     output: Path | None,
 ) -> int:
     """Write a table, portion by portion, and print notes about it.
 
     Arguments:
+        texts: a function that begins to read the texts.
         size: the number of texts, and of their characters.
         output: the file; None for standard output.
     """
+    import polars as pl
+
     from syntagm.cli._screen import Screen
     from syntagm.io import atomic
-    from syntagm.tasks.texts import Count, empty, tables
+    from syntagm.tasks.texts import Count, empty
 
-    counts = [Count()]
+    counts = [Count() for _ in models]
+    first_columns: dict[str, pl.DataType] = {"model": pl.String()} if arguments.others else {}
+    none = empty(arguments.by)
+    none = pl.DataFrame(schema={**first_columns, **none.schema})
     with Screen("character") as screen:
-        screen.planned(size[1], 0, size[0], "text")
+        screen.planned(size[1] * len(models), 0, size[0], "text")
 
         def frames() -> "Iterator[pl.DataFrame]":
-            found = tables(
-                model,
-                texts,
-                arguments.by,
-                arguments.stride,
-                arguments.punctuation,
-                lambda done: screen.answered("", done),
-            )
-            for frame, count in found:
-                counts[0] += count
-                yield frame
+            for at, model in enumerate(models):
+                for frame, count in _tables(arguments, model, texts(), lambda done: screen.answered("", done)):
+                    counts[at] += count
+                    yield frame.select(pl.lit(model.name).alias("model"), *frame.columns) if arguments.others else frame
 
         # The first portion is computed before anything is printed, so that errors come alone.
-        first = next(remaining := frames(), empty(arguments.by))
-        parts = _encoded(chain([first], remaining), arguments.by, output.suffix if output else ".csv")
+        first = next(remaining := frames(), none)
+        parts = _encoded(chain([first], remaining), none, output.suffix if output else ".csv")
         if output:
             atomic.write_parts(output, parts)
         else:
             for part in parts:
                 _streams.data().write(part.decode())
-    return _report(counts[0], model, arguments.by)
+    return max(_report(count, model, arguments.by) for count, model in zip(counts, models, strict=True))
 
 
-def _encoded(frames: "Iterable[pl.DataFrame]", by: Any, ending: str) -> Iterator[bytes]:
-    """Yield the parts of a file."""
+def _tables(
+    arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", done: "Callable[[int], None]"
+) -> "Iterator[tuple[pl.DataFrame, Count]]":
+    """Yield the tables of a model, under a maximum of context if there is one."""
+    from syntagm.tasks.context import Limit
+    from syntagm.tasks.context import tables as limited
+    from syntagm.tasks.texts import tables
+
+    if arguments.context_tokens is None and arguments.context_sentences is None:
+        return tables(model, texts, arguments.by, arguments.stride, arguments.punctuation, done)
+    limit = Limit(arguments.context_tokens, arguments.context_sentences)
+    return limited(model, texts, limit, arguments.by, done)
+
+
+def _encoded(frames: "Iterable[pl.DataFrame]", none: "pl.DataFrame", ending: str) -> Iterator[bytes]:
+    """Yield the parts of a file.
+
+    Arguments:
+        none: a table without rows, which has the columns.
+    """
     import io
 
     import polars as pl
 
     from syntagm.io import csv
-    from syntagm.tasks.texts import columns, empty
 
     if ending == ".parquet":
         buffer = io.BytesIO()
-        pl.concat([empty(by), *frames]).write_parquet(buffer, compression="zstd", metadata={"written by": _MARK})
+        pl.concat([none, *frames]).write_parquet(buffer, compression="zstd", metadata={"written by": _MARK})
         yield buffer.getvalue()
     elif ending == ".jsonl":
         for frame in frames:
@@ -240,7 +296,7 @@ def _encoded(frames: "Iterable[pl.DataFrame]", by: Any, ending: str) -> Iterator
                 yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
     else:
         rows = (row for frame in frames for row in frame.iter_rows())
-        yield from (line.encode() for line in csv.lines(list(columns(by)), rows, "," if ending == ".csv" else "\t"))
+        yield from (line.encode() for line in csv.lines(none.columns, rows, "," if ending == ".csv" else "\t"))
 
 
 def _report(count: "Count", model: "LanguageModel", by: Any) -> int:

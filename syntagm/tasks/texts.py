@@ -284,7 +284,7 @@ def tables(
         parts, total = [], Count()
         for part, answer in zip(portion, answers, strict=True):
             spans = tokens(answer) if by == "token" else words(model, answer, punctuation)
-            parts.append(_table(number, part, spans, by))
+            parts.append(rows(number, part, spans, by))
             total += counted(model, answer, spans)
             number += 1
         asking.confirm()
@@ -345,15 +345,22 @@ def counted(model: LanguageModel, answer: InContext, spans: Spans) -> Count:
     )
 
 
-def _table(number: int, part: Text, spans: Spans, by: By) -> dict[str, NDArray[np.generic] | list[str]]:
-    """Return the columns of one text."""
-    text, rows = part.text, len(spans.starts)
+def rows(number: int, part: Text, spans: Spans, by: By) -> dict[str, NDArray[np.generic] | list[str]]:
+    """Return the columns of one text.
+
+    Arguments:
+        number: the number of the text, from 0.
+        part: the text.
+        spans: its tokens or words.
+        by: what the rows are.
+    """
+    text, count = part.text, len(spans.starts)
     shown = _shown(text, spans.starts) if len(part.starts) > 1 else spans.starts
     line = np.searchsorted(part.starts, shown, "right") - 1
     return {
-        "text": np.full(rows, number),
+        "text": np.full(count, number),
         "line": np.array(part.lines)[line],
-        "index": np.arange(rows),
+        "index": np.arange(count),
         "start": spans.starts,
         "end": spans.ends,
         by: [text[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)],

@@ -1,0 +1,856 @@
+"""Model reading times by surprisal: check and join tables, fit held-out regressions, predict effects in ms.
+
+    syntagm reading check times.csv                                     what is wrong with a table
+    syntagm reading join times.csv words.csv -o joined.csv              add surprisals, word by word
+    syntagm reading table times.csv --model 'gpt2?boundary=word' --frequency wordfreq:en -o table.csv
+    syntagm reading fit table.csv --response time --baseline length frequency --add bits --lags 2 -o gains.csv
+    syntagm reading effects table.csv --response time --baseline length frequency --add bits --lags 2 \\
+        --words words.csv --people people.csv --contrast ambiguous-unambiguous -o effects.csv
+
+Each subcommand has its own help: syntagm reading fit --help.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from syntagm.cli import _files, _model
+from syntagm.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from syntagm.models.contract import LanguageModel
+    from syntagm.reading_times.alarms import Alarm
+    from syntagm.reading_times.effects import Slopes
+    from syntagm.reading_times.fitting import Outcome, Request
+    from syntagm.reading_times.joining import Joined, Rules
+    from syntagm.reading_times.tables import Readings, Source
+
+_CHECK = """Check a table of reading times, and sound alarms.
+
+    syntagm reading check times.csv
+    syntagm reading check trials.csv --columns text=CONSTRUCTION+item+AMBIG
+    syntagm reading check times.csv --scores words.csv
+    syntagm reading check --codes
+
+FILE is CSV (commas or semicolons), TSV or Parquet, with a row for each participant and word, for each
+word (means), or for each participant and region. Columns are found by their names; --columns says what
+is not found. Nothing is changed. Exit code 1: an alarm rings, or words don't match their scores.
+"""
+_JOIN = """Join reading times with the surprisals of their words.
+
+    syntagm reading join times.csv words.csv -o joined.csv
+    syntagm reading join times.csv words.csv --tolerate quotes,dashes --accept peaked=peeked -o joined.csv
+    syntagm reading join times.tsv tokens.csv --texts order -o joined.csv
+
+SCORES has a row for each word, as `syntagm score --by word` writes it, or for each token, with all tokens
+of a text. Words are joined by text and position, and must be equal. Words that differ have no surprisal
+and are listed in OUT.mismatches.csv; exit code 1.
+"""
+_TABLE = """Make the table of predictors for regressions, here or in R.
+
+    syntagm reading table times.csv --model 'gpt2?boundary=word' --model models/lstm -o table.csv
+    syntagm reading table times.csv --scores words.csv --frequency wordfreq:en --spillover 2 -o table.parquet
+    syntagm reading table times.csv --scores words.csv --exclude exclude.toml -o table.csv
+
+A row for each reading time has the surprisal of its word (bits; bits_LABEL of several models), its
+length without punctuation, its frequency, the same of 1 to 3 words before, and its sentence. The texts
+are made of the words that were shown. --frequency is wordfreq:LANGUAGE, ngram:FOLDER (an n-gram model of
+order 1), or a table with the columns word and frequency. The lines for lme4 are printed.
+"""
+_FIT = """Fit reading times on training folds, and compute the gain in log-likelihood on held-out folds.
+
+    syntagm reading fit table.csv --response time --baseline length frequency --add bits --lags 2 -o gains.csv
+    syntagm reading fit table.csv --response time --baseline length,frequency --add gpt2=bits_gpt2 --add lstm=bits_lstm
+    syntagm reading fit table.csv --response time --baseline length --add bits --model mixed \\
+        --random '(1 + bits | participant)' '(1 | item)' --folds participant:10
+    syntagm reading fit table.csv --response time --baseline length --add bits --lags 1 --model smooth --figure shape=shape
+
+The gain is the log-likelihood of held-out rows with the added columns minus that of the baseline, in nats
+per observation. --add is given once for each model, or once for a table with a column `model`. Rows that
+lack a value or a lag are dropped from both models and counted; then folds are cut: contiguous:K cuts rows
+in their order as R's cut(1:n, K), sentence:K and participant:K whole ones. FILE.csv has a row for each
+model and fold (model,fold,n,loglik_baseline,loglik,gain): sums over held-out rows, and the gain per row.
+Alarms about the table are printed beside the results.
+"""
+_EFFECTS = """Predict effects of suites in milliseconds from what a bit costs on a corpus, and compare them with people's.
+
+    syntagm export runs/gpt2 --as words -o words.csv
+    syntagm reading effects table.csv --response time --baseline length frequency --add bits --lags 2 \\
+        --words words.csv --contrast ambiguous-unambiguous --people trials.csv -o effects.csv
+    syntagm reading effects --ms-per-bit 2.1,1.3 --words words.csv --contrast ambiguous-unambiguous
+
+The slopes of surprisal (of a word, and with --lags of the words before) are those of least squares on
+TABLE, with cluster-robust uncertainty. WORDS has the surprisals of suites word by word, PEOPLE reading
+times by condition, item and region. Output: model, suite, contrast, region, the difference in bits, the
+effect of people, the predicted one, and their ratio, with 95% intervals.
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands."""
+    commands = parser.add_subparsers(dest="what", metavar="check|join|table|fit|effects", required=True)
+
+    def add(name: str, description: str) -> argparse.ArgumentParser:
+        summary = description.partition("\n")[0]
+        return commands.add_parser(
+            name, help=summary, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+
+    check = add("check", _CHECK)
+    check.add_argument("file", metavar="FILE", type=Path, nargs="?", help="the table of reading times")
+    check.add_argument("--codes", action="store_true", help="list the alarms, then stop")
+    check.add_argument("--json", action="store_true", help="print one JSON object")
+    _of_times(check)
+    check.add_argument("--scores", metavar="FILE", type=Path, help="surprisals of the words that were shown")
+    _of_join(check)
+    _of_exclusions(check)
+
+    join = add("join", _JOIN)
+    join.add_argument("file", metavar="FILE", type=Path, help="the table of reading times")
+    join.add_argument("scores", metavar="SCORES", type=Path, help="surprisals of words or tokens")
+    _of_times(join)
+    _of_join(join)
+    _of_output(join, required=True)
+
+    table = add("table", _TABLE)
+    table.add_argument("file", metavar="FILE", type=Path, help="the table of reading times")
+    _of_times(table)
+    table.add_argument(
+        "--model", metavar="MODEL", action="append", default=[], help="a language model; may be repeated"
+    )
+    table.add_argument("--name", metavar="LABEL", action="append", default=[], help="a name for each --model, in order")
+    table.add_argument(
+        "--context", choices=["text", "sentence"], default="text", help="what precedes a word for a --model (text)"
+    )
+    _model.permissions(table)
+    table.add_argument("--scores", metavar="FILE", type=Path, help="surprisals from a file instead of a --model")
+    _of_join(table)
+    table.add_argument("--frequency", metavar="SOURCE", help="wordfreq:LANGUAGE, ngram:FOLDER, or a table")
+    table.add_argument(
+        "--spillover", metavar="N", type=int, default=2, help="predictors of so many words before, 0 to 3 (2)"
+    )
+    table.add_argument(
+        "--form", choices=["columns", "long"], default="columns", help="a column for each model, or rows (columns)"
+    )
+    _of_exclusions(table)
+    _of_output(table, required=True)
+
+    fit = add("fit", _FIT)
+    fit.add_argument("file", metavar="TABLE", type=Path, help="the table with times and predictors")
+    _of_regression(fit)
+    fit.add_argument(
+        "--model", choices=["ols", "loglinear", "mixed", "smooth"], default="ols",
+        help="least squares (ols, the default), of logarithms (loglinear), mixed-effects, or with penalised splines (smooth)",
+    )  # fmt: skip
+    fit.add_argument(
+        "--random",
+        metavar="TERM",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="random terms of a mixed model: '(1 | participant)'",
+    )
+    fit.add_argument(
+        "--folds",
+        metavar="KIND:K",
+        default="contiguous:10",
+        help="contiguous:K, sentence:K, text:K or participant:K (contiguous:10)",
+    )
+    fit.add_argument(
+        "--figure",
+        metavar="NAME=STEM",
+        action="append",
+        default=[],
+        help="draw gain, lag or shape to STEM.png, STEM.svg ...",
+    )
+    fit.add_argument(
+        "--against", metavar="FILE", type=Path, help="numbers of models for the figure gain: model, and one column"
+    )
+    _of_exclusions(fit)
+    _of_output(fit)
+
+    effects = add("effects", _EFFECTS)
+    effects.add_argument(
+        "file", metavar="TABLE", type=Path, nargs="?", help="the corpus or fillers: a table with times and predictors"
+    )
+    _of_regression(effects, required=False)
+    effects.add_argument(
+        "--ms-per-bit", metavar="X,X,...", help="slopes of a word and of those before it, instead of a TABLE"
+    )
+    effects.add_argument("--words", metavar="FILE", type=Path, required=True, help="surprisals of suites, word by word")
+    effects.add_argument(
+        "--word-columns",
+        metavar="ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="what columns of --words mean",
+    )
+    effects.add_argument("--people", metavar="FILE", type=Path, help="reading times of people for the suites")
+    effects.add_argument(
+        "--people-columns",
+        metavar="ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="what columns of --people mean",
+    )
+    effects.add_argument("--contrast", metavar="A-B", required=True, help="the effect: condition A minus condition B")
+    effects.add_argument("--by-item", action="store_true", help="a row for each item")
+    _of_output(effects)
+
+
+def _of_times(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--columns",
+        metavar="ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="what columns mean: time=RT text=story+part",
+    )
+    add("--unit", choices=["ms", "s", "log-ms"], default="", help="the unit of the times (ms)")
+    add("--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)")
+    add("--layout", metavar="NAME", help="the columns of a public corpus: see `syntagm reading check --codes`")
+
+
+def _of_join(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--score-columns",
+        metavar="ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="what columns of the scores mean",
+    )
+    add(
+        "--texts",
+        choices=["name", "order"],
+        default="name",
+        help="join texts by name (the default), or the n-th with the n-th",
+    )
+    add("--tolerate", metavar="WHAT", default="", help="differences between words: quotes,dashes,case")
+    add(
+        "--accept",
+        metavar="SHOWN=SCORED",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="two spellings that are one word",
+    )
+
+
+def _of_exclusions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--exclude", metavar="FILE", type=Path, help="a TOML file that says which rows are left out")
+
+
+def _of_regression(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    add = parser.add_argument
+    add("--response", metavar="COLUMN", required=required, help="the column of the times")
+    add(
+        "--baseline",
+        metavar="COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="predictors of the baseline; terms such as length:frequency, too",
+    )
+    add(
+        "--add",
+        metavar="COLUMN",
+        nargs="+",
+        action="append",
+        required=required,
+        help="predictors that are added, [NAME=]COLUMN ...; once for each model",
+    )
+    add("--lags", metavar="N", type=int, default=0, help="the same columns of N words before are predictors, too (0)")
+    add("--where", metavar="COLUMN=VALUE", nargs="+", action="extend", default=[], help="use only these rows")
+    add(
+        "--columns",
+        metavar="ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="the columns of text, sentence, participant and model",
+    )
+    add("--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)")
+
+
+def _of_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    _files.add_output(
+        parser, "FILE", "the table to write, .csv or .parquet; a sealed record goes beside it", required=required
+    )
+    _files.add_force(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out the subcommand; return the exit code."""
+    if getattr(options, "output", None) is not None:
+        _spare(options.output, options.force)
+    return {"check": _check, "join": _join, "table": _table, "fit": _fit, "effects": _effects}[options.what](options)
+
+
+def _spare(output: Path, force: bool) -> None:
+    from syntagm.reading_times import record
+
+    if output.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"-o {output}", f"the ending {output.suffix!r}", ".csv or .parquet")
+    if not force and output.exists() and not record.is_ours(output):
+        raise UsageError(
+            str(output), "a file that syntagm did not write, or that was changed since", "a new name", _files.CURE
+        )
+
+
+def _check(options: argparse.Namespace) -> int:
+    from syntagm.reading_times import alarms, exclusions, joining
+
+    if options.codes:
+        _list_codes()
+        return 0
+    if options.file is None:
+        raise UsageError("reading check", "no file", "a table of reading times")
+    times = _times(options)
+    found, joined = alarms.alarms(times.frame), None
+    if options.scores:
+        try:
+            joined = joining.join(times, _scores(options), _rules(options))
+        except InputError as error:
+            if not any(alarm.code == "words_differ" for alarm in found):
+                raise
+            print(f"scores were not joined: {error}", file=sys.stderr)
+    if joined:
+        new = [name for name in joined.words.columns if name not in times.frame.columns]
+        frame = times.frame.join(
+            joined.words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
+        )
+        found = alarms.alarms(frame)
+    excluded: Mapping[str, int] = {}
+    if options.exclude:
+        excluded = exclusions.counts(
+            exclusions.reasons(times.frame, exclusions.read(options.exclude), str(options.file))
+        )
+    if options.json:
+        _print_check_as_json(times, found, joined, excluded)
+    else:
+        _print_check(times, found, joined, excluded)
+    return 1 if found or (joined and joined.mismatches) else 0
+
+
+def _list_codes() -> None:
+    from syntagm.reading_times import alarms, layouts
+
+    for code, summary in alarms.CODES.items():
+        print(f"{code:<16}{summary}")
+    print("\nlayouts of public corpora (--layout NAME):\n")
+    for layout in layouts.LAYOUTS:
+        print(f"{layout.name:<22}{layout.file}")
+
+
+def _print_check(
+    times: "Readings", found: "Sequence[Alarm]", joined: "Joined | None", excluded: Mapping[str, int]
+) -> None:
+    import polars as pl
+
+    frame = times.frame
+    for note in times.notes:
+        print(note)
+    sizes = [f"{frame.height:,} rows"]
+    sizes += [f"{frame[name].n_unique():,} {name}s" for name in ("participant", "text", "item") if name in times.chosen]
+    print(", ".join(sizes))
+    if "time" in frame.columns and (known := frame["time"].drop_nulls()).len():
+        low, middle, high = (float(known.quantile(share) or 0) for share in (0.01, 0.5, 0.99))
+        print(f"times: median {middle:.0f} ms, 1st percentile {low:.0f}, 99th {high:.0f}")
+    if "correct" in frame.columns:
+        share = frame.select(pl.col("correct").mean()).item()
+        print(f"right answers: {share:.1%} of rows" if share is not None else "right answers: none known")
+    if joined:
+        _print_join(joined)
+    _print_counts("excluded", excluded)
+    for alarm in found:
+        print(_said(alarm))
+    print(f"{len(found)} alarm{'' if len(found) == 1 else 's'}")
+
+
+def _print_check_as_json(
+    times: "Readings", found: "Sequence[Alarm]", joined: "Joined | None", excluded: Mapping[str, int]
+) -> None:
+    import json
+    from dataclasses import asdict
+
+    content = {
+        "rows": times.frame.height,
+        "columns": {name: list(columns) for name, columns in times.chosen.items()},
+        "notes": list(times.notes),
+        "alarms": [asdict(alarm) for alarm in found],
+        "mismatches": [asdict(one) for one in joined.mismatches] if joined else [],
+        "excluded": dict(excluded),
+    }
+    print(json.dumps(content, ensure_ascii=False, indent=1))
+
+
+def _said(alarm: "Alarm") -> str:
+    place = f" (first in line {alarm.line})" if alarm.line else ""
+    return f"alarm [{alarm.code}]: {alarm.message}{place}. {alarm.cure}"
+
+
+def _print_counts(what: str, counts: Mapping[str, int]) -> None:
+    if counts:
+        print(f"{what}: " + "; ".join(f"{count:,} {reason}" for reason, count in counts.items()))
+
+
+def _print_join(joined: "Joined") -> None:
+    for note in joined.notes:
+        print(note)
+    print(f"words joined: {joined.matched:,} of {joined.words.height:,}")
+    for one in joined.mismatches[:10]:
+        print(f"mismatch: {_where(one)}: shown {one.shown!r}, scored {one.scored!r}")
+    if len(joined.mismatches) > 10:
+        print(f"... and {len(joined.mismatches) - 10:,} more")
+
+
+def _where(one: Any) -> str:
+    place = "" if one.position is None else f", position {one.position:g}"
+    return f"text {one.text}{place}" + (f" (line {one.line})" if one.line else "")
+
+
+def _join(options: argparse.Namespace) -> int:
+    from syntagm.reading_times import joining
+
+    times, scores = _times(options), _scores(options)
+    joined = joining.join(times, scores, _rules(options))
+    new = [name for name in joined.words.columns if name not in times.frame.columns]
+    frame = times.frame if "text" in times.frame.columns else times.frame.with_columns(text=_empty())
+    frame = frame.join(
+        joined.words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
+    )
+    _print_notes(times.notes)
+    _print_join(joined)
+    inputs = {options.file: times.source.digest, options.scores: scores.source.digest}
+    found = {
+        "rows": frame.height,
+        "notes": [*times.notes, *joined.notes],
+        "results": {"words": joined.words.height, "joined": joined.matched, "mismatches": len(joined.mismatches)},
+    }
+    _save(options, frame, inputs, found, _mismatches(options, joined))
+    return 1 if joined.mismatches else 0
+
+
+def _empty() -> "pl.Expr":
+    import polars as pl
+
+    return pl.lit("")
+
+
+def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
+    """Return the list of mismatches as a file beside the output; an earlier list is deleted if there are none."""
+    from syntagm.io import csv
+    from syntagm.reading_times.joining import listed
+
+    path = options.output.with_name(options.output.name + ".mismatches.csv")
+    if not joined or not joined.mismatches:
+        path.unlink(missing_ok=True)
+        return {}
+    columns = listed(joined.mismatches)
+    rows = zip(*([("" if cell is None else cell) for cell in column] for column in columns.values()), strict=True)
+    print(f"all {len(joined.mismatches):,} mismatches: {path}")
+    return {path: "".join(csv.lines(list(columns), rows)).encode()}
+
+
+def _table(options: argparse.Namespace) -> int:
+    from syntagm.reading_times import alarms, exclusions, joining, predictors
+
+    if bool(options.model) == bool(options.scores):
+        raise UsageError(
+            "reading table",
+            "both --model and --scores" if options.model else "neither --model nor --scores",
+            "one of the two",
+        )
+    chosen = predictors.Options(options.spillover, options.form, options.context)
+    permissions = _model.given(options)
+    of = predictors.frequency(options.frequency, permissions) if options.frequency else None
+    times = _times(options)
+    left_out = exclusions.read(options.exclude) if options.exclude else None
+    inputs = {options.file: times.source.digest}
+    joined: Joined | None = None
+    found: list[Alarm] = []
+    notes = list(times.notes)
+    if options.scores:
+        scores = _scores(options)
+        inputs[options.scores] = scores.source.digest
+        joined = joining.join(times, scores, _rules(options))
+        words = joined.words
+        notes += joined.notes
+    else:
+        words, said, found = predictors.score(times, _models(options), options.context)
+        notes += said
+    table = predictors.predictors(times, words, chosen, of)
+    notes += table.notes
+    excluded = exclusions.reasons(table.frame, left_out, str(options.file)) if left_out else None
+    frame = table.frame if excluded is None else table.frame.filter(excluded.is_null())
+    counts = exclusions.counts(excluded) if excluded is not None else {}
+    wide = table.frame
+    if "bits" not in wide.columns and table.bits:
+        wide = wide.rename({table.bits[0]: "bits"})
+    found = [*found, *alarms.alarms(wide)]
+    _print_notes(notes)
+    if joined:
+        _print_join(joined)
+    _print_counts("excluded", counts)
+    for alarm in found:
+        print(_said(alarm), file=sys.stderr)
+    _save(
+        options,
+        frame,
+        inputs,
+        {
+            "rows": table.frame.height,
+            "dropped": counts,
+            "notes": notes,
+            "alarms": _plain(found),
+            "results": {"rows": frame.height, "mismatches": len(joined.mismatches) if joined else 0},
+        },
+        _mismatches(options, joined),
+    )
+    print(f"{options.output}: {frame.height:,} rows of {table.frame.height:,}\n")
+    print(predictors.lmer(table, str(options.output), options.spillover))
+    return 1 if joined and joined.mismatches else 0
+
+
+def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
+    """Load the models: label -> model."""
+    if options.name and len(options.name) != len(options.model):
+        raise UsageError(
+            "--name", f"{len(options.name)} names for {len(options.model)} models", "a name for each --model"
+        )
+    found: dict[str, LanguageModel] = {}
+    for at, name in enumerate(options.model):
+        model = _model.load(name, _model.given(options))
+        label = options.name[at] if options.name else model.name
+        if label in found:
+            raise UsageError("--model", f"{label} twice", "different models, or a --name for each")
+        found[label] = model
+    return found
+
+
+def _fit(options: argparse.Namespace) -> int:
+    from syntagm.reading_times import figures, fitting, tables
+    from syntagm.reading_times.fitting import COLUMNS
+
+    drawn = [_figure(text) for text in options.figure]
+    against = figures.read_against(options.against) if options.against else None
+    source = tables.open_table(options.file, options.decimal)
+    request = _request(options, source)
+    excluded = _excluded(options, source, request)
+    outcome = fitting.fit(source, request, excluded)
+    found, unasked = _alarms(source, request)
+    _print_notes([*outcome.notes, *unasked])
+    kept = outcome.rows - sum(outcome.dropped.values())
+    print(f"rows: {kept:,} of {outcome.rows:,}")
+    _print_counts("dropped", outcome.dropped)
+    for line in fitting.lines(outcome):
+        print(line)
+    tests = (
+        [test for label, rows in outcome.observations.items() for test in fitting.linearity(label, rows)]
+        if request.model == "smooth"
+        else []
+    )
+    for test in tests:
+        print(
+            f"{test.model}, {test.column}: linearity F({test.first}, {test.second}) = {test.f:.2f}, p = {test.p:.3g}; "
+            f"effective degrees of freedom {test.edf:.2f}"
+        )
+    for alarm in found:
+        print(_said(alarm), file=sys.stderr)
+    _draw(outcome, drawn, against, options.force)
+    if options.output:
+        _save(options, outcome.frame(), {options.file: source.digest}, _results(outcome, found, COLUMNS))
+    return 0
+
+
+def _figure(text: str) -> tuple[str, Path]:
+    from syntagm.reading_times.figures import VIEWS
+
+    name, _, stem = text.partition("=")
+    if name not in VIEWS or not stem:
+        raise UsageError(
+            f"--figure {text}", "no figure of this name, or no STEM", f"NAME=STEM, with NAME one of {', '.join(VIEWS)}"
+        )
+    return name, _files.stem(stem)
+
+
+def _draw(outcome: "Outcome", drawn: Sequence[tuple[str, Path]], against: Any, force: bool) -> None:
+    from syntagm.cli._saving import save
+    from syntagm.reading_times import figures
+
+    for name, stem in drawn:
+        paths = save(figures.draw(name, outcome, against), stem, force=force)
+        print(f"figure {name}: {', '.join(map(str, paths))}")
+
+
+def _request(options: argparse.Namespace, source: "Source") -> "Request":
+    from syntagm.reading_times import fitting, folds, roles
+
+    return fitting.Request(
+        response=options.response, baseline=tuple(options.baseline), added=fitting.read_added(options.add, source.names),
+        lags=options.lags, model=getattr(options, "model", "ols"), folds=folds.read(getattr(options, "folds", "contiguous:10")),
+        random=tuple(getattr(options, "random", ())), given=roles.read(options.columns, source.names, str(options.file)),
+        where=tuple(options.where),
+    )  # fmt: skip
+
+
+def _excluded(options: argparse.Namespace, source: "Source", request: "Request") -> "pl.Series | None":
+    from syntagm.reading_times import exclusions, tables
+
+    if not options.exclude:
+        return None
+    times = tables.interpret(source, {**(request.given or {}), "time": (request.response,)})
+    return exclusions.reasons(times.frame, exclusions.read(options.exclude), str(options.file))
+
+
+def _alarms(source: "Source", request: "Request") -> "tuple[list[Alarm], list[str]]":
+    """Return the alarms that ring for the table of a fit; a sentence if they could not be asked."""
+    from syntagm.reading_times import alarms, observations, tables
+
+    given = {**(request.given or {}), "time": (request.response,)}
+    first = request.added[0].columns[0]
+    if first in source.names:
+        given["bits"] = (first,)
+    try:
+        times = tables.interpret(source, given, unused=("known", "correct", "list", "token", "logprob"))
+    except InputError as error:
+        return [], [f"alarms were not asked: {error}"]
+    return alarms.alarms(times.frame.filter(observations.meeting(source, request.where))), []
+
+
+def _results(outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str]) -> dict[str, Any]:
+    gains = [
+        {
+            "model": gain.model,
+            "n": len(gain.gains),
+            "gain": gain.mean,
+            "low": _finite(gain.interval.low),
+            "high": _finite(gain.interval.high),
+            "method": gain.interval.method,
+        }
+        for gain in outcome.gains
+    ]
+    differences = [
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "difference": pair.value,
+            "low": _finite(pair.interval.low),
+            "high": _finite(pair.interval.high),
+            "p": _finite(pair.interval.p),
+        }
+        for pair in outcome.differences
+    ]
+    return {
+        "rows": outcome.rows, "dropped": dict(outcome.dropped), "notes": list(outcome.notes), "alarms": _plain(found),
+        "results": {"columns": list(columns), "gains": gains, "differences": differences},
+    }  # fmt: skip
+
+
+def _finite(number: float) -> float | None:
+    return number if number == number else None
+
+
+def _plain(found: "Sequence[Alarm]") -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    return [asdict(alarm) for alarm in found]
+
+
+def _effects(options: argparse.Namespace) -> int:
+    from syntagm.drawing.table import Table
+    from syntagm.reading_times import effects, roles, tables
+
+    words_source = tables.open_table(options.words)
+    unused = ("time", "text", "sentence", "participant")
+    words = tables.interpret(
+        words_source, roles.read(options.word_columns, words_source.names, str(options.words)), unused=unused
+    )
+    words.require("condition", "item", "region", "bits")
+    contrast = effects.read_contrast(
+        options.contrast, words.frame["condition"].unique(maintain_order=True).drop_nulls().to_list()
+    )
+    inputs = {options.words: words_source.digest}
+    slopes, notes = _slopes(options, inputs)
+    people = {}
+    if options.people:
+        source = tables.open_table(options.people)
+        times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
+        inputs[options.people] = source.digest
+        people = effects.of_people(times, contrast, options.by_item)
+        if not people:
+            raise InputError(
+                str(options.people),
+                f"no times under both conditions of {contrast}",
+                "conditions and regions named as in --words",
+            )
+    models = words.frame["model"].unique(maintain_order=True).to_list() if "model" in words.frame.columns else [None]
+    rows = []
+    for one in slopes:
+        model = one.model if one.model in models else models[0]
+        if one.model not in models and len(models) > 1:
+            raise UsageError(
+                "--words",
+                f"surprisals of {', '.join(map(str, models[:4]))}",
+                f"those of {one.model}",
+                "Name the model as there: --add NAME=COLUMN.",
+            )
+        rows += effects.effects(
+            one, effects.region_bits(words, model, len(one.values)), contrast, people, options.by_item
+        )
+    columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
+    cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
+    if (
+        missing := sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
+        if people
+        else []
+    ):
+        notes.append(
+            f"no times of people for {len(missing)} regions, for example {missing[0][1]} of {missing[0][0] or 'the suite'}"
+        )
+    for line in notes:
+        print(line, file=sys.stderr)
+    shown = tuple(tuple(None if isinstance(cell, float) and cell != cell else cell for cell in row) for row in cells)
+    if options.output:
+        import polars as pl
+
+        _save(
+            options,
+            pl.DataFrame(cells, schema=list(columns), orient="row"),
+            inputs,
+            {"rows": len(cells), "notes": notes},
+        )
+    title = f"Effects in ms: {contrast}"
+    print(Table(title, tuple(columns), shown, notes=("Intervals: 95%.",)).markdown())  # type: ignore[arg-type]
+    return 0
+
+
+def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list[Slopes], list[str]]":
+    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them."""
+    import numpy as np
+
+    from syntagm.reading_times import effects, fitting, tables
+
+    if bool(options.file) == bool(options.ms_per_bit):
+        raise UsageError(
+            "reading effects",
+            "both TABLE and --ms-per-bit" if options.file else "neither TABLE nor --ms-per-bit",
+            "one of the two",
+        )
+    if options.ms_per_bit:
+        try:
+            values = np.array([float(part) for part in options.ms_per_bit.split(",")])
+        except ValueError:
+            raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers, separated by commas") from None
+        return [effects.Slopes("given", values, np.empty((0, len(values))), {}, 0)], [
+            "slopes are given, without uncertainty"
+        ]
+    if not options.response or not options.add:
+        raise UsageError("reading effects TABLE", "no --response or no --add", "both")
+    source = tables.open_table(options.file, options.decimal)
+    inputs[options.file] = source.digest
+    request = _request(options, source)
+    found, notes = [], []
+    for label, rows in fitting.prepare(source, request).items():
+        notes += [note for note in rows.notes if note not in notes]
+        one = effects.slopes(label, rows, fitting.clusters(rows))
+        found.append(one)
+        each = np.eye(len(one.values))
+        for lag, unit in enumerate(each):
+            number = one.predict(unit)
+            word = "the word" if not lag else f"{lag} before"
+            notes.append(
+                f"{label}, {word}: {number.value:.3f} ms per bit [{number.ends[0]:.3f}, {number.ends[1]:.3f}], n = {one.n:,}"
+            )
+    found_alarms, unasked = _alarms(source, request)
+    return found, [*notes, *unasked, *map(_said, found_alarms)]
+
+
+def _times(options: argparse.Namespace) -> "Readings":
+    from syntagm.reading_times import layouts, roles, tables
+
+    source = tables.open_table(options.file, options.decimal)
+    given = roles.read(options.columns, source.names, str(options.file))
+    unit = options.unit
+    if options.layout:
+        layout = layouts.find(options.layout)
+        source.require([column for columns in layout.columns.values() for column in columns])
+        given, unit = {**layout.columns, **given}, unit or layout.unit
+    return tables.interpret(source, given, unit)
+
+
+def _scores(options: argparse.Namespace) -> "Readings":
+    from syntagm.reading_times import roles, tables
+
+    source = tables.open_table(options.scores)
+    given = roles.read(options.score_columns, source.names, str(options.scores))
+    return tables.interpret(source, given, unused=("time", "participant"))
+
+
+def _rules(options: argparse.Namespace) -> "Rules":
+    from syntagm.reading_times import joining
+
+    tolerated = tuple(part.strip() for part in options.tolerate.split(",") if part.strip())
+    return joining.Rules(tolerated, joining.accepted(options.accept), options.texts)
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(note, file=sys.stderr if note.startswith("warning:") else sys.stdout)
+
+
+def _save(
+    options: argparse.Namespace,
+    frame: "pl.DataFrame",
+    inputs: Mapping[Path, str],
+    found: Mapping[str, Any],
+    beside: Mapping[Path, bytes] | None = None,
+) -> None:
+    """Write a table as CSV or Parquet, with its record."""
+    import io
+
+    import polars as pl
+
+    from syntagm.io import csv
+    from syntagm.reading_times import record
+
+    if options.output.suffix == ".parquet":
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer, compression="zstd")
+        content = buffer.getvalue()
+    else:
+        # A missing value is NA, which R reads as one.
+        plain = frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).iter_rows()
+        rows = (tuple("NA" if cell is None else cell for cell in row) for row in plain)
+        content = "".join(csv.lines(frame.columns, rows)).encode()
+    hidden = {
+        "output",
+        "force",
+        "run",
+        "what",
+        "line",
+        "config_source",
+        "quiet",
+        "config",
+        "file",
+        "scores",
+        "words",
+        "people",
+    }
+    settings = {
+        name: value
+        for name, value in vars(options).items()
+        if name not in hidden and value not in (None, [], "", False)
+    }
+    settings = {name: str(value) if isinstance(value, Path) else value for name, value in settings.items()}
+    record.write(options.output, content, f"reading {options.what}", inputs, settings, found, beside)

@@ -1,0 +1,1 @@
+"""The reproduction of Huang et al. 2024 (SAP)."""

@@ -1,0 +1,187 @@
+"""Exclusions: which rows of a table of reading times are left out, declared in a file, and counted.
+
+The file is TOML with one table, for example
+
+    [exclude]
+    first_words = true            # of a text
+    last_words = true             # of a text
+    sentence_first = true
+    sentence_last = true
+    punctuation = true            # words with a punctuation mark
+    numbers = true                # words with a digit
+    unknown = true                # words that a model does not know
+    times = { below = 100, above = 3000 }
+    wrong_answers = true          # rows whose question was answered wrongly
+    accuracy_below = 0.8          # participants with fewer right answers
+    participants = ["p07"]
+
+A row is counted once, for the first of these reasons. Excluded words still count as words before others.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from syntagm.errors import InputError
+from syntagm.io import toml, utf8
+from syntagm.reading_times.alarms import final
+from syntagm.reading_times.tables import keys
+
+_SWITCHES = {
+    "first_words": "first word of a text",
+    "last_words": "last word of a text",
+    "sentence_first": "first word of a sentence",
+    "sentence_last": "last word of a sentence",
+    "punctuation": "word with punctuation",
+    "numbers": "word with a digit",
+    "unknown": "unknown word",
+    "wrong_answers": "wrong answer",
+}
+_OTHERS = ("times", "accuracy_below", "participants")
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """What is excluded.
+
+    Arguments:
+        switches: the names of reasons, as in the file.
+        below, above: the limits of times in milliseconds; None for none.
+        accuracy: participants with a smaller share of right answers are excluded; None for none.
+        participants: names of participants.
+    """
+
+    switches: tuple[str, ...] = ()
+    below: float | None = None
+    above: float | None = None
+    accuracy: float | None = None
+    participants: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read(path: Path) -> Exclusions:
+    """Read a file of exclusions.
+
+    Raises:
+        InputError: the file is not as described above.
+    """
+    place = str(path)
+    content = toml.read(utf8.read(path), place)
+    toml.known(content, ("exclude",), place)
+    chosen = toml.table(content, "exclude", place)
+    toml.known(chosen, (*_SWITCHES, *_OTHERS), f"{place}, [exclude]")
+    for name in _SWITCHES:
+        if not isinstance(chosen.get(name, False), bool):
+            raise InputError(f"{place}, {name}", repr(chosen[name]), "true or false")
+    times = chosen.get("times", {})
+    if not isinstance(times, dict):
+        raise InputError(f"{place}, times", repr(times), "limits, for example { below = 100, above = 3000 }")
+    toml.known(times, ("below", "above"), f"{place}, times")
+    numbers = [times.get("below"), times.get("above"), chosen.get("accuracy_below")]
+    for name, number in zip(("times.below", "times.above", "accuracy_below"), numbers, strict=True):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise InputError(f"{place}, {name}", repr(number), "a number")
+    people = chosen.get("participants", [])
+    if not isinstance(people, list) or not all(isinstance(person, str) for person in people):
+        raise InputError(f"{place}, participants", repr(people)[:100], "a list of names in quotation marks")
+    switches = tuple(name for name in _SWITCHES if chosen.get(name))
+    below, above, accuracy = (None if number is None else float(number) for number in numbers)
+    return Exclusions(switches, below, above, accuracy, tuple(people), chosen)
+
+
+def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Series:
+    """Return why each row is excluded; null for rows that stay.
+
+    Arguments:
+        frame: a table whose columns are named by their roles.
+        place: the file, for messages.
+
+    Raises:
+        InputError: the table lacks a column that a reason needs, or a participant to exclude doesn't occur.
+    """
+    conditions: list[tuple[str, pl.Expr]] = []
+    over = keys(frame, "participant", "text") or None
+
+    def need(reason: str, *names: str) -> None:
+        for name in names:
+            if name not in frame.columns:
+                raise InputError(
+                    place,
+                    f"no column for {name}, which [exclude] {reason} needs",
+                    "such a column",
+                    f"Name it: --columns {name}=COLUMN.",
+                )
+
+    for name in exclusions.switches:
+        need(name, *_NEEDS[name])
+        conditions.append((_SWITCHES[name], _condition(name, over)))
+    if exclusions.below is not None:
+        need("times", "time")
+        conditions.append((f"time below {exclusions.below:g} ms", pl.col("time") < exclusions.below))
+    if exclusions.above is not None:
+        need("times", "time")
+        conditions.append((f"time above {exclusions.above:g} ms", pl.col("time") > exclusions.above))
+    if exclusions.accuracy is not None:
+        need("accuracy_below", "participant", "correct")
+        low = pl.col("correct").cast(pl.Float64).mean().over("participant") < exclusions.accuracy
+        conditions.append((f"participant with accuracy below {exclusions.accuracy:g}", low))
+    if exclusions.participants:
+        need("participants", "participant")
+        if unknown := [person for person in exclusions.participants if person not in frame["participant"]]:
+            raise InputError(
+                f"{place}, participants", f"no participant {unknown[0]!r} in the table", "names as in the table"
+            )
+        conditions.append(("participant", pl.col("participant").is_in(exclusions.participants)))
+    table = frame
+    if "sentence_last" in exclusions.switches:
+        table = table.with_columns(final(frame.with_columns(text=_joint(frame))).alias(":final"))
+    reason: pl.Expr = pl.lit(None, pl.String)
+    for said, condition in conditions:
+        reason = pl.coalesce(reason, pl.when(condition).then(pl.lit(said)))
+    return table.select(reason.alias("excluded")).to_series()
+
+
+def _joint(frame: pl.DataFrame) -> pl.Expr:
+    names = keys(frame, "participant", "text")
+    return pl.concat_str([pl.col(name).cast(pl.String) for name in names], separator="\t") if names else pl.lit("")
+
+
+_NEEDS = {
+    "first_words": ("text", "position"),
+    "last_words": ("text", "position"),
+    "sentence_first": ("sentence",),
+    "sentence_last": (),
+    "punctuation": ("word",),
+    "numbers": ("word",),
+    "unknown": (),
+    "wrong_answers": ("correct",),
+}
+
+
+def _condition(name: str, over: list[str] | None) -> pl.Expr:
+    match name:
+        case "first_words":
+            return pl.col("position") == pl.col("position").min().over("text")
+        case "last_words":
+            return pl.col("position") == pl.col("position").max().over("text")
+        case "sentence_first":
+            before = pl.col("sentence").shift(1)
+            return (before.over(over) if over else before).ne_missing(pl.col("sentence"))
+        case "sentence_last":
+            return pl.col(":final")
+        case "punctuation":
+            return pl.col("word").str.contains(r"\p{P}")
+        case "numbers":
+            return pl.col("word").str.contains(r"\p{N}")
+        case "unknown":
+            return pl.any_horizontal(pl.col("^known.*$").not_())
+        case _:
+            return pl.col("correct").not_()
+
+
+def counts(excluded: pl.Series) -> dict[str, int]:
+    """Count the excluded rows by reason, the most frequent first."""
+    return dict(excluded.drop_nulls().value_counts(sort=True).iter_rows())

@@ -1,0 +1,358 @@
+"""Held-out fits of reading times: how much better a model predicts them with surprisal than without.
+
+The gain of a model is the difference of the log-likelihoods of held-out rows, in nats per row (Goodkind & Bicknell 2018;
+Wilcox et al. 2023). Rows aren't shuffled. Intervals are paired: they are those of the mean of the differences row by row, with
+sentences (or texts, or else folds) as units, crossed with participants where there are several.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isnan, nan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.errors import InputError, UsageError
+from syntagm.reading_times import folds as cut
+from syntagm.reading_times import observations as rows_of
+from syntagm.reading_times import regressions
+from syntagm.reading_times.observations import Added, Observations
+from syntagm.reading_times.tables import Source
+from syntagm.result import Kind
+from syntagm.stats import cluster_intervals
+from syntagm.stats.interval import Interval
+
+COLUMNS = ("model", "fold", "n", "loglik_baseline", "loglik", "gain")
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is fitted.
+
+    Arguments:
+        response: the column of the times.
+        baseline: the columns of the baseline.
+        added: the columns that each model adds.
+        lags: the number of words before a word whose columns are predictors, too.
+        model: `ols`, `loglinear`, `mixed` or `smooth`.
+        folds: the kind of folds and their number.
+        random: random terms, for `mixed`.
+        given: role -> columns.
+        where: conditions that rows must meet.
+    """
+
+    response: str
+    baseline: tuple[str, ...]
+    added: tuple[Added, ...]
+    lags: int = 0
+    model: str = "ols"
+    folds: tuple[str, int] = ("contiguous", 10)
+    random: tuple[str, ...] = ()
+    given: Mapping[str, tuple[str, ...]] | None = None
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gain:
+    """The held-out gain of one model.
+
+    Arguments:
+        model: its name.
+        folds: the fold of each row, from 1.
+        baseline, full: the log density of each row under the baseline, and with the columns of the model.
+        lines: the line of each row in the file.
+        response: the time of each row.
+        interval: of the mean gain.
+        clusters: the units of intervals: name -> the unit of each row.
+    """
+
+    model: str
+    folds: NDArray[np.int64]
+    baseline: Numbers
+    full: Numbers
+    lines: NDArray[np.int64]
+    response: Numbers
+    interval: Interval
+    clusters: Mapping[str, NDArray[np.int64]]
+
+    @property
+    def gains(self) -> Numbers:
+        """The gain of each row, in nats."""
+        return self.full - self.baseline
+
+    @property
+    def mean(self) -> float:
+        """The mean gain per row, in nats."""
+        return float(self.gains.mean())
+
+    def by_fold(self) -> list[tuple[str, int, int, float, float, float]]:
+        """List the folds: model, fold, n, the sums of log densities under both models, and the gain per row."""
+        found = []
+        for fold in np.unique(self.folds):
+            own = self.folds == fold
+            base, full, n = float(self.baseline[own].sum()), float(self.full[own].sum()), int(own.sum())
+            found.append((self.model, int(fold), n, base, full, (full - base) / n))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of the gains of two models on the same rows and folds."""
+
+    first: str
+    second: str
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a fit.
+
+    Arguments:
+        request: what was fitted.
+        gains: one for each model.
+        differences: of each pair of models on the same rows.
+        rows: the number of rows in the table.
+        dropped: reason -> the number of rows dropped for it.
+        notes: sentences about the rows and columns.
+        observations: the rows of each model.
+    """
+
+    request: Request
+    gains: tuple[Gain, ...]
+    differences: tuple[Difference, ...]
+    rows: int
+    dropped: Mapping[str, int]
+    notes: tuple[str, ...]
+    observations: Mapping[str, Observations]
+
+    def frame(self) -> pl.DataFrame:
+        """Return the folds of all models: one row each, with the columns `COLUMNS`."""
+        return pl.DataFrame([row for gain in self.gains for row in gain.by_fold()], schema=list(COLUMNS), orient="row")
+
+
+def prepare(source: Source, request: Request, excluded: pl.Series | None = None) -> dict[str, Observations]:
+    """Choose the rows of each model: its name -> rows. A table with a column `model` has rows for each.
+
+    Raises:
+        InputError, UsageError: as for `observations`.
+    """
+    grouping = regressions.grouping_columns(request.random, request.response)
+    rows = rows_of.observations(
+        source,
+        request.response,
+        request.baseline,
+        request.added,
+        request.lags,
+        request.given,
+        request.where,
+        grouping,
+        excluded,
+    )
+    if len(request.added) == 1 and rows.label("model") is not None:
+        return rows_of.by_model(rows, request.added[0].label)
+    return {added.label: rows for added in request.added}
+
+
+def fit(
+    source: Source,
+    request: Request,
+    excluded: pl.Series | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Outcome:
+    """Fit a table of reading times on training folds, and compute the gain on held-out folds.
+
+    Arguments:
+        source: the table.
+        request: what is fitted.
+        excluded: why each row of the table is excluded; null for the others.
+        progress: called with the name of a model, the finished folds and all folds.
+
+    Raises:
+        InputError, UsageError: the table or the request don't admit a fit.
+    """
+    parts = prepare(source, request, excluded)
+    gains, baselines = [], dict[int, Numbers]()
+    for label, rows in parts.items():
+        fold_of = _folds(rows, request.folds)
+        if id(rows) not in baselines:
+            baselines[id(rows)] = _held_out(rows, None, request, fold_of, "baseline", progress)
+        full = _held_out(rows, label, request, fold_of, label, progress)
+        units = clusters(rows, fold_of)
+        base = baselines[id(rows)]
+        lines = rows.frame["line"].to_numpy()
+        interval = _interval(full - base, units)
+        gains.append(Gain(label, fold_of, base, full, lines, rows.times, interval, units))
+    pairs = [_difference(first, second) for first, second in combinations(gains, 2)]
+    first = next(iter(parts.values()))
+    notes = list(first.notes)
+    if len(gains) > 1 and None in pairs:
+        notes.append("differences of models are left out where their rows aren't the same")
+    return Outcome(
+        request, tuple(gains), tuple(pair for pair in pairs if pair), first.rows, first.dropped, tuple(notes), parts
+    )
+
+
+def _held_out(
+    rows: Observations,
+    added: str | None,
+    request: Request,
+    fold_of: NDArray[np.int64],
+    name: str,
+    progress: Callable[[str, int, int], None] | None,
+) -> Numbers:
+    """Return the log density of each row, when its fold is held out."""
+    density = regressions.densities(request.model, rows, added, request.random)
+    values = np.empty(len(fold_of))
+    count = int(fold_of.max())
+    for fold in range(1, count + 1):
+        held_out = fold_of == fold
+        values[held_out] = density(~held_out)
+        if progress:
+            progress(name, fold, count)
+    return values
+
+
+def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
+    kind, count = chosen
+    if kind == "contiguous":
+        return cut.contiguous(rows.frame.height, count)
+    labels = rows.label(kind)
+    if labels is None:
+        raise InputError("--folds", f"no column for the {kind}", "such a column", f"Name it: --columns {kind}=COLUMN.")
+    if None in labels:
+        raise InputError(
+            "--folds", f"{sum(label is None for label in labels):,} rows without {kind}", f"a {kind} in each row"
+        )
+    return cut.of_groups([str(label) for label in labels], count, f"{kind}s")
+
+
+def clusters(rows: Observations, fold_of: NDArray[np.int64] | None = None) -> dict[str, NDArray[np.int64]]:
+    """Return the units of intervals: sentences, or else texts, or else folds; and participants where there are several.
+
+    Arguments:
+        fold_of: the fold of each row; by default, ten contiguous parts.
+    """
+    found: dict[str, NDArray[np.int64]] = {}
+    for role in ("sentence", "text"):
+        if (labels := rows.label(role)) and len(set(labels)) > 1:
+            found[f"{role}s"] = np.unique([str(label) for label in labels], return_inverse=True)[1]
+            break
+    else:
+        found["folds"] = cut.contiguous(rows.frame.height, 10) if fold_of is None else fold_of
+    if (people := rows.label("participant")) and len(set(people)) > 1:
+        found["participants"] = np.unique([str(label) for label in people], return_inverse=True)[1]
+    return found
+
+
+def _interval(values: Numbers, clusters: Mapping[str, NDArray[np.int64]]) -> Interval:
+    return cluster_intervals.of_clusters(values, Kind.NUMBER, clusters)
+
+
+def _difference(first: Gain, second: Gain) -> Difference | None:
+    """Compare two models on the same rows and folds; None if they have others."""
+    if len(first.response) != len(second.response) or not np.array_equal(first.response, second.response):
+        return None
+    if not np.array_equal(first.folds, second.folds):
+        return None
+    values = second.gains - first.gains
+    return Difference(first.model, second.model, float(values.mean()), _interval(values, first.clusters))
+
+
+@dataclass(frozen=True, slots=True)
+class Linearity:
+    """The test of a straight effect against a natural cubic spline (an F test of least squares on all rows).
+
+    Arguments:
+        model, column: the model and its column.
+        f, first, second, p: the statistic, its degrees of freedom and its p-value.
+        edf: the effective degrees of freedom of the penalised smooth; 1 is a straight line.
+    """
+
+    model: str
+    column: str
+    f: float
+    first: int
+    second: int
+    p: float
+    edf: float
+
+
+def linearity(label: str, rows: Observations) -> list[Linearity]:
+    """Test whether the effects of the added columns are straight.
+
+    Each column is compared with an unpenalised natural cubic spline with five knots (four degrees of freedom), beside the
+    other columns. Rows count as independent, so with several participants p is too small.
+    """
+    from scipy.special import fdtrc
+
+    from syntagm.reading_times import splines
+
+    added = rows.added[label]
+    straight = rows.columns((*rows.baseline, *added)).values
+    values = regressions.smoothed(rows, added)
+    blocks = [splines.basis(column, name).at(column) for name, column in values.items()]
+    curve = regressions.smooth(straight, blocks, rows.times)
+    simple = regressions.least_squares(straight, rows.times)
+    rss = simple.variance * simple.freedom
+    found = []
+    for (name, column), edf in zip(values.items(), curve.edf, strict=True):
+        bent = splines.basis(column, name, 5).at(column)
+        larger = regressions.least_squares(np.column_stack([straight, bent / np.abs(bent).max(axis=0)]), rows.times)
+        difference = int(simple.freedom - larger.freedom)
+        if not difference:
+            found.append(Linearity(label, name, nan, 0, int(larger.freedom), nan, edf))
+            continue
+        f = max(0.0, (rss - larger.variance * larger.freedom) / difference / larger.variance)
+        p = float(fdtrc(difference, larger.freedom, f))
+        found.append(Linearity(label, name, f, difference, int(larger.freedom), p, edf))
+    return found
+
+
+def read_added(written: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Added, ...]:
+    """Read the option --add, given once for each model: columns, with a name or without one (`NAME=COLUMN ...`).
+
+    Raises:
+        UsageError: an option has no column.
+
+    >>> read_added([["gpt2=bits.gpt2"], ["bits,entropy"]], [])
+    (Added(label='gpt2', columns=('bits.gpt2',)), Added(label='bits+entropy', columns=('bits', 'entropy')))
+    """
+    found = []
+    for words in written:
+        first, equals, rest = words[0].partition("=")
+        label = first.strip() if equals and words[0] not in names else ""
+        columns = [rest, *words[1:]] if label else list(words)
+        split = [
+            part.strip()
+            for column in columns
+            for part in ([column] if column in names else column.split(","))
+            if part.strip()
+        ]
+        if not split:
+            raise UsageError("--add", repr(" ".join(words)), "one or more columns")
+        found.append(Added(label or "+".join(split), tuple(split)))
+    return tuple(found)
+
+
+def lines(outcome: Outcome) -> list[str]:
+    """Say the gains, their intervals, and the differences between models."""
+    said = [
+        f"{gain.model}: mean gain {gain.mean:.6f} nats per observation{_bounds(gain.interval)}, n = {len(gain.gains):,}"
+        for gain in outcome.gains
+    ]
+    said += [
+        f"{pair.second} - {pair.first}: {pair.value:.6f}{_bounds(pair.interval)}, p = {pair.interval.p:.3g}"
+        for pair in outcome.differences
+    ]
+    return said
+
+
+def _bounds(interval: Interval) -> str:
+    if isnan(interval.low):
+        return f" ({interval.method})"
+    return f" [{interval.low:.6f}, {interval.high:.6f}]"

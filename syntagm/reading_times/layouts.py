@@ -1,0 +1,83 @@
+"""Layouts of public corpora of reading times: what their columns mean. The files stay with those who published them.
+
+The names of columns are those of the published files and documentations; `syntagm reading check` shows what was read. Several of
+these corpora can be downloaded with the package pymovements, for example `pymovements.DatasetDownloader`-backed
+`pymovements.Dataset("OneStop", path="data").download()`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from syntagm.errors import UsageError, did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a published file.
+
+    Arguments:
+        name: the name that users write.
+        file: the file, and who published it.
+        columns: role -> columns.
+        unit: the unit of its times.
+    """
+
+    name: str
+    file: str
+    columns: Mapping[str, tuple[str, ...]]
+    unit: str = "ms"
+
+
+LAYOUTS = (
+    Layout("natural-stories", "processed_RTs.tsv of Natural Stories (Futrell et al. 2021)", {
+        "participant": ("WorkerId",), "text": ("item",), "position": ("zone",), "word": ("word",), "time": ("RT",),
+    }),
+    Layout("natural-stories-means", "processed_wordinfo.tsv of Natural Stories: means of words", {
+        "text": ("item",), "position": ("zone",), "word": ("word",), "time": ("meanItemRT",),
+    }),
+    Layout("provo", "Provo_Corpus-Eyetracking_Data.csv (Luke & Christianson 2018): first-run dwell times", {
+        "participant": ("Participant_ID",), "text": ("Text_ID",), "sentence": ("Sentence_Number",),
+        "position": ("Word_Number",), "word": ("Word",), "time": ("IA_FIRST_RUN_DWELL_TIME",),
+    }),
+    Layout("geco", "MonolingualReadingData of GECO (Cop et al. 2017), saved as CSV: gaze durations", {
+        "participant": ("PP_NR",), "text": ("PART", "TRIAL"), "position": ("IA_ID",), "word": ("WORD",),
+        "time": ("WORD_GAZE_DURATION",),
+    }),
+    Layout("ucl-spr", "selfpacedreading.RT.txt of the UCL corpus (Frank et al. 2013)", {
+        "participant": ("subj_nr",), "text": ("sent_nr",), "position": ("word_pos",), "word": ("word",), "time": ("RT",),
+        "correct": ("correct",),
+    }),
+    Layout("ucl-eye", "eyetracking.RT.txt of the UCL corpus (Frank et al. 2013): first-pass times", {
+        "participant": ("subj_nr",), "text": ("sent_nr",), "position": ("word_pos",), "word": ("word",),
+        "time": ("RTfirstpass",),
+    }),
+    Layout("brown", "self-paced reading of the Brown corpus (Smith & Levy 2013)", {
+        "participant": ("subject",), "text": ("text_id",), "position": ("text_pos",), "word": ("word",), "time": ("time",),
+    }),
+    Layout("meco", "joint_data_trimmed of MECO L1 (Siegelman et al. 2022), saved as CSV: first-run durations", {
+        "participant": ("subid",), "text": ("trialid",), "sentence": ("sentnum",), "position": ("ianum",), "word": ("ia",),
+        "time": ("firstrun.dur",),
+    }),
+    Layout("onestop", "ia_Paragraph.csv of OneStop (Berzak et al. 2025): first-run dwell times", {
+        "participant": ("participant_id",), "text": ("unique_trial_id",), "position": ("IA_ID",), "word": ("IA_LABEL",),
+        "time": ("IA_FIRST_RUN_DWELL_TIME",),
+    }),
+    Layout("zuco", "words of ZuCo (Hollenstein et al. 2018), exported from its .mat files: gaze durations", {
+        "participant": ("subject",), "text": ("sentence_id",), "position": ("word_idx",), "word": ("word",), "time": ("GD",),
+    }),
+    Layout("dundee", "a table made of the Dundee corpus (Kennedy et al. 2003), which has a licence: gaze durations", {
+        "participant": ("subject",), "text": ("text",), "position": ("wnum",), "word": ("word",), "time": ("gaze",),
+    }),
+)  # fmt: skip
+
+
+def find(name: str) -> Layout:
+    """Find a layout by its name.
+
+    Raises:
+        UsageError: there is no such layout.
+    """
+    known = {layout.name: layout for layout in LAYOUTS}
+    if name not in known:
+        raise UsageError("--layout", repr(name), "one of " + ", ".join(known), did_you_mean(name, known))
+    return known[name]

@@ -1,0 +1,303 @@
+"""The rows of a regression: chosen columns with their lags, without rows that lack a value.
+
+Lags are those of the row before in the same text and for the same participant, in the order of the file; they stop at
+texts and participants. Rows that lack a value or a lag are dropped from all models, and counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from syntagm.errors import InputError, UsageError
+from syntagm.reading_times import roles
+from syntagm.reading_times.tables import LINE, Source
+from syntagm.stats.mixed import columns as model_columns
+from syntagm.stats.mixed import formula
+from syntagm.stats.mixed.columns import Columns
+from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
+
+_KEYS = ("model", "text", "sentence", "participant", "position", "region", "item")
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The columns that a model adds to the baseline.
+
+    Arguments:
+        label: the name of the model in results.
+        columns: the columns, as the user wrote them.
+    """
+
+    label: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """The complete rows of a table for one or more regressions.
+
+    Arguments:
+        frame: the columns of all terms with their lags, and the roles `text`, `sentence`, `participant` if there are any,
+            under names that begin with a colon; `line` is the line in the file.
+        response: the name of the response.
+        baseline: the terms of the baseline, with their lags.
+        added: the terms that each model adds, with their lags.
+        rows: the number of rows in the table.
+        dropped: reason -> the number of rows dropped for it; a row is counted once, for the first reason.
+        notes: sentences about the rows.
+    """
+
+    frame: pl.DataFrame
+    response: str
+    baseline: tuple[Term, ...]
+    added: Mapping[str, tuple[Term, ...]]
+    rows: int
+    dropped: Mapping[str, int]
+    notes: tuple[str, ...]
+
+    def columns(self, terms: Sequence[Term]) -> Columns:
+        """Return the intercept and the columns of some terms, in R's coding. Shape (rows, columns)."""
+        chosen = Sum(True, tuple(terms))
+        model = Model("", Variable(self.response), chosen, ())
+        levels = model_columns.levels(model, self.frame, {})
+        return model_columns.columns(chosen, self.frame, levels)
+
+    def label(self, role: str) -> list[str] | None:
+        """Return the text, sentence or participant of each row; None if the table has no such column."""
+        name = f":{role}"
+        return self.frame[name].to_list() if name in self.frame.columns else None
+
+    @property
+    def times(self) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+        """The response. Shape (rows,)."""
+        return self.frame[self.response].to_numpy()
+
+
+def terms(columns: Sequence[str], names: Sequence[str], option: str) -> tuple[Term, ...]:
+    """Read columns, or terms of a formula such as `log(frequency)` and `length:frequency`.
+
+    Arguments:
+        columns: what the user wrote: names of columns or terms, several joined by commas or not.
+        names: the columns of the table; such a name is taken as it is, whatever characters it has.
+        option: the option, for messages.
+
+    Raises:
+        FormulaError: a term can't be parsed.
+
+    >>> [":".join(map(str, term)) for term in terms(["length,log(frequency)", "a-b"], ["length", "a-b"], "--baseline")]
+    ['length', 'log(frequency)', 'a-b']
+    """
+    found: dict[frozenset[Variable], Term] = {}
+    for written in columns:
+        for part in [written] if written in names else written.split(","):
+            part = part.strip()
+            if not part:
+                raise UsageError(option, repr(written), "names of columns")
+            own = ((Variable(part),),) if part in names else _parsed(part, option)
+            for term in own:
+                found.setdefault(frozenset(term), term)
+    return tuple(found.values())
+
+
+def _parsed(text: str, option: str) -> tuple[Term, ...]:
+    model = formula.parse(f"`:` ~ {text}")
+    if model.bars or not model.fixed.intercept:
+        raise UsageError(option, repr(text), "columns, or terms without random effects and with the intercept")
+    return model.fixed.terms
+
+
+def lagged(term: Term, lag: int) -> Term:
+    """Return a term over the columns of an earlier word.
+
+    >>> lagged((Variable("length"), Variable("frequency", "log")), 2)
+    (Variable(column='length_2', function=''), Variable(column='frequency_2', function='log'))
+    """
+    return tuple(Variable(_lagged(variable.column, lag), variable.function) for variable in term)
+
+
+def _lagged(column: str, lag: int) -> str:
+    return f"{column}_{lag}" if lag else column
+
+
+def observations(
+    source: Source,
+    response: str,
+    baseline: Sequence[str],
+    added: Sequence[Added],
+    lags: int = 0,
+    given: roles.Chosen | None = None,
+    where: Sequence[str] = (),
+    grouping: Sequence[str] = (),
+    excluded: pl.Series | None = None,
+) -> Observations:
+    """Choose the rows of a table for regressions.
+
+    Arguments:
+        source: the table.
+        response: the column of the times.
+        baseline: the columns of the baseline.
+        added: the columns that each model adds.
+        lags: the number of words before a word whose columns are predictors, too.
+        given: role -> columns (`roles.read`).
+        where: `COLUMN=VALUE`, conditions that rows must meet.
+        grouping: further columns, of random effects.
+        excluded: why each row is excluded; null for those that stay. Excluded rows are words that came before others, so
+            they still count for lags.
+
+    Raises:
+        InputError: there is no such column, or a cell is no number.
+        UsageError: a column has two tasks.
+    """
+    if not 0 <= lags <= 10:
+        raise UsageError("--lags", str(lags), "a number from 0 to 10")
+    base = terms(baseline, source.names, "--baseline")
+    sets = {each.label: terms(each.columns, source.names, "--add") for each in added}
+    if len(sets) < len(added):
+        raise UsageError("--add", "two models of one name", "a name for each: --add NAME=COLUMN")
+    for label, own in sets.items():
+        if shared := [term for term in own if set(term) in [set(other) for other in base]]:
+            raise UsageError(
+                "--add", f"{':'.join(map(str, shared[0]))} of {label}, which is in the baseline", "other columns"
+            )
+    variables = [*dict.fromkeys(v.column for term in (*base, *(t for own in sets.values() for t in own)) for v in term)]
+    if response in variables:
+        raise UsageError("--response", f"{response}, which is also a predictor", "another column")
+    later = {_lagged(name, lag) for name in variables for lag in range(1, lags + 1)}
+    if clash := sorted(later & set(variables)):
+        cure = "Give --lags 0 if the table has the lags as columns."
+        raise UsageError("--lags", f"the lag {clash[0]}, which is also a column that was named", "one of the two", cure)
+    source.require([response, *variables, *grouping])
+    chosen = roles.choose(source.names, given or {}, _KEYS)
+    frame = pl.DataFrame([source.numbers(response), *(_values(source, name) for name in variables)])
+    labels = {
+        f":{role}": source.texts(columns)
+        for role, columns in chosen.items()
+        if role in ("model", "text", "participant")
+    }
+    if "sentence" in chosen:
+        within = [*chosen["text"], *chosen["sentence"]] if "text" in chosen else chosen["sentence"]
+        labels[":sentence"] = source.texts([*dict.fromkeys(within)])
+    frame = frame.with_columns(
+        *(column.alias(name) for name, column in labels.items()),
+        *(source.texts([name]).alias(f"({name})") for name in grouping),
+        source.lines.alias(LINE),
+        (excluded if excluded is not None else pl.Series([None] * frame.height, dtype=pl.String)).alias(":excluded"),
+    )
+    position = source.numbers(chosen["position"][0]) if "position" in chosen else None
+    if position is not None:
+        frame = frame.with_columns(position.alias(":position"))
+    kept = meeting(source, where)
+    frame = frame.filter(kept)
+    notes = [f"rows that meet {' and '.join(where)}: {frame.height:,} of {len(kept):,}"] if where else []
+    total = frame.height
+    if not total:
+        raise InputError(str(source.path), f"no row with {' and '.join(where)}", "at least one")
+    over = [name for name in (":model", ":participant", ":text") if name in frame.columns]
+    if lags:
+        notes += _order(frame, over, chosen)
+        for lag in range(1, lags + 1):
+            shifted = [pl.col(name).shift(lag) for name in variables]
+            frame = frame.with_columns(
+                (each.over(over) if over else each).alias(_lagged(name, lag))
+                for name, each in zip(variables, shifted, strict=True)
+            )
+    frame, dropped = _complete(frame, response, variables, lags, grouping)
+    if not frame.height:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise InputError(str(source.path), f"no complete row ({reasons})", "rows with all values")
+    spread = [*base, *(lagged(term, lag) for lag in range(1, lags + 1) for term in base)]
+    all_added = {
+        label: (*own, *(lagged(term, lag) for lag in range(1, lags + 1) for term in own)) for label, own in sets.items()
+    }
+    return Observations(frame, response, tuple(spread), all_added, total, dropped, tuple(notes))
+
+
+def by_model(rows: Observations, label: str) -> dict[str, Observations]:
+    """Divide the rows of a table with a column for the model: model -> its rows, with the added columns named after it."""
+    [own] = rows.added.values()
+    parts = {}
+    for (name,), frame in rows.frame.group_by(":model", maintain_order=True):
+        parts[str(name)] = Observations(
+            frame, rows.response, rows.baseline, {str(name): own}, rows.rows, rows.dropped, rows.notes
+        )
+    return parts if len(parts) > 1 or label == "" else {label: rows}
+
+
+def _values(source: Source, name: str) -> pl.Series:
+    """Return a predictor: numbers, or the levels of a factor if no cell that isn't missing is a number."""
+    column = source.frame[name]
+    if column.dtype == pl.String:
+        text = source.texts([name])
+        numbers = text.drop_nulls().str.replace(",", ".").cast(pl.Float64, strict=False)
+        if numbers.null_count() == len(numbers) and len(numbers):
+            return text.alias(name)
+    return source.numbers(name).alias(name)
+
+
+def meeting(source: Source, where: Sequence[str]) -> pl.Series:
+    """Return whether each row meets conditions.
+
+    Arguments:
+        where: `COLUMN=VALUE`.
+
+    Raises:
+        UsageError: a condition has another form, or no row meets it.
+    """
+    kept = pl.Series([True] * source.frame.height, dtype=pl.Boolean)
+    for condition in where:
+        name, equals, value = condition.partition("=")
+        if not equals:
+            raise UsageError("--where", repr(condition), "COLUMN=VALUE")
+        source.require([name])
+        column = source.texts([name])
+        if value not in column:
+            shown = ", ".join(map(str, column.drop_nulls().unique(maintain_order=True).head(10)))
+            raise UsageError(f"--where {condition}", "no such value", f"one of {shown}")
+        kept = kept & (column == value).fill_null(False)
+    return kept
+
+
+def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> list[str]:
+    """Say what lags stop at, and where rows don't follow each other as words do."""
+    stops = [f"{name[1:]} ({' + '.join(chosen[name[1:]])})" for name in over]
+    notes = [
+        f"lags stop at each {', '.join(stops)}" if stops else "lags stop nowhere: no column for texts or participants"
+    ]
+    if ":position" in frame.columns:
+        step = frame.select(pl.col(":position").diff().over(over) if over else pl.col(":position").diff()).to_series()
+        backwards, gaps = int((step <= 0).sum()), int((step > 1).sum())
+        if backwards:
+            notes.append(
+                f"warning: {backwards:,} rows come after a row of the same or a later position ({chosen['position'][0]}): "
+                "lags follow the order of rows, so sort the table, or name the columns of texts and participants"
+            )
+        if gaps:
+            notes.append(f"{gaps:,} rows follow a gap in positions; their lags are those of the row before")
+    return notes
+
+
+def _complete(
+    frame: pl.DataFrame, response: str, variables: Sequence[str], lags: int, grouping: Sequence[str]
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Drop rows that lack a value, and count them by reason."""
+    later = [_lagged(name, lag) for lag in range(1, lags + 1) for name in variables]
+    reasons: list[tuple[str, pl.Expr]] = [
+        (f"without {response}", pl.col(response).is_null()),
+        *((f"without {name}", pl.col(name).is_null()) for name in variables),
+        *((f"without {name}", pl.col(f"({name})").is_null()) for name in grouping),
+        *([("without a word before", pl.any_horizontal(pl.col(name).is_null() for name in later))] if later else []),
+    ]
+    reason = pl.col(":excluded")
+    for name, condition in reasons:
+        reason = pl.coalesce(reason, pl.when(condition).then(pl.lit(name)))
+    frame = frame.with_columns(reason.alias(":dropped"))
+    counts = frame.filter(pl.col(":dropped").is_not_null())[":dropped"].value_counts(sort=True)
+    kept = frame.filter(pl.col(":dropped").is_null())
+    for name in (response, *variables):
+        if kept[name].dtype.is_float() and not kept[name].is_finite().all():
+            line = kept.filter(~pl.col(name).is_finite())[LINE][0]
+            cure = "Logarithms of 0? Add 1 to counts before taking them."
+            raise InputError(f"line {line}", f"an infinite number in column {name}", "finite numbers", cure)
+    return kept.drop(":dropped", ":excluded"), dict(counts.iter_rows())

@@ -1,0 +1,360 @@
+"""The table of predictors: a row for each reading time, with surprisals, length, frequency, spillover and position.
+
+Predictors of earlier words are those of the words that were shown before in the same text, whether or not anybody's time for
+them is known. They are computed before rows are excluded.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from syntagm.errors import InputError, UsageError
+from syntagm.models import names
+from syntagm.models.asking import Asking
+from syntagm.models.contract import LanguageModel
+from syntagm.permissions import Permissions
+from syntagm.reading_times import alarms, joining, tables
+from syntagm.reading_times.alarms import Alarm
+from syntagm.reading_times.tables import Readings
+from syntagm.tasks import texts
+from syntagm.tasks.texts import Text
+
+SPILLOVER = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """Word frequencies.
+
+    Arguments:
+        of: words without punctuation, in lower case -> their numbers; null where there is none.
+        about: the source and the unit.
+    """
+
+    of: Callable[[Sequence[str]], list[float | None]]
+    about: str
+
+
+def frequency(source: str, permissions: Permissions) -> Frequency:
+    """Open a source of word frequencies.
+
+    Arguments:
+        source: `wordfreq:LANGUAGE`, Zipf values of the package wordfreq; `ngram:FOLDER`, the binary logarithm of the
+            probability under an n-gram model of order 1; or a table with the columns word and frequency, whose numbers are
+            used as they are.
+        permissions: what the user permits.
+
+    Raises:
+        UsageError: the package is missing, or the model has another order.
+        InputError, ModelError: the source can't be read.
+    """
+    if source.startswith("wordfreq:"):
+        return _wordfreq(source.partition(":")[2])
+    if source.startswith("ngram:"):
+        return _ngram(source, permissions)
+    table = tables.interpret(tables.open_table(Path(source)), {})
+    table.require("word", "frequency")
+    frame = table.frame.select(pl.col("word").str.to_lowercase(), "frequency").drop_nulls()
+    twice = frame.filter(pl.col("word").is_duplicated())
+    if twice.height and twice.n_unique() > twice["word"].n_unique():
+        raise InputError(
+            source,
+            f"{twice['word'][0]!r} with several frequencies",
+            "each word once, in lower case",
+            "Add up the counts.",
+        )
+    known = dict(frame.iter_rows())
+    return Frequency(lambda words: [known.get(word) for word in words], f"{Path(source).name}, as given")
+
+
+def _wordfreq(language: str) -> Frequency:
+    try:
+        import wordfreq
+    except ImportError:
+        raise UsageError(
+            "--frequency wordfreq", "the package is not installed", "it", "Install syntagm[languages], or give a table."
+        ) from None
+    if language not in wordfreq.available_languages():
+        listed = ", ".join(sorted(wordfreq.available_languages()))
+        raise UsageError(f"--frequency wordfreq:{language}", "no such language", f"one of {listed}")
+    return Frequency(
+        lambda words: [float(wordfreq.zipf_frequency(word, language)) or None for word in words],
+        f"wordfreq, {language}: log10 of occurrences per billion words; missing for words it does not know",
+    )
+
+
+def _ngram(source: str, permissions: Permissions) -> Frequency:
+    model = names.load_permitted(f"{source}{'&' if '?' in source else '?'}tokens=blanks", permissions)
+    if model.record.get("order") != 1:
+        raise UsageError(
+            f"--frequency {source}",
+            f"a model of order {model.record.get('order')}",
+            "a model of order 1",
+            "Train one: syntagm train ngram --order 1.",
+        )
+
+    def of(words: Sequence[str]) -> list[float | None]:
+        asked = [word for word in dict.fromkeys(words) if word]
+        asking = Asking(model)
+        answers = asking.score(asked)
+        found = {word: -float(answer.bits.sum()) for word, answer in zip(asked, answers, strict=True)}
+        asking.confirm()
+        return [found.get(word) for word in words]
+
+    return Frequency(of, f"{model.name}: log2 of the probability")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a table of predictors has.
+
+    Arguments:
+        spillover: the number of earlier words whose predictors a row has, 0 to 3.
+        form: `columns`, a column of bits for each model; or `long`, rows for each model.
+        context: whether a model sees the whole `text` before a word, or its `sentence` only.
+    """
+
+    spillover: int = 2
+    form: str = "columns"
+    context: str = "text"
+
+    def __post_init__(self) -> None:
+        if self.spillover not in (0, *SPILLOVER):
+            raise UsageError("--spillover", str(self.spillover), "0, 1, 2 or 3")
+        if self.form not in ("columns", "long"):
+            raise UsageError("--form", repr(self.form), "columns or long")
+
+
+@dataclass(frozen=True, slots=True)
+class Predictors:
+    """A table of predictors.
+
+    Arguments:
+        frame: a row per reading time.
+        bits: the columns with surprisals.
+        names: the predictors of a word, without those of earlier words.
+        notes: sentences about the table.
+        alarms: alarms about the models.
+    """
+
+    frame: pl.DataFrame
+    bits: tuple[str, ...]
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    alarms: tuple[Alarm, ...] = ()
+
+
+def score(
+    times: Readings, models: Mapping[str, LanguageModel], context: str, progress: Callable[[int], None] | None = None
+) -> tuple[pl.DataFrame, list[str], list[Alarm]]:
+    """Score the words that were shown: a column of bits and of `known` for each model.
+
+    A text is its words, joined by blanks. The bits of a word with blanks in it are those of its parts.
+
+    Arguments:
+        models: label -> model.
+        context: `text` or `sentence`.
+
+    Returns:
+        The shown words with the columns `bits_LABEL` and `known_LABEL` (`bits` and `known` of a single model), sentences
+        about the scores, and alarms about the models.
+    """
+    shown = joining.shown_words(times)
+    by = ["text"]
+    if context == "sentence":
+        if "sentence" not in shown.columns:
+            times.require("sentence")
+        by.append("sentence")
+    parts = [part for _, part in shown.group_by(by, maintain_order=True)]
+    shown = pl.concat(parts)
+    written = [part["word"].str.strip_chars().to_list() for part in parts]
+    for part, words in zip(parts, written, strict=True):
+        if "" in words:
+            raise InputError(
+                times.source.place_of_line(part["line"][words.index("")]), "a word that is blank", "a word"
+            )
+    lines = [" ".join(words) for words in written]
+    endings = joining.columns_of_models(list(models)) if len(models) > 1 else dict.fromkeys(models, "")
+    notes, found = list[str](), list[Alarm]()
+    for label, model in models.items():
+        bits, known, said = _score(model, lines, written, progress)
+        notes += [f"{label}: {note}" for note in said]
+        shown = shown.with_columns(
+            pl.Series(f"bits{endings[label]}", bits, pl.Float64).fill_nan(None),
+            pl.Series(f"known{endings[label]}", known, pl.Boolean),
+        )
+        if uncorrected(model):
+            found.append(uncorrected_alarm(label))
+    return shown, notes, found
+
+
+def uncorrected(model: LanguageModel) -> bool:
+    """Return whether a model counts the end of a word into the next one: its tokens begin with a blank, and it says so."""
+    return model.settings.get("boundary") == "token"
+
+
+def uncorrected_alarm(label: str) -> Alarm:
+    """Return the alarm about word boundaries (Oh & Schuler 2024; Pimentel & Meister 2024)."""
+    return Alarm(
+        "word_boundaries",
+        f"{label}: the probability that a word ends is counted into the next word",
+        "Use the option boundary=word of the model.",
+    )
+
+
+def _score(
+    model: LanguageModel, lines: Sequence[str], words: Sequence[Sequence[str]], progress: Callable[[int], None] | None
+) -> tuple[list[float], list[bool], list[str]]:
+    total = texts.Count()
+    rows: dict[int, list[tuple[int, float, bool]]] = {number: [] for number in range(len(lines))}
+    for frame, count in texts.tables(model, (Text(line) for line in lines), "word", done=progress):
+        total += count
+        for text, start, value, known, word in frame.select("text", "start", "bits", "known", "word").iter_rows():
+            if word:
+                rows[text].append((start, value, known))
+    bits: list[float] = []
+    in_vocabulary: list[bool] = []
+    for number, shown in enumerate(words):
+        start, at, own = 0, 0, rows[number]
+        for word in shown:
+            end, sum_of, all_known = start + len(word), 0.0, True
+            while at < len(own) and own[at][0] < end:
+                sum_of, all_known, at = sum_of + own[at][1], all_known and own[at][2], at + 1
+            bits.append(sum_of)
+            in_vocabulary.append(all_known)
+            start = end + 1
+    return bits, in_vocabulary, [*total.notes(model, "word"), *total.problems("word")]
+
+
+def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequency | None) -> Predictors:
+    """Make the table of predictors from the shown words and their surprisals.
+
+    Arguments:
+        words: the shown words with their bits, from `joining.join` or `score`.
+        of: the frequencies; None for none.
+    """
+    notes = []
+    bits = tuple(name for name in words.columns if name == "bits" or name.startswith("bits_"))
+    bare = words["word"].str.replace_all(r"^[\p{P}\p{S}]+|[\p{P}\p{S}]+$", "").str.to_lowercase()
+    words = words.with_columns(length=bare.str.len_chars().cast(pl.Int64))
+    if of:
+        words = words.with_columns(pl.Series("frequency", of.of(bare.to_list()), pl.Float64))
+        notes.append(f"frequency: {of.about}; {words['frequency'].null_count():,} of {words.height:,} words have none")
+    elif times.has("frequency"):
+        own = times.frame.select(
+            "text" if "text" in times.frame.columns else pl.lit("").alias("text"), "position", "frequency"
+        ).unique(["text", "position"], keep="first")
+        words = words.join(own, on=["text", "position"], how="left", maintain_order="left")
+        notes.append("frequency: as in the table of times")
+    if "sentence" not in words.columns:
+        ends = alarms.final(words)
+        number = ends.shift(1, fill_value=False).cast(pl.Int64)
+        words = words.with_columns(number.alias("sentence")).with_columns(
+            (pl.col("sentence").cum_sum().over("text") + 1).cast(pl.String)
+        )
+        notes.append("sentence: counted by final punctuation marks, as there is no column for it")
+    words = words.with_columns(
+        word_in_sentence=pl.int_range(1, pl.len() + 1).over("text", "sentence"), final=alarms.final(words),
+    )  # fmt: skip
+    chosen = ("length", *(("frequency",) if "frequency" in words.columns else ()), *bits)
+    later = [
+        pl.col(name).shift(lag).over("text").alias(f"{name}_{lag}")
+        for lag in range(1, options.spillover + 1)
+        for name in chosen
+    ]
+    words = words.with_columns(later)
+    frame = times.frame if "text" in times.frame.columns else times.frame.with_columns(text=pl.lit(""))
+    new = [name for name in words.columns if name not in ("text", "position", "word", "line", "region")]
+    kept = [name for name in frame.columns if name not in new]
+    joined = frame.select(kept).join(
+        words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
+    )
+    first = [
+        name
+        for name in (
+            "participant",
+            "list",
+            "suite",
+            "text",
+            "item",
+            "condition",
+            "sentence",
+            "region",
+            "position",
+            "word_in_sentence",
+            "word",
+            "time",
+        )
+        if name in joined.columns
+    ]
+    joined = joined.select(
+        *first,
+        *(name for name in new if name not in first),
+        *(name for name in joined.columns if name not in (*first, *new)),
+    )
+    names_of = tuple(chosen)
+    if options.form == "long":
+        joined, bits = _long(joined, bits, options.spillover), ("bits",)
+        names_of = (*(name for name in chosen if not name.startswith("bits")), "bits")
+    return Predictors(joined, bits, names_of, tuple(notes))
+
+
+def _long(frame: pl.DataFrame, bits: Sequence[str], spillover: int) -> pl.DataFrame:
+    """Turn the columns of several models into rows, with a column `model`."""
+    own = {
+        name
+        for column in bits
+        for name in [
+            column,
+            column.replace("bits", "known", 1),
+            *(f"{column}_{lag}" for lag in range(1, spillover + 1)),
+        ]
+    }
+    shared = [name for name in frame.columns if name not in own]
+    parts = []
+    for column in bits:
+        ending = column.removeprefix("bits")
+        columns = {"bits": column, "known": f"known{ending}"} | {
+            f"bits_{lag}": f"{column}_{lag}" for lag in range(1, spillover + 1)
+        }
+        parts.append(
+            frame.select(
+                pl.lit(ending.removeprefix("_")).alias("model"),
+                *shared,
+                *(pl.col(old).alias(new) for new, old in columns.items() if old in frame.columns),
+            )
+        )
+    return pl.concat(parts)
+
+
+def lmer(found: Predictors, path: str, spillover: int) -> str:
+    """Write the lines of R that fit the table with lme4."""
+    base = [name for name in found.names if name not in found.bits]
+    every = [f"{name}_{lag}" if lag else name for name in base for lag in range(spillover + 1)]
+    several = [
+        name
+        for name in ("participant", "item", "text")
+        if name in found.frame.columns and found.frame[name].n_unique() > 1
+    ]
+    if {"item", "text"} <= set(several):
+        several.remove("text")
+    crossed = [f"(1 | {name})" for name in several]
+    first = found.bits[0]
+    surprisal = " + ".join(f"{first}_{lag}" if lag else first for lag in range(spillover + 1))
+    used = ", ".join(
+        f'"{name}"'
+        for name in ["time", *every, *([f"{first}_{lag}" if lag else first for lag in range(spillover + 1)])]
+    )
+    reader = f'as.data.frame(arrow::read_parquet("{path}"))' if path.endswith(".parquet") else f'read.csv("{path}")'
+    model = "lmer" if crossed else "lm"
+    extra = ", REML = FALSE" if crossed else ""
+    return "\n".join([
+        *(["library(lme4)"] if crossed else []),
+        f"d <- {reader}",
+        f"d <- d[complete.cases(d[c({used})]), ]",
+        f"without <- {model}(time ~ {' + '.join([*every, *crossed])}, d{extra})",
+        f"with <- update(without, . ~ . + {surprisal})",
+        "anova(without, with)",
+    ])  # fmt: skip

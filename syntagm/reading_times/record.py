@@ -1,0 +1,82 @@
+"""Records of analyses of reading times: what was read, chosen, dropped and found, sealed beside each file of results."""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import SyntagmError
+from syntagm.io import atomic
+from syntagm.io.record import Form
+
+ENDING = ".reading.json"
+RECORD = Form(
+    "the record of an analysis of reading times",
+    1,
+    {
+        "format": int, "command": str, "inputs": {str: str}, "output": str, "output_sha256": str, "settings": dict,
+        "rows": int, "dropped": {str: int}, "notes": [str], "alarms": [dict], "results": dict, "versions": {str: str},
+    },
+    "Repeat the command that wrote it, with --force.",
+)  # fmt: skip
+
+
+def place(output: Path) -> Path:
+    """Return the record of a file of results."""
+    return output.with_name(output.name + ENDING)
+
+
+def write(
+    output: Path,
+    content: bytes,
+    command: str,
+    inputs: Mapping[Path, str],
+    settings: Mapping[str, Any],
+    found: Mapping[str, Any],
+    beside: Mapping[Path, bytes] | None = None,
+) -> Path:
+    """Write a file of results with its record, and return the path of the record.
+
+    The record comes first, so that after a kill the same command may replace the file.
+
+    Arguments:
+        content: the content of the file.
+        command: the subcommand.
+        inputs: the files that were read, with their hashes.
+        settings: what the user chose.
+        found: rows, dropped, notes, alarms and results; missing ones are empty.
+        beside: further files that belong to the results.
+    """
+    import numpy
+    import polars
+    import scipy
+
+    from syntagm import __version__
+
+    versions = {
+        "syntagm": __version__, "python": platform.python_version(), "numpy": numpy.__version__,
+        "scipy": scipy.__version__, "polars": polars.__version__,
+    }  # fmt: skip
+    empty: dict[str, Any] = {"rows": 0, "dropped": {}, "notes": [], "alarms": [], "results": {}}
+    written = {
+        "command": command, "inputs": {path.name: digest for path, digest in inputs.items()}, "output": output.name,
+        "output_sha256": hashlib.sha256(content).hexdigest(), "settings": dict(settings), **empty, **found,
+        "versions": versions,
+    }  # fmt: skip
+    path = place(output)
+    RECORD.write(path, written)
+    atomic.write_all({**(beside or {}), output: content})
+    return path
+
+
+def is_ours(output: Path) -> bool:
+    """Return whether a file may be replaced: the record beside it says that Syntagm wrote a file of this name."""
+    path = place(output)
+    if not path.is_file():
+        return False
+    try:
+        content = RECORD.read(path)
+    except SyntagmError:
+        return False
+    return bool(content["output"] == output.name)

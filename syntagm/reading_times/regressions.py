@@ -1,0 +1,382 @@
+"""Regressions of reading times, asked for the density of held-out rows.
+
+Each takes training rows, and gives the natural logarithm of the density of every other row. The residual variance is that of
+the training rows, divided by their residual degrees of freedom.
+
+| model | density of a held-out row |
+|---|---|
+| `ols` | normal, around the prediction of ordinary least squares |
+| `loglinear` | log-normal: least squares of the logarithm, as density of the untransformed time |
+| `mixed` | normal, around the prediction with random effects (restricted likelihood) |
+| `smooth` | normal, around natural cubic splines of the added columns, whose smoothness restricted likelihood decides |
+
+In a mixed model, a group that has training rows has its random effects; one that is new adds their variance.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntagm.errors import InputError, UsageError
+from syntagm.reading_times import splines
+from syntagm.reading_times.observations import Observations
+from syntagm.stats.mixed import columns as model_columns
+from syntagm.stats.mixed import formula, linear
+from syntagm.stats.mixed.fit import Fit
+from syntagm.stats.mixed.terms import Bar, Term, Variable
+
+Name: TypeAlias = Literal["ols", "loglinear", "mixed", "smooth"]
+NAMES: tuple[str, ...] = get_args(Name)
+Numbers = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+# Training rows -> the log densities of the other rows.
+Densities: TypeAlias = Callable[[Truths], Numbers]
+
+# A column is dropped, as by R's lm, if less of its length than this is not explained by the columns before it.
+RANK = 1e-7
+_LOG_2PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A model that was fitted by least squares.
+
+    Arguments:
+        coefficients: of all columns; 0 for a column that the ones before it determine.
+        kept: whether each column has a coefficient of its own.
+        variance: the residual variance, with the residual degrees of freedom.
+        freedom: the residual degrees of freedom.
+    """
+
+    coefficients: Numbers
+    kept: Truths
+    variance: float
+    freedom: float
+
+
+def least_squares(columns: Numbers, response: Numbers) -> Line:
+    """Fit a line as R's `lm` does: columns that earlier ones determine are dropped.
+
+    Raises:
+        InputError: there are no residual degrees of freedom, or no residual variance.
+    """
+    kept = independent(columns)
+    orthogonal, triangle = np.linalg.qr(columns[:, kept])
+    coefficients = np.zeros(columns.shape[1])
+    coefficients[kept] = np.linalg.solve(triangle, orthogonal.T @ response)
+    residual = response - columns @ coefficients
+    freedom = len(response) - int(kept.sum())
+    if freedom < 1:
+        raise InputError("regression", f"{int(kept.sum())} columns for {len(response)} rows", "more rows than columns")
+    variance = float(residual @ residual) / freedom
+    if not variance > 0:
+        raise InputError("regression", "columns that explain the times exactly", "times with residual variance")
+    return Line(coefficients, kept, variance, float(freedom))
+
+
+def independent(columns: Numbers) -> Truths:
+    """Return whether each column is linearly independent of those before it, within R's tolerance. Shape (columns,)."""
+    lengths = np.linalg.norm(columns, axis=0)
+    diagonal = np.abs(np.diagonal(np.linalg.qr(columns / np.where(lengths > 0, lengths, 1), mode="r")))
+    if len(diagonal) == columns.shape[1] and (diagonal > RANK).all():
+        return np.ones(columns.shape[1], np.bool_)
+    kept = np.zeros(columns.shape[1], np.bool_)
+    for place in range(columns.shape[1]):
+        kept[place] = True
+        chosen = columns[:, kept] / np.where(lengths[kept] > 0, lengths[kept], 1)
+        last = np.abs(np.diagonal(np.linalg.qr(chosen, mode="r")))[-1] if kept.sum() <= len(columns) else 0.0
+        kept[place] = last > RANK
+    return kept
+
+
+def normal(residual: Numbers, variance: float | Numbers) -> Numbers:
+    """Return the logarithm of the normal density."""
+    return np.asarray(-0.5 * (_LOG_2PI + np.log(variance) + residual**2 / variance), np.float64)
+
+
+def densities(model: str, rows: Observations, added: str | None, random: Sequence[str] = ()) -> Densities:
+    """Return a function from training rows to the log densities of the other rows.
+
+    Arguments:
+        model: the name of a model.
+        rows: the rows.
+        added: the label of the columns that are added to the baseline; None for the baseline alone.
+        random: random terms in lme4's notation, for `mixed`.
+
+    Raises:
+        UsageError: there is no such model, or random terms and the model don't go together.
+        InputError: the rows don't admit the model.
+    """
+    if model not in NAMES:
+        raise UsageError("--model", repr(model), "one of " + ", ".join(NAMES))
+    if bool(random) != (model == "mixed"):
+        cure = (
+            "For example --random '(1 | participant)'." if model == "mixed" else "Omit --random, or give --model mixed."
+        )
+        found = "no random terms" if model == "mixed" else f"random terms with {model}"
+        raise UsageError(f"--model {model}", found, "--random with --model mixed, and only there", cure)
+    own = rows.added[added] if added is not None else ()
+    match model:
+        case "mixed":
+            return _Mixed(rows, own, random)
+        case "smooth":
+            return _Smooth(rows, own)
+    return _Linear(rows, own, model == "loglinear")
+
+
+class _Linear:
+    """Least squares of the time, or of its logarithm."""
+
+    def __init__(self, rows: Observations, added: Sequence[Term], logarithmic: bool) -> None:
+        self.columns = rows.columns((*rows.baseline, *added)).values
+        self.response, self.jacobian = rows.times, np.zeros(len(rows.times))
+        if logarithmic:
+            refuse_not_positive(rows)
+            self.response = np.log(rows.times)
+            self.jacobian = -self.response
+
+    def __call__(self, train: Truths) -> Numbers:
+        line = least_squares(self.columns[train], self.response[train])
+        residual = self.response[~train] - self.columns[~train] @ line.coefficients
+        return normal(residual, line.variance) + self.jacobian[~train]
+
+
+def refuse_not_positive(rows: Observations) -> None:
+    """Refuse times that have no logarithm.
+
+    Raises:
+        InputError: a time is not above 0.
+    """
+    if (wrong := rows.times <= 0).any():
+        line = rows.frame["line"][int(np.argmax(wrong))]
+        found = f"{int(wrong.sum()):,} times that are not above 0, first in line {line}"
+        raise InputError(f"column {rows.response}", found, "positive times", "Exclude them, or use --model ols.")
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A fitted smooth.
+
+    Arguments:
+        coefficients: of the straight columns, then of the curved ones.
+        variance: the residual variance.
+        covariance: of the coefficients.
+        edf: the effective degrees of freedom of each smooth, its straight part included.
+        penalties: the penalty of each smooth.
+    """
+
+    coefficients: Numbers
+    variance: float
+    covariance: Numbers
+    edf: tuple[float, ...]
+    penalties: tuple[float, ...]
+
+
+class _Smooth:
+    """Least squares with penalised splines of the added columns."""
+
+    def __init__(self, rows: Observations, added: Sequence[Term]) -> None:
+        self.straight = rows.columns((*rows.baseline, *added)).values
+        self.response = rows.times
+        self.curved = smoothed(rows, added)
+
+    def __call__(self, train: Truths) -> Numbers:
+        bases = [splines.basis(values[train], name) for name, values in self.curved.items()]
+        blocks = [base.at(values) for base, values in zip(bases, self.curved.values(), strict=True)]
+        columns = np.column_stack([self.straight, *blocks])
+        curve = smooth(self.straight[train], [block[train] for block in blocks], self.response[train])
+        return normal(self.response[~train] - columns[~train] @ curve.coefficients, curve.variance)
+
+
+def smoothed(rows: Observations, added: Sequence[Term]) -> dict[str, Numbers]:
+    """Return the values that are smoothed: name -> values.
+
+    Raises:
+        UsageError: a term is an interaction or a factor.
+    """
+    found = {}
+    for term in added:
+        own = rows.columns([term])
+        if len(term) > 1 or own.values.shape[1] != 2:
+            raise UsageError(
+                "--model smooth", ":".join(map(str, term)), "columns of numbers", "Put it into the baseline."
+            )
+        found[str(term[0])] = own.values[:, 1]
+    return found
+
+
+def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> Curve:
+    """Fit straight columns and penalised curved ones; the penalties maximise the restricted likelihood (Wood 2011).
+
+    Arguments:
+        straight: the columns without a penalty. Shape (rows, columns).
+        curved: the columns of each smooth, whose penalty is the sum of their squared coefficients.
+        response: the times.
+    """
+    from scipy.optimize import minimize
+
+    kept = independent(straight)
+    fixed = straight[:, kept]
+    scales = [float(np.sqrt((block**2).sum() / len(block))) or 1.0 for block in curved]
+    scaled = [block / scale for block, scale in zip(curved, scales, strict=True)]
+    columns = np.column_stack([fixed, *scaled])
+    # Orthogonal straight columns keep the products well conditioned.
+    orthogonal, triangle = np.linalg.qr(fixed)
+    columns[:, : fixed.shape[1]] = orthogonal
+    products, sums, square = columns.T @ columns, columns.T @ response, float(response @ response)
+    widths = [block.shape[1] for block in scaled]
+    start, rows = fixed.shape[1], len(response)
+
+    def penalised(logs: Numbers) -> Numbers:
+        return np.concatenate([np.zeros(start), np.repeat(np.exp(logs), widths)]) if widths else np.zeros(start)
+
+    def criterion(logs: Numbers) -> float:
+        penalty = penalised(logs)
+        lower = np.linalg.cholesky(products + np.diag(penalty))
+        half = np.linalg.solve(lower, sums)
+        rest = max(square - float(half @ half), 1e-12 * square)
+        determinant = 2 * float(np.log(np.diagonal(lower)).sum()) - float(np.log(penalty[start:]).sum())
+        return float(determinant + (rows - start) * np.log(rest))
+
+    logs = np.zeros(len(widths))
+    if widths:
+        scale = np.log(rows)
+        starts = [np.full(len(widths), scale + shift) for shift in (-4.0, 0.0, 4.0)]
+        bounds = [(-10.0, 25.0)] * len(widths)
+        best = min(
+            (minimize(criterion, first, method="L-BFGS-B", bounds=bounds) for first in starts), key=lambda one: one.fun
+        )
+        logs = best.x
+    whole = products + np.diag(penalised(logs))
+    inverse = np.linalg.inv(whole)
+    solution = inverse @ sums
+    influence = np.diagonal(inverse @ products)
+    residual = response - columns @ solution
+    variance = float(residual @ residual) / (rows - float(influence.sum()))
+    # Back to the columns as they were given.
+    back = np.zeros((straight.shape[1] + sum(widths), len(solution)))
+    place = np.flatnonzero(kept)
+    back[place[:, None], np.arange(start)] = np.linalg.inv(triangle)
+    stretch = np.repeat(1 / np.array(scales), widths) if widths else np.zeros(0)
+    back[straight.shape[1] :, start:] = np.diag(stretch)
+    ends = np.cumsum([start, *widths])
+    edf = tuple(1 + float(influence[low:high].sum()) for low, high in pairwise(ends))
+    return Curve(back @ solution, variance, variance * back @ inverse @ back.T, edf, tuple(np.exp(logs).tolist()))
+
+
+class _Mixed:
+    """A linear mixed-effects model by restricted likelihood."""
+
+    def __init__(self, rows: Observations, added: Sequence[Term], random: Sequence[str]) -> None:
+        self.rows = rows
+        absent = {variable for terms in rows.added.values() for term in terms for variable in term} - {
+            variable for term in added for variable in term
+        }
+        self.text = mixed_formula(rows.response, (*rows.baseline, *added), random_terms(random, rows.response), absent)
+        self.model = formula.parse(self.text)
+        self.table = grouped(rows, self.model.bars)
+        levels = model_columns.levels(self.model, self.table, {})
+        self.fixed = model_columns.columns(self.model.fixed, self.table, levels)
+        self.random = [
+            (bar, model_columns.columns(bar.effects, self.table, levels), *model_columns.group(self.table, bar.group))
+            for bar in self.model.bars
+        ]
+
+    def __call__(self, train: Truths) -> Numbers:
+        fit = linear.fit(self.text, self.table.filter(pl.Series(train)), reml=True, dependent="drop", starts=1)
+        test = ~train
+        mean = np.zeros(int(test.sum()))
+        estimates = {each.name: each.estimate for each in fit.coefficients}
+        for name, column in zip(self.fixed.names, self.fixed.values.T, strict=True):
+            mean += estimates.get(name, 0.0) * column[test]
+        variance = np.full(len(mean), fit.sigma**2)
+        for name in dict.fromkeys(":".join(bar.group) for bar, *_ in self.random):
+            parts = [part for part in self.random if ":".join(part[0].group) == name]
+            shift, spread = _of_group(fit, name, parts, test)
+            mean, variance = mean + shift, variance + spread
+        return normal(self.rows.times[test] - mean, variance)
+
+
+def _of_group(
+    fit: Fit, name: str, parts: Sequence[tuple[Bar, model_columns.Columns, list[str], NDArray[np.int64]]], test: Truths
+) -> tuple[Numbers, Numbers]:
+    """Return what the random effects of a group add to the mean, and for groups that are new, to the variance."""
+    group = next(each for each in fit.groups if each.name == name)
+    effects = {effect: place for place, effect in enumerate(group.effects)}
+    _, _, levels, index = parts[0]
+    row_of = {level: place for place, level in enumerate(group.levels)}
+    place = np.array([row_of.get(level, -1) for level in levels])[index[test]]
+    columns = np.zeros((int(test.sum()), len(effects)))
+    for _, own, *_ in parts:
+        for effect, column in zip(own.names, own.values.T, strict=True):
+            columns[:, effects[effect]] = column[test]
+    known = place >= 0
+    shift = np.where(known, (columns * group.modes[place]).sum(axis=1), 0.0)
+    sd = np.array(group.sd)
+    covariance = np.nan_to_num(group.correlations, nan=0.0) * np.outer(sd, sd)
+    np.fill_diagonal(covariance, sd**2)
+    spread = np.einsum("ij,jk,ik->i", columns, covariance, columns)
+    return shift, np.where(known, 0.0, spread)
+
+
+def random_terms(random: Sequence[str], response: str) -> tuple[Bar, ...]:
+    """Parse random terms, such as `(1 + bits | participant)`.
+
+    Raises:
+        FormulaError: they can't be parsed.
+        UsageError: there is a term that is not random.
+    """
+    model = formula.parse(f"`{response}` ~ 1 + " + " + ".join(random))
+    if model.fixed.terms:
+        raise UsageError("--random", " + ".join(random), "random terms, such as (1 | participant)")
+    return model.bars
+
+
+def mixed_formula(response: str, fixed: Sequence[Term], bars: Sequence[Bar], absent: Collection[Variable] = ()) -> str:
+    """Write a formula in lme4's notation.
+
+    Arguments:
+        absent: variables that the model doesn't have; random slopes of them are left out.
+    """
+    parts = ["1", *map(_written, fixed)]
+    for bar in bars:
+        slopes = [term for term in bar.effects.terms if not set(term) & set(absent)]
+        if slopes or bar.effects.intercept:
+            inner = " + ".join([str(int(bar.effects.intercept)), *map(_written, slopes)])
+            parts.append(f"({inner} | {':'.join(_quoted(name) for name in bar.group)})")
+    return f"{_quoted(response)} ~ " + " + ".join(parts)
+
+
+def _written(term: Term) -> str:
+    return ":".join(
+        f"{variable.function}({_quoted(variable.column)})" if variable.function else _quoted(variable.column)
+        for variable in term
+    )
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else f"`{name}`"
+
+
+def grouped(rows: Observations, bars: Sequence[Bar]) -> pl.DataFrame:
+    """Return the rows with the columns that random effects group by, as text."""
+    names = [*dict.fromkeys(name for bar in bars for name in bar.group)]
+    columns = [
+        pl.col(f"({name})" if f"({name})" in rows.frame.columns else name).cast(pl.String).alias(name) for name in names
+    ]
+    return rows.frame.with_columns(columns)
+
+
+def grouping_columns(random: Sequence[str], response: str) -> list[str]:
+    """List the columns that random terms group by."""
+    return [*dict.fromkeys(name for bar in random_terms(random, response) for name in bar.group)] if random else []
+
+
+def slope_columns(random: Sequence[str], response: str) -> list[Variable]:
+    """List the variables with random slopes."""
+    return [v for bar in random_terms(random, response) for term in bar.effects.terms for v in term] if random else []

@@ -1,0 +1,291 @@
+"""Strict reading of tables of reading times: CSV, TSV or Parquet, with roles for columns and numbers that are numbers.
+
+Nothing is dropped. A cell that should be a number and isn't is refused with its line; an empty cell, `NA` and the like are
+missing values, and are counted.
+"""
+
+import hashlib
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from syntagm.errors import InputError, UsageError, did_you_mean
+from syntagm.io import csv, lines, utf8
+from syntagm.reading_times import roles
+from syntagm.reading_times.roles import Chosen
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".")
+TRUE, FALSE = ("true", "t", "1", "1.0", "yes"), ("false", "f", "0", "0.0", "no")
+MAX_PARQUET = 2**30
+UNITS = ("ms", "s", "log-ms")
+DECIMALS = {"point": ".", "comma": ","}
+# The row of a table in its file, which messages and lists name.
+LINE = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table as it stands in its file.
+
+    Arguments:
+        path: the file.
+        frame: its columns, as text unless the file has types.
+        lines: the line of each row in the file, from 1. Of Parquet, the row.
+        digest: the SHA-256 of the file.
+        decimal: the decimal mark.
+    """
+
+    path: Path
+    frame: pl.DataFrame
+    lines: pl.Series
+    digest: str
+    decimal: str = "."
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return self.frame.columns
+
+    def place(self, row: int) -> str:
+        """Return the place of a row, from 0, for messages."""
+        return f"{self.path}, line {self.lines[row]}"
+
+    def place_of_line(self, line: int) -> str:
+        """Return the place of a line, for messages."""
+        return f"{self.path}, line {line}"
+
+    def require(self, names: Iterable[str]) -> None:
+        """Refuse names that are not columns.
+
+        Raises:
+            InputError: there is no such column.
+        """
+        for name in names:
+            if name not in self.frame.columns:
+                listed = ", ".join(self.names[:15]) + (" ..." if len(self.names) > 15 else "")
+                raise InputError(
+                    str(self.path), f"no column {name!r}", f"one of {listed}", did_you_mean(name, self.names)
+                )
+
+    def numbers(self, name: str) -> pl.Series:
+        """Return a column as numbers; missing values are null.
+
+        Raises:
+            InputError: a cell is neither a number nor missing; the message names its line.
+        """
+        self.require([name])
+        column = self.frame[name]
+        if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            return column.cast(pl.Float64).fill_nan(None)
+        if column.dtype != pl.String:
+            raise InputError(f"{self.path}, column {name}", str(column.dtype), "numbers")
+        text = column.str.strip_chars()
+        plain = text.str.replace(",", ".", literal=True) if self.decimal == "," else text
+        numbers = plain.cast(pl.Float64, strict=False)
+        absent = text.is_null() | text.is_in(MISSING)
+        wrong = numbers.is_null() & ~absent
+        if self.decimal == ",":
+            wrong = wrong | text.str.contains(".", literal=True) & ~absent
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            found = f"{column[row]!r} in column {name}"
+            cure = f"{int(wrong.sum()):,} cells of the column are no numbers."
+            if self.decimal == "." and "," in column[row]:
+                cure = "Are these decimal commas? Then give --decimal comma."
+            raise InputError(self.place(row), found, "a number, or an empty cell or NA for a missing one", cure)
+        return pl.Series(name, numbers).fill_nan(None)
+
+    def truths(self, name: str) -> pl.Series:
+        """Return a column as truth values: True, TRUE, true, 1 and their opposites; missing values are null.
+
+        Raises:
+            InputError: a cell is something else; the message names its line.
+        """
+        column = self.frame[name]
+        if column.dtype == pl.Boolean:
+            return column
+        text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+        absent = text.is_null() | text.is_in([value.lower() for value in MISSING])
+        right, wrong = text.is_in(TRUE), text.is_in(FALSE)
+        if (odd := ~(right | wrong | absent).fill_null(True)).any():
+            row = int(odd.arg_max() or 0)
+            raise InputError(self.place(row), f"{column[row]!r} in column {name}", "TRUE or FALSE, 1 or 0")
+        return pl.select(pl.when(absent).then(None).otherwise(right)).to_series().alias(name)
+
+    def texts(self, columns: Sequence[str], shown: bool = False) -> pl.Series:
+        """Return one or more columns as text, joined by `/`; whole numbers have no decimals.
+
+        Arguments:
+            shown: whether the texts are words, in which `NA` is a word.
+        """
+        parts = []
+        for name in columns:
+            column = self.frame[name]
+            if column.dtype.is_float():
+                whole = (column == column.round()).all()
+                column = column.cast(pl.Int64) if whole else column
+            text = column.cast(pl.String)
+            text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(text.str.strip_chars())
+            parts.append(text)
+        return pl.select(pl.concat_str(parts, separator="/")).to_series() if len(parts) > 1 else parts[0]
+
+
+def _present(text: pl.Series) -> pl.Series:
+    return pl.select(pl.when(text.is_in(MISSING)).then(None).otherwise(text)).to_series()
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """A table of reading times, or of surprisals of words, whose columns have the names of their roles.
+
+    Arguments:
+        frame: a column per role, the other columns unchanged, and `line`.
+        chosen: role -> the columns that it was made from.
+        source: the file.
+        notes: sentences about what was read.
+        unit: the unit of times in the file.
+    """
+
+    frame: pl.DataFrame
+    chosen: Chosen
+    source: Source
+    notes: tuple[str, ...]
+    unit: str = "ms"
+
+    def has(self, *names: str) -> bool:
+        """Return whether the table has columns of all these roles."""
+        return all(name in self.chosen for name in names)
+
+    def require(self, *names: str) -> None:
+        """Refuse a table without a column of one of these roles.
+
+        Raises:
+            InputError: no column has the role.
+        """
+        for name in names:
+            if name not in self.chosen:
+                meaning, listed = roles.BY_NAME[name].meaning, ", ".join(self.source.names[:15])
+                raise InputError(
+                    str(self.source.path), f"no column for {name} ({meaning}) among {listed}", "such a column",
+                    f"Name it: --columns {name}=COLUMN.",
+                )  # fmt: skip
+
+
+_NUMERIC = ("time", "position", "bits", "logprob", "length", "frequency")
+
+
+def open_table(path: Path, decimal: str = "point") -> Source:
+    """Read a table without interpreting it: CSV with commas or semicolons, TSV (gzipped or not), or Parquet.
+
+    In TSV, quotation marks are ordinary characters unless those around the names of the columns show otherwise.
+
+    Raises:
+        InputError: the file can't be read, is not UTF-8, has no rows, or rows and header differ in length.
+        UsageError: there is no such decimal mark.
+    """
+    if decimal not in DECIMALS:
+        raise UsageError("--decimal", repr(decimal), "one of " + ", ".join(DECIMALS))
+    mark = DECIMALS[decimal]
+    if path.suffix == ".parquet":
+        content = utf8.whole(path, MAX_PARQUET)
+        try:
+            frame = pl.read_parquet(io.BytesIO(content))
+        except Exception as error:  # polars raises errors of many kinds, and panics
+            raise InputError(str(path), f"no Parquet that can be read ({error})"[:300], "a Parquet file") from None
+        if not frame.height:
+            raise InputError(str(path), "no rows", "a row for each word that was read")
+        return Source(
+            path, frame, pl.Series(LINE, range(1, frame.height + 1)), hashlib.sha256(content).hexdigest(), mark
+        )
+    content = utf8.whole(path)
+    text = (
+        "\n".join(line for _, line in lines.read(path)) if content[:2] == b"\x1f\x8b" else utf8.decoded(content, path)
+    )
+    first = text.partition("\n")[0]
+    delimiter = max("\t,;", key=first.count)
+    quote = delimiter != "\t" or first.lstrip().startswith('"')
+    remaining = csv.rows(text, path, delimiter, quote)
+    line, names = next(remaining, (1, []))
+    names = [name.strip() for name in names]
+    if len(names) < 2:
+        raise InputError(
+            f"{path}, line {line}", first[:100] or "no header", "a header with several columns", "Use CSV or TSV."
+        )
+    names = _named(names, path)
+    rows, numbers = [], []
+    for line, row in remaining:
+        if len(row) != len(names):
+            cure = "Put cells with the delimiter in quotation marks." + (
+                " If decimal commas make the cells, write them with points." if delimiter == "," else ""
+            )
+            raise InputError(f"{path}, line {line}", f"{len(row)} cells", f"{len(names)} as in the header", cure)
+        rows.append(row)
+        numbers.append(line)
+    if not rows:
+        raise InputError(str(path), "no rows", "a row for each word that was read")
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return Source(path, frame, pl.Series(LINE, numbers), hashlib.sha256(content).hexdigest(), mark)
+
+
+def _named(names: list[str], path: Path) -> list[str]:
+    """Return the names of columns; R and pandas leave the one of row numbers empty."""
+    if names[0] == "" and "" not in names[1:]:
+        names = ["row", *names[1:]] if "row" not in names else ["row_number", *names[1:]]
+    csv.refuse_repeated(names, path)
+    if "" in names:
+        raise InputError(f"{path}, line 1", f"column {names.index('') + 1} without a name", "a name for each column")
+    return names
+
+
+def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[str] = ()) -> Readings:
+    """Give the columns of a table the names of their roles, and turn times into milliseconds.
+
+    Arguments:
+        source: the table.
+        given: role -> columns, from `roles.read`; the others are found by their names.
+        unit: the unit of the times: `ms`, `s` or `log-ms` (natural logarithms of milliseconds); by default milliseconds.
+        unused: roles that are not looked for.
+
+    Raises:
+        InputError: a cell that should be a number or a truth value is none.
+        UsageError: there is no such unit.
+    """
+    if unit and unit not in UNITS:
+        raise UsageError("--unit", repr(unit), "one of " + ", ".join(UNITS))
+    chosen = roles.choose(source.names, given, [name for name in roles.BY_NAME if name not in unused])
+    columns: dict[str, pl.Series] = {}
+    for name, made_from in chosen.items():
+        if name in _NUMERIC:
+            columns[name] = source.numbers(made_from[0])
+        elif name in ("correct", "known"):
+            columns[name] = source.truths(made_from[0])
+        else:
+            columns[name] = source.texts(made_from, shown=name in ("word", "token"))
+    used = {column for made_from in chosen.values() for column in made_from}
+    for name in source.names:
+        if name not in used and name != LINE:
+            columns[name if name not in columns else f"{name}.file"] = source.frame[name]
+    if "time" in columns and unit in ("s", "log-ms"):
+        times = columns["time"]
+        columns["time"] = times * 1000 if unit == "s" else times.exp()
+    frame = pl.DataFrame([column.alias(name) for name, column in columns.items()]).with_columns(
+        source.lines.alias(LINE)
+    )
+    return Readings(frame, chosen, source, tuple(_notes(frame, chosen, unit)), unit or "ms")
+
+
+def _notes(frame: pl.DataFrame, chosen: Mapping[str, Sequence[str]], unit: str) -> Iterable[str]:
+    yield "columns: " + ", ".join(f"{role} = {' + '.join(columns)}" for role, columns in chosen.items())
+    if unit:
+        yield f"times are read as {unit}"
+    for name in ("time", "word", "text", "position", "bits"):
+        if name in chosen and (count := frame[name].null_count()):
+            yield f"{count:,} of {frame.height:,} rows without {name}"
+
+
+def keys(frame: pl.DataFrame, *names: str) -> list[str]:
+    """Return those of the names that are columns of a frame."""
+    return [name for name in names if name in frame.columns]
