@@ -76,10 +76,14 @@ def unscored(path: str | Path) -> list[str]:
     return module.unscored(file, _head(file), **options) if hasattr(module, "unscored") else []
 
 
-def assumed(path: str | Path) -> str:
-    """Return what is assumed about a table whose columns have no names; "" for other files. The errors are those above."""
+def read_as(path: str | Path) -> str:
+    """Return the format of a file and what its columns or lines are taken for; "" for files that say so themselves.
+
+    The errors are those above.
+    """
     file, module, options = recognised(path)
-    return module.assumed(file, _head(file), **options) if hasattr(module, "assumed") else ""
+    what = module.read_as(file, _head(file), **options) if hasattr(module, "read_as") else ""
+    return f"{_name(module)}: {what}" if what else ""
 
 
 def options_of(path: str) -> tuple[str, dict[str, str]]:

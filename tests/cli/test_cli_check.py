@@ -57,6 +57,7 @@ def test_columns_that_are_not_scored_are_named_once(tmp_path: Path, capsys: pyte
     (tmp_path / "c.csv").write_text("a,good,bad,context\n1,Ida hums.,Ida hum.,Yesterday.\n")
     assert main(["check", str(tmp_path)]) == 0
     assert capsys.readouterr().err.splitlines() == [
+        f"note: {tmp_path / 'a.csv'} and 2 more files: read as pairs: good: good, bad: bad, suite: the file",
         f"note: {tmp_path / 'a.csv'} and 1 more file: columns that are not scored: a, context",
         f"note: {tmp_path / 'b.csv'}: columns that are not scored: b, context",
     ]
@@ -68,7 +69,7 @@ def test_what_is_assumed_of_a_table_without_a_header_is_said(
     (tmp_path / "bare.tsv").write_text("The kite is high.\tThe kite are high.\n")
     assert main(["check", str(tmp_path)]) == 0
     note = "no header; the first column is taken as the good sentence, the second as the bad one"
-    assert capsys.readouterr().err.splitlines() == [f"note: {tmp_path / 'bare.tsv'}: {note}"]
+    assert capsys.readouterr().err.splitlines() == [f"note: {tmp_path / 'bare.tsv'}: read as pairs: {note}"]
 
 
 def test_a_folder_and_what_is_left_out_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
