@@ -15,12 +15,12 @@ from syntagm import permissions, registry
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import pairs
 from syntagm.io import json, utf8
-from syntagm.materials import hub
+from syntagm.materials import hub, packed
 from syntagm.suite import Suite
 
 HEAD = 64 * 1024
-# What spreadsheet programs save by default.
-WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+# What spreadsheet programs save, and is not read. Workbooks of Excel (.xlsx) are; see `packed`.
+WORKBOOKS = (".xlsm", ".xls", ".ods", ".numbers")
 _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTALL)
 
 
@@ -37,14 +37,15 @@ def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
     """
     file, module, options = recognised(path)
     granted = permissions.Permissions(allow_pickle=allow_pickle).only(inspect.signature(module.read).parameters)
-    suites = list(module.read(file, **options, **granted))
+    with packed.named(Path(options_of(str(path))[0]), file):
+        suites = list(module.read(file, **options, **granted))
     if source := hub.origin(file):
         return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
     return suites
 
 
 def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
-    """Return a file, the module of its format, and the options of the format. The file itself is not read.
+    """Return a file, the module of its format, and the options of the format. The file itself is not read, only unpacked.
 
     Arguments:
         path: the file, with options after `?`.
@@ -54,8 +55,9 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
         UsageError: there is no such format or option.
     """
     name, options = options_of(str(path))
-    file = Path(name)
-    module = format_of(file, options)
+    file = packed.plain(Path(name), options.pop("sheet", ""))
+    with packed.named(Path(name), file):
+        module = format_of(file, options)
     options.pop("format", None)
     known = option_names(module)
     for option in options:
@@ -138,6 +140,7 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
 
 def unclaimed(file: Path) -> tuple[str, str]:
     """Return a message about a file that no format recognises, with its columns if it is a table, and what to do."""
+    file = packed.plain(file)
     columns, cure = pairs.unclaimed(file, _head(file))
     return "no format claims it" + (f": {columns}" if columns else ""), cure
 
@@ -153,7 +156,8 @@ def _refuse_damaged(file: Path) -> None:
 
 
 def claimed(file: Path) -> list[ModuleType]:
-    """Return the formats that claim a file by its name and its first 64 KiB."""
+    """Return the formats that claim a file by its name and its first 64 KiB, once it is unpacked."""
+    file = packed.plain(file)
     head = _head(file)
     return [module for module in formats() if module.claims(file, head)]
 
