@@ -83,6 +83,11 @@ def claims(path: Path, head: str) -> bool:
     return bool(_recognised(_table.excerpt(path, head, _names()))) or _has_pairs_only(path, head)
 
 
+def columns(path: Path, head: str) -> tuple[str, ...]:
+    """Return the columns of a table, or the first row of one without a header, as its beginning shows them."""
+    return _table.excerpt(path, head, _names()).columns
+
+
 def unclaimed(path: Path, head: str) -> tuple[str, str]:
     """Describe the columns of a table that is not recognised, and say what to do; ("", "") if the text is no table."""
     table = _table.excerpt(path, head)

@@ -43,7 +43,8 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
         if paths == [Path(name)] and packed.is_archive(Path(name)):
             paths = _files(packed.unpacked(Path(name), _endings()))
         if paths != [Path(name)]:
-            paths = _sift(paths, options, skipped)
+            # A language names no format, so that files of other kinds are skipped as without it.
+            paths = _sift(paths, {name: value for name, value in options.items() if name != "language"}, skipped)
         if not paths:
             raise _nothing(argument, name)
         ending = argument[len(name) :]

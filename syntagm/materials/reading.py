@@ -1,12 +1,13 @@
 """Reading suites from a file in any format.
 
-Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format. By
-default, the file is read in the one format that recognises it.
+Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format; by
+default, the file is read in the one format that recognises it. `language=TAG` (BCP 47) names the language of its suites,
+which is known of published datasets. `sheet=NAME` names the sheet of a workbook.
 """
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -15,12 +16,14 @@ from syntagm import permissions, registry
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import pairs
 from syntagm.io import json, utf8
-from syntagm.materials import hub, packed
-from syntagm.suite import Suite
+from syntagm.languages import tags
+from syntagm.materials import datasets, hub, packed
+from syntagm.suite import DERIVED, LANGUAGES, Suite
 
 HEAD = 64 * 1024
 # What spreadsheet programs save, and is not read. Workbooks of Excel (.xlsx) are; see `packed`.
 WORKBOOKS = (".xlsm", ".xls", ".ods", ".numbers")
+_TABLES = (".csv", ".tsv", ".jsonl", ".json", ".txt")
 _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTALL)
 
 
@@ -35,13 +38,50 @@ def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
         InputError: the file does not conform to its format, or not exactly one format claims it.
         UsageError: there is no such format or option.
     """
+    name, given = options_of(str(path))
+    wanted = tags.find(given["language"]).tag if given.get("language") else ""
     file, module, options = recognised(path)
     granted = permissions.Permissions(allow_pickle=allow_pickle).only(inspect.signature(module.read).parameters)
-    with packed.named(Path(options_of(str(path))[0]), file):
+    with packed.named(Path(name), file):
         suites = list(module.read(file, **options, **granted))
+    suites = _in_their_languages(suites, wanted, Path(name), file, module)
     if source := hub.origin(file):
         return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
     return suites
+
+
+def _in_their_languages(
+    suites: Sequence[Suite], wanted: str, named: Path, file: Path, module: ModuleType
+) -> list[Suite]:
+    """Give suites the tag `language`: of the option, of a column of their own, or of the dataset that the file belongs to.
+
+    Raises:
+        UsageError: a column says a language that there is not.
+    """
+    dataset: str | None = None
+    found = []
+    for suite in suites:
+        own = next((suite.tags[name] for name in LANGUAGES if suite.tags.get(name)), "")
+        if wanted:
+            found.append(replace(suite, tags={**suite.tags, "language": wanted}))
+        elif own:
+            found.append(suite)
+        else:
+            if dataset is None:
+                columns = _columns(file) if file.suffix in _TABLES else ()
+                dataset = "" if _is_bundled(file) else datasets.language_of(named, _name(module), columns)
+            # A language that the file doesn't say is no part of it, and isn't written back.
+            derived = {"language": dataset, DERIVED: "true"} if dataset else {}
+            found.append(replace(suite, tags={**suite.tags, **derived}) if derived else suite)
+    return found
+
+
+def _is_bundled(file: Path) -> bool:
+    return Path(__file__).parent in file.resolve().parents
+
+
+def _columns(file: Path) -> Sequence[str]:
+    return pairs.columns(file, _head(file))
 
 
 def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
@@ -55,6 +95,7 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
         UsageError: there is no such format or option.
     """
     name, options = options_of(str(path))
+    options.pop("language", None)
     file = packed.plain(Path(name), options.pop("sheet", ""))
     with packed.named(Path(name), file):
         module = format_of(file, options)
@@ -63,7 +104,7 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
     for option in options:
         if option not in known:
             cure = "--limit N draws N items of any suite." if option == "n" else ""
-            expected = "one of " + ", ".join(["format", *known])
+            expected = "one of " + ", ".join(["format", *known, "language"])
             raise UsageError(str(path), f"no option {option!r} in {_name(module)}", expected, cure)
     return file, module, options
 

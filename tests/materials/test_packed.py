@@ -118,7 +118,8 @@ def test_what_is_damaged_or_grows_too_large(tmp_path: Path, monkeypatch: pytest.
         member.size = len(bomb)
         tar.addfile(member, io.BytesIO(bomb))
     (tmp_path / "cut.tsv.gz").write_bytes(gzip.compress(ROWS.encode())[:-9])
-    for name, content in (("not.parquet", b"PAR1 no"), ("not.xlsx", b"PK\3\4 no"), ("not.zip", b"PK no"), ("not.tar", b"x" * 600)):
+    damaged = {"not.parquet": b"PAR1 no", "not.xlsx": b"PK\3\4 no", "not.zip": b"PK no", "not.tar": b"x" * 600}
+    for name, content in damaged.items():
         (tmp_path / name).write_bytes(content)
     for path in sorted(tmp_path.iterdir()):
         if path.is_file():
