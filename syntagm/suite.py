@@ -15,9 +15,15 @@ from syntagm.arguments import public
 from syntagm.display import shown
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import Formula
+from syntagm.languages import tags
+from syntagm.languages.tags import Language
 
 Aggregate = Literal["sum", "mean", "median", "range", "max", "min"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
+# The tags that say the language of a suite.
+LANGUAGES = ("language", "lang")
+# The tag of a suite whose language its file doesn't say, but the dataset that it belongs to.
+DERIVED = "json:language"
 # The tag that `sampled` gives to a suite.
 _SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)(?:, for a half-width of ([\d.e-]+))?")
 
@@ -113,6 +119,17 @@ class Suite:
     def __post_init__(self) -> None:
         if self.aggregate not in AGGREGATES:
             raise InputError(f"suite {self.name}", f"aggregate {self.aggregate!r}", "one of " + ", ".join(AGGREGATES))
+
+    @property
+    def language(self) -> Language:
+        """The language of the sentences, by the tag `language` or `lang`; `languages.tags.UNKNOWN` if no tag says it."""
+        for name in LANGUAGES:
+            if tag := self.tags.get(name, ""):
+                try:
+                    return tags.find(tag)
+                except UsageError:
+                    continue
+        return tags.UNKNOWN
 
     def __repr__(self) -> str:
         predictions = ", ".join(prediction.name for prediction in self.predictions)
@@ -227,6 +244,13 @@ def sample_of(tags: Mapping[str, str]) -> Sample | None:
         return None
     items, of, seed = map(int, match.groups()[:3])
     return Sample(items, of, seed, float(match[4]) if match[4] else None)
+
+
+def published(suite: Suite) -> Suite:
+    """Return a suite as its file has it, without a language that was derived from the dataset."""
+    if DERIVED not in suite.tags:
+        return suite
+    return replace(suite, tags={name: tag for name, tag in suite.tags.items() if name not in (DERIVED, "language")})
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:

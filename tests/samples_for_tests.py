@@ -8,7 +8,7 @@ from syntagm.materials import reading
 DATA = Path(__file__).parent / "data"
 FILES = [path for name in registry.names("formats") for path in sorted((DATA / name).glob("*"))]
 # Files that their format doesn't recognise by itself: its options must be given.
-UNCLAIMED = ("unknown.csv", "agreement-across_pp.txt")
+UNCLAIMED = ("unknown.csv", "agreement-across_pp.txt", "kites_first_good.txt", "rows.csv", "zones.csv")
 # Formats whose samples are written by tests: a language of its own, and pickles.
 WRITTEN = ("template", "marvin2018")
 

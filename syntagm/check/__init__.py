@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from syntagm import registry
-from syntagm.check import _spot
+from syntagm.check import _spot, splits
+from syntagm.check._items import is_left_out as is_left_out
 from syntagm.check._spot import Rule, Spot
 from syntagm.check._spot import rule as rule
 from syntagm.display import shown_lines
@@ -45,6 +46,13 @@ class Finding:
     def error(self) -> bool:
         """Whether the finding is an error rather than a warning."""
         return self.code.startswith("E")
+
+    def to_json(self) -> dict[str, str]:
+        """Return the finding as an object; `path` is the file."""
+        return {
+            "code": self.code, "path": self.file, "suite": self.suite, "item": self.item, "condition": self.condition,
+            "region": self.region, "message": self.message, "cure": self.cure,
+        }  # fmt: skip
 
     def __str__(self) -> str:
         parts = [self.file or self.suite]
@@ -83,6 +91,13 @@ def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
                 message = f"a second suite called {suite.name!r}, the first is in {seen[suite.name]}"
                 yield Finding("E103", file, suite.name, "", "", "", message, "Rename one of them.")
             seen.setdefault(suite.name, file)
+
+
+def near_duplicates(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
+    """Find items of test files whose sentences stand, but for one word, in a training file; see `splits.shared`."""
+    for file, suite, item, condition, place in splits.shared(files):
+        message = f"nearly the same sentence in training data: {place}"
+        yield Finding("W106", file, suite, item, condition, "", message, "Leave it out of one of the two.")
 
 
 def _finding(code: str, broken: Rule, file: str, suite: str, spot: Spot) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from syntagm.check._spot import STOP, Spot, references, rule, sentences
 from syntagm.check.alike import unlike
-from syntagm.suite import Suite
+from syntagm.suite import Item, Suite
 
 
 @rule("E207")
@@ -135,15 +135,24 @@ _LEFT_OUT = (
 _NOT = ("", "0", "0.0", "false", "f", "no", "n", "none", "nan", "na", "null", "-")
 
 
+def is_left_out(suite: Suite, item: Item) -> bool:
+    """Return whether a tag marks an item as left out by the authors of the data."""
+    return any(_marks(name, value) for name, value in {**suite.tags, **item.tags}.items())
+
+
+def _marks(name: str, value: str) -> bool:
+    return name.strip().lower() in _LEFT_OUT and value.strip().lower() not in _NOT
+
+
 @rule("W209")
 def left_out(suite: Suite) -> Iterator[Spot]:
     """items that a tag marks as left out by the authors of the data. They count like the others.
-    Remove them from the file if they should not count."""
+    Leave them out if they should not count: check --exclude-list FILE writes a list for run --exclude FILE."""
     marked = Counter(
         name
         for item in suite.items
         for name, value in {**suite.tags, **item.tags}.items()
-        if name.strip().lower() in _LEFT_OUT and value.strip().lower() not in _NOT
+        if _marks(name, value)
     )
     for name, count in marked.items():
         yield Spot(found=f"{count} of {len(suite.items)}, by the tag {name!r}")

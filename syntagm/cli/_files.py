@@ -93,21 +93,25 @@ def note_skipped(skipped: Iterable[str]) -> None:
 
 
 def note_columns(files: Iterable[str]) -> None:
-    """Print which columns of tables are not scored, and what is assumed of columns without names, once for all alike files.
+    """Print what the columns of tables are taken for, and which are not scored, once for all alike files.
 
     Files that can't be read are left out: reading them gives the reason.
     """
-    from syntagm.materials.reading import assumed, unscored
+    from syntagm.materials.reading import read_as, unscored
 
     groups: dict[str, list[str]] = {}
     for file in files:
         with contextlib.suppress(SyntagmError):
-            groups.setdefault(assumed(file), []).append(file)
+            groups.setdefault(_format(read_as(file)), []).append(file)
             groups.setdefault(_not_scored(unscored(file)), []).append(file)
     for note, sharing in groups.items():
         if note:
             others = f" and {counted(len(sharing) - 1, 'more file')}" if len(sharing) > 1 else ""
             print(shown_lines(f"note: {sharing[0]}{others}: {note}"), file=sys.stderr)
+
+
+def _format(what: str) -> str:
+    return f"read as {what}" if what else ""
 
 
 def _not_scored(columns: Sequence[str]) -> str:

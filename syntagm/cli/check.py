@@ -5,23 +5,29 @@
     syntagm check "pairs.csv?good=right&bad=wrong"
     syntagm check my_lexicon/                 a lexicon for templates, a folder with schema.toml
     syntagm check template.toml --counts      also what the template can draw
-    syntagm check template.toml --baselines   also what word frequency or length alone would score
+    syntagm check template.toml --baselines   also what word frequency, length or one word alone would score
+    syntagm check pairs.csv --language tr     words, case and script by the rules of Turkish
+    syntagm check pairs.csv --json            findings and their numbers as JSON
+    syntagm check pairs.csv --fix clean.tsv --exclude-list bad.csv
+                                              mend blanks, NFC and encoding, and list the items to exclude
 
 Each finding has a code: E is an error (a run would refuse the suite, or its numbers would
 be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 wrong argument.
 """
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
 from syntagm.display import shown_lines
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 from syntagm.io.number import counted
+from syntagm.languages.tags import find
 
 if TYPE_CHECKING:
     from syntagm.check import Finding
@@ -57,22 +63,60 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the text in which --baselines counts words (if omitted: English books)",
     )
     parser.add_argument("--no-warnings", action="store_true", help="print errors only")
+    parser.add_argument(
+        "--language",
+        metavar="TAG",
+        help="the language of all suites (BCP 47, such as de or zh-Hant); known of published datasets",
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings and their numbers as JSON")
+    parser.add_argument(
+        "--fix",
+        metavar="FILE",
+        type=_files.file,
+        help="write the suites with mended white space, NFC and encoding to FILE, and the changes to FILE.log.csv",
+    )
+    parser.add_argument(
+        "--exclude-list",
+        metavar="FILE",
+        type=_files.file,
+        help="write the items that should not count, for run --exclude: duplicates, identical pairs, sentences that are good "
+        "in one item and bad in another, and those that the data mark as discarded",
+    )
+    _files.add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the files, print the findings and their number; return 1 if there are errors."""
-    from syntagm.check import check, repeated
+    import contextlib
+
+    if args.json:
+        # Only the object is printed; all else goes to the other stream.
+        with contextlib.redirect_stdout(sys.stderr):
+            code, found = _run(args)
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+        return code
+    return _run(args)[0]
+
+
+def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
+    from syntagm.check import check, near_duplicates, repeated
     from syntagm.materials import baselines
     from syntagm.materials.checking import read_file
     from syntagm.materials.finding import expand
+    from syntagm.materials.reading import with_options
     from syntagm.materials.suite_files import renamed, told_apart
 
+    _spare(args.fix, args.exclude_list, args.force)
+    language = {"language": find(args.language).tag} if args.language else {}
     frequencies = baselines.frequencies(args.baselines, args.unigrams)
     skipped: list[str] = []
     suites: dict[str, list[Suite]] = {}
     counts: Counter[str] = Counter()
 
+    everything: list[Finding] = []
+
     def show(findings: "Sequence[Finding]") -> None:
+        everything.extend(findings)
         counts.update(finding.code[0] for finding in findings)
         for line in _lines([finding for finding in findings if finding.error or not args.no_warnings], args.all):
             print(shown_lines(line))
@@ -80,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     lexicons = [path for path in args.paths if (Path(path) / SCHEMA).is_file()]
     for folder in lexicons:
         show(_lexicon(folder))
-    others = [path for path in args.paths if path not in lexicons]
+    others = [with_options(path, language) if language else path for path in args.paths if path not in lexicons]
     files = expand(others, skipped) if others else []
     _files.note_columns(files)
     read = {file: read_file(file, args.allow_pickle) for file in files}
@@ -95,10 +139,51 @@ def run(args: argparse.Namespace) -> int:
             _print_counts(file)
         if frequencies:
             show(_print_baselines(suites[file], file, frequencies))
-    show(list(repeated(suites)))
+    show([*repeated(suites), *near_duplicates(suites)])
     _files.note_skipped(skipped)
     print(_summary(suites, counts, len(lexicons)))
-    return 1 if counts["E"] else 0
+    _write(args, suites, everything)
+    listed = [each.to_json() for each in everything if each.error or not args.no_warnings]
+    numbers = {"files": len(suites) + len(lexicons), "suites": sum(map(len, suites.values()))}
+    numbers["items"] = sum(len(suite.items) for own in suites.values() for suite in own)
+    by_code = dict(sorted(Counter(each["code"] for each in listed).items()))
+    return 1 if counts["E"] else 0, {"findings": listed, "summary": {**numbers, "counts": by_code}}
+
+
+def _spare(fix: Path | None, exclude_list: Path | None, force: bool) -> None:
+    """Refuse to replace files that Syntagm did not write, and any file by mended suites."""
+    from syntagm.materials import mending
+
+    if fix:
+        if fix.exists() and not force:
+            raise UsageError(str(fix), "this file exists", "a new name", _files.CURE)
+        _files.spare_csv(_log(fix), mending.COLUMNS, force)
+    if exclude_list:
+        _files.spare_csv(exclude_list, mending.EXCLUDED_COLUMNS, force)
+
+
+def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings: "Sequence[Finding]") -> None:
+    """Write the mended suites with the log of changes, and the list of items to exclude, as far as they are asked for."""
+    from syntagm.io import atomic, csv
+    from syntagm.materials import mending
+    from syntagm.materials.conversion import convert, formats_for
+
+    every = [suite for own in suites.values() for suite in own]
+    if args.fix:
+        found = [mending.mended(suite) for suite in every]
+        changes = [change for _, own in found for change in own]
+        convert([suite for suite, _ in found], args.fix, formats_for(args.fix))
+        atomic.write(_log(args.fix), mending.log(changes).encode())
+        print(f"{args.fix}: {counted(len(changes), 'sentence')} mended; the changes are in {_log(args.fix)}")
+    if args.exclude_list:
+        rows = mending.to_exclude(every, findings)
+        atomic.write(args.exclude_list, "".join(csv.lines(mending.EXCLUDED_COLUMNS, rows)).encode())
+        print(f"{args.exclude_list}: {counted(len(rows), 'item')} to exclude; use run --exclude {args.exclude_list}")
+
+
+def _log(output: Path) -> Path:
+    return output.with_name(f"{output.name}.log.csv")
+
 
 
 def _lexicon(folder: str) -> "list[Finding]":
@@ -149,17 +234,20 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
     """Print the baselines of suites; return warnings about those that leak and aren't declared."""
     from syntagm.materials import baselines
 
-    warnings = []
+    warnings, given = [], frequencies
     for suite in suites:
-        found = baselines.baselines(suite, frequencies)
+        fitting, remark = baselines.fitting(suite, given)
+        if remark:
+            print(shown_lines(f"{suite.name}: {remark}"))
+        found = baselines.baselines(suite, fitting)
         for prediction in dict.fromkeys(baseline.prediction for baseline in found):
             own = [baseline for baseline in found if baseline.prediction == prediction]
             values = ", ".join(f"{baseline.kind} {baseline.value:.3f} ({baseline.ties:,} ties)" for baseline in own)
             print(f"{suite.name}, {prediction}: chance {own[0].chance:.3f}; {values}")
-        warnings += baselines.warnings(suite, found, file)
-        if unlisted := sorted(frequencies.unlisted(suite)):
+        warnings += [*baselines.warnings(suite, found, file), *baselines.solved_by_a_word(suite, file)]
+        if fitting and (unlisted := sorted(fitting.unlisted(suite))):
             listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
-            print(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {frequencies.about}: {listed}")
+            print(shown_lines(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {fitting.about}: {listed}"))
     return warnings
 
 

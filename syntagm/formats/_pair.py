@@ -8,9 +8,11 @@ after two prefixes (`two_prefix`).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from syntagm.errors import InputError
 from syntagm.formula import parse
+from syntagm.io import shape, utf8
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
@@ -88,6 +90,43 @@ def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) ->
         rest = [{key: value for key, value in item.tags.items() if key not in shared} for item in members]
         suite_items = tuple(replace(item, tags=tags) for item, tags in zip(members, rest, strict=True))
         yield Suite(name, suite_items, predictions, shared)
+
+
+def alternating(path: Path, first: str) -> Iterator[Suite]:
+    """Read lines without a header, of which each two are a pair. The suite is named after the file.
+
+    The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
+    `phenomenon`. Pairs are numbered from 0.
+
+    Arguments:
+        path: the file.
+        first: `good` or `bad`, the first sentence of each pair.
+
+    Raises:
+        InputError: a line is empty, or the number of lines is odd.
+    """
+    sentences = []
+    for number, line in utf8.lines(utf8.read(path)):
+        if not line.strip():
+            raise InputError(f"{path}, line {number}", "an empty line", "a sentence")
+        sentences.append(Sentence(shape.sentence(line, f"{path}, line {number}")))
+    if len(sentences) % 2:
+        cure = f"Write each {first} sentence before its {'good' if first == 'bad' else 'bad'} one."
+        raise InputError(str(path), f"{len(sentences)} lines", "an even number of lines", cure)
+    shape.count(len(sentences) // 2, path)
+    phenomenon, hyphen, _ = path.stem.partition("-")
+    tags = {"phenomenon": phenomenon} if hyphen else {}
+    goods, bads = (sentences[::2], sentences[1::2]) if first == "good" else (sentences[1::2], sentences[::2])
+    pairs = enumerate(zip(goods, bads, strict=True))
+    items = [(path.stem, Item(str(index), {"good": good, "bad": bad}, tags)) for index, (good, bad) in pairs]
+    yield from suites(items, None, str(path))
+
+
+def neighbours(head: str, most: int = 100) -> list[tuple[str, str]]:
+    """Return the first lines of a text in twos, without a line that is cut off."""
+    whole = head if len(head) < 16_384 else head[: head.rfind("\n", 0, 16_384) + 1]
+    lines = [line for _, line in utf8.lines(whole)][: 2 * most]
+    return list(zip(lines[::2], lines[1::2], strict=False))
 
 
 _EXPECTED = (

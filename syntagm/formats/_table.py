@@ -92,12 +92,26 @@ def under(
     """Read the cells of a table under names; None for those in its first row. The errors are those of `read`."""
     cells = csv.rows(content, path, delimiter, quote, cure=cure)
     columns = next((row for _, row in cells), []) if names is None else names
+    listed = list(cells)
+    if names is None and len(columns) > len(kept := _without_blank(columns, listed)):
+        listed = [(line, row[: len(kept)] if len(row) == len(columns) else row) for line, row in listed]
+        columns = kept
     csv.refuse_repeated(columns, path)
-    rows = [(line, csv.named(columns, row, f"{path}, line {line}")) for line, row in cells]
+    rows = [(line, csv.named(columns, row, f"{path}, line {line}")) for line, row in listed]
     shape.count(len(rows), path)
     if quote and (joined := next((line for line, row in rows if "\n" in "".join(row.values())), None)):
         _refuse_joined(content, path, delimiter, len(columns), joined, cure)
     return Table(path, tuple(columns), tuple(rows), "line")
+
+
+def _without_blank(columns: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> list[str]:
+    """Return the columns without those at the end that have neither a name nor a cell, as spreadsheets leave them."""
+    count = len(columns)
+    while count > 1 and not columns[count - 1].strip():
+        if any(cell.strip() for _, row in rows for cell in row[count - 1 : count]):
+            break
+        count -= 1
+    return list(columns[:count])
 
 
 def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False, delimiter: str = "") -> Table:

@@ -20,7 +20,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair, _table, refining_tse
 from syntagm.io import atomic, shape, utf8
 from syntagm.io import json as strict_json
-from syntagm.suite import Item, Sentence, Suite
+from syntagm.suite import Item, Sentence, Suite, published
 
 ENDINGS = (".jsonl",)
 WRITES = (".jsonl",)
@@ -86,7 +86,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
         InputError: a suite does not consist of minimal pairs, or a tag has the name of a sentence field.
     """
     lines = []
-    for suite in suites:
+    for suite in map(published, suites):
         method = _pair.method(suite)
         lines += [_line(suite, item, method) for item in suite.items]
     atomic.write(path, "".join(line + "\n" for line in lines).encode())

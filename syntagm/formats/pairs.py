@@ -4,14 +4,19 @@
     The keys are here.	The keys is here.
 
 The two columns are recognised by their names: good/bad, sentence_good/sentence_bad, good_sentence/bad_sentence,
-acceptable/unacceptable, grammatical/ungrammatical, sen/wrong_sen; correct/wrong if their cells are alike; and
-source_sentence/target_sentence beside a column `phenomenon` or `paradigm`. Columns of numbers are not recognised.
-Options name other columns: `pairs.csv?good=right&bad=wrong`. The header shows whether cells are separated by a tab, `;`
-or `,`.
+acceptable/unacceptable, grammatical/ungrammatical, sen/wrong_sen, gramm_sentence/ungramm_sentence (LI-Adger);
+correct/wrong if their cells are alike; and source_sentence/target_sentence beside a column `phenomenon` or `paradigm`.
+Columns of numbers are not recognised. Options name other columns: `pairs.csv?good=right&bad=wrong`. The header shows
+whether cells are separated by a tab, `;` or `,`.
 
 `pairs.csv?good=A&bad=B&label=COLUMN` reads a table in which a column says which sentence is good: 0 or the name of A for
 A, 1 or the name of B for B. If such a column may exist and no option mentions it, the table is refused; `label=none` says
 that there is none.
+
+`discard=COLUMN` names a column that marks rows which their authors left out: they are read, get the tag `discard`, and are
+counted by `check` and `run`. `ratings=FILE` joins a table of the same folder with the columns `id`, `sentence` and
+`judgement` by the columns `gramm_id` and `ungramm_id`: the tags `rating_good` and `rating_bad` are the means of the ratings
+of the two sentences.
 
 A table without a header is recognised by its content: two columns separated by a tab, good first, in which at least half
 of the first rows are sentences that differ a little (`check.alike`).
@@ -22,8 +27,9 @@ of the file. The column `id`, `pairID`, `pair_id` or `item`, or a column without
 default is its number, from 0. Other columns are tags.
 """
 
+import math
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +49,7 @@ KNOWN = (
     ("grammatical", "ungrammatical"),
     ("correct", "wrong"),
     ("sen", "wrong_sen"),
+    ("gramm_sentence", "ungramm_sentence"),
     ("source_sentence", "target_sentence"),
 )
 # Other tables have these names, too: of answers, and of translations or corrections.
@@ -61,6 +68,8 @@ LABELS = (
 )  # fmt: skip
 DECIDING = ({"0", "1"}, {"1", "2"}, {"a", "b"}, {"true", "false"})
 NO_LABEL = "none"
+# The ids of the two sentences, by which ratings of another table are joined.
+JOINED_BY = ("gramm_id", "ungramm_id")
 NO_QUOTES = f"{csv.DOUBLE[:-1]}, or add the option quote=none if quotation marks are ordinary characters."
 
 
@@ -72,6 +81,11 @@ def claims(path: Path, head: str) -> bool:
     if first.startswith("{") and '"sentence_good"' in first.lower():
         return False
     return bool(_recognised(_table.excerpt(path, head, _names()))) or _has_pairs_only(path, head)
+
+
+def columns(path: Path, head: str) -> tuple[str, ...]:
+    """Return the columns of a table, or the first row of one without a header, as its beginning shows them."""
+    return _table.excerpt(path, head, _names()).columns
 
 
 def unclaimed(path: Path, head: str) -> tuple[str, str]:
@@ -104,6 +118,26 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
     return [name for name in columns if name not in used] if pair and set(pair) <= set(columns) else []
 
 
+def read_as(path: Path, head: str, **options: str) -> str:
+    """Say which columns are taken as the good and the bad sentence, and which has the names of suites."""
+    if (named := options.get("good")) and not options.get("delimiter") and not _table.is_json(head):
+        table = _table.excerpt(path, head, _names(named, options.get("bad", "")))
+    else:
+        table = _table.excerpt(path, head, _names(), options.get("delimiter", ""))
+    pair = (named, options.get("bad", "")) if named else next(iter(_recognised(table)), None)
+    if assumption := assumed(path, head, **options):
+        return assumption
+    if not pair:
+        return ""
+    label = options.get("label", "")
+    suite = _suite(table.columns, options.get("suite", ""))
+    parts = [f"good: {pair[0]}, bad: {pair[1]}", f"suite: {suite}" if suite else "suite: the file"]
+    parts[0] += f" where {label} is 0 or {pair[0]}, the other way round where it is 1" if label not in ("", NO_LABEL) else ""
+    if options.get("discard"):
+        parts.append(f"discarded: {options['discard']}")
+    return ", ".join(parts)
+
+
 def assumed(path: Path, head: str, **options: str) -> str:
     """Say which column is taken as the good one if no name says so; "" if one does."""
     named = options.get("good") or options.get("delimiter") or _table.is_json(head)
@@ -120,6 +154,8 @@ def read(
     label: str = "",
     id: str = "",
     suite: str = "",
+    discard: str = "",
+    ratings: str = "",
     delimiter: str = "",
     quote: str = "yes",
 ) -> Iterator[Suite]:
@@ -133,6 +169,8 @@ def read(
             that of the column `bad`. `none` if no column says so.
         id: the column with the ids of pairs.
         suite: the column with the names of suites.
+        discard: the column that marks rows which their authors left out.
+        ratings: a table in the same folder with the ratings of the sentences, joined by their ids.
         delimiter: the separator of cells: a character, `tab`, `comma` or `semicolon`.
         quote: `yes` if quotation marks enclose cells (RFC 4180), `none` if they are ordinary characters.
 
@@ -150,13 +188,14 @@ def read(
     table = _read(content, path, (good, bad) if good else None, delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _only(table, content)
-    for name in (*pair, id, suite, "" if label == NO_LABEL else label):
+    for name in (*pair, id, suite, discard, "" if label == NO_LABEL else label):
         if name and name not in columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
     id, suite = _id(columns, id), _suite(columns, suite)
     if not label:
-        _refuse_labels(table, pair, (*pair, id, suite))
-    yield from _suites(table, pair, "" if label == NO_LABEL else label, id, suite)
+        _refuse_labels(table, pair, (*pair, id, suite, discard))
+    joined = _ratings(table, ratings) if ratings else {}
+    yield from _suites(table, pair, "" if label == NO_LABEL else label, id, suite, discard, joined)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
@@ -337,7 +376,39 @@ def _values(table: _table.Table, name: str) -> set[str]:
     return values
 
 
-def _suites(table: _table.Table, pair: tuple[str, str], label: str, id: str, suite: str) -> Iterator[Suite]:
+def _ratings(table: _table.Table, name: str) -> dict[str, float]:
+    """Return the mean rating of each sentence in a table of the same folder: id -> mean.
+
+    Raises:
+        UsageError: the name is a path to another folder, or the table of pairs has no ids of sentences.
+        InputError: a rating is no number, or a column is missing.
+    """
+    if Path(name).name != name:
+        raise UsageError("ratings", repr(name), "the name of a file in the folder of the table")
+    if not set(JOINED_BY) <= set(table.columns):
+        raise UsageError(str(table.path), "no ids of sentences to join ratings by", "the columns " + " and ".join(JOINED_BY))
+    path = table.path.with_name(name)
+    rated: dict[str, list[float]] = {}
+    for line, row in csv.records(utf8.read(path), path, ("id", "judgement")):
+        try:
+            value = float(row["judgement"])
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InputError(f"{path}, line {line}, judgement", repr(row["judgement"][:60]), "a number")
+        rated.setdefault(row["id"], []).append(value)
+    return {key: sum(values) / len(values) for key, values in rated.items()}
+
+
+def _suites(
+    table: _table.Table,
+    pair: tuple[str, str],
+    label: str,
+    id: str,
+    suite: str,
+    discard: str = "",
+    ratings: Mapping[str, float] | None = None,
+) -> Iterator[Suite]:
     method, fields = _method(str(table.path), table.columns)
     if label and method:
         raise UsageError(str(table.path), f"label= beside the columns of {method}", "one of them")
@@ -352,7 +423,13 @@ def _suites(table: _table.Table, pair: tuple[str, str], label: str, id: str, sui
         else:
             sentences = {"good": Sentence(good), "bad": Sentence(bad)}
         name = _table.name(row, suite, place) if suite else table.path.stem
-        items.append((name, Item(shape.plain(row.get(id, "")) or str(index), sentences, _table.tags(row, used))))
+        tags = _table.tags(row, used)
+        if discard and tags.get(discard, "").strip():
+            tags["discard"] = tags.pop(discard)
+        for side, column in zip(("good", "bad"), JOINED_BY, strict=True):
+            if ratings and (rating := ratings.get(tags.get(column, ""))) is not None:
+                tags[f"rating_{side}"] = csv.cell(rating)
+        items.append((name, Item(shape.plain(row.get(id, "")) or str(index), sentences, tags)))
     return _pair.suites(items, method, str(table.path))
 
 

@@ -1,22 +1,38 @@
 """Zorro (Huebner et al. 2021): one sentence per line, with the bad sentence of a pair before the good one.
 
-Such a file can't be recognised, so the format must be named: `agreement.txt?format=zorro`.
+Nothing in the lines says which of two is good. So a file is recognised by the name of a published paradigm, if its lines
+are pairs, too; under another name, the format must be named: `agreement.txt?format=zorro`.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.errors import InputError
+from syntagm.check.alike import alike, mostly
 from syntagm.formats import _pair
-from syntagm.io import shape, utf8
-from syntagm.suite import Item, Sentence, Suite
+from syntagm.suite import Suite
 
 ENDINGS = (".txt",)
+PARADIGMS = (
+    "agreement_determiner_noun-across_1_adjective", "agreement_determiner_noun-between_neighbors",
+    "agreement_subject_verb-across_prepositional_phrase", "agreement_subject_verb-across_relative_clause",
+    "agreement_subject_verb-in_question_with_aux", "agreement_subject_verb-in_simple_question",
+    "anaphor_agreement-pronoun_gender", "argument_structure-dropped_argument", "argument_structure-swapped_arguments",
+    "argument_structure-transitive", "binding-principle_a", "case-subjective_pronoun", "ellipsis-n_bar",
+    "filler-gap-wh_question_object", "filler-gap-wh_question_subject", "irregular-verb", "island-effects-adjunct_island",
+    "island-effects-coordinate_structure_constraint", "local_attractor-in_question_with_aux",
+    "npi_licensing-matrix_question", "npi_licensing-only_npi_licensor", "quantifiers-existential_there",
+    "quantifiers-superlative",
+)  # fmt: skip
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return False, because plain text may be anything."""
-    return False
+    """Return whether the file has the name of a published paradigm, and its lines are pairs."""
+    return path.suffix in ENDINGS and path.stem in PARADIGMS and mostly(alike(*two) for two in _pair.neighbours(head))
+
+
+def read_as(path: Path, head: str, **options: str) -> str:
+    """Say which sentence is taken as the good one."""
+    return "alternating lines, the bad sentence of each pair first" + _reason(path)
 
 
 def read(path: Path) -> Iterator[Suite]:
@@ -28,21 +44,8 @@ def read(path: Path) -> Iterator[Suite]:
     Raises:
         InputError: a line is empty, or the number of lines is odd.
     """
-    sentences = []
-    for number, line in utf8.lines(utf8.read(path)):
-        if not line.strip():
-            raise InputError(f"{path}, line {number}", "an empty line", "a sentence")
-        sentences.append(Sentence(shape.sentence(line, f"{path}, line {number}")))
-    if len(sentences) % 2:
-        raise InputError(
-            str(path),
-            f"{len(sentences)} lines",
-            "an even number of lines",
-            "Write each bad sentence before its good one.",
-        )
-    shape.count(len(sentences) // 2, path)
-    phenomenon, hyphen, _ = path.stem.partition("-")
-    tags = {"phenomenon": phenomenon} if hyphen else {}
-    pairs = zip(sentences[::2], sentences[1::2], strict=True)
-    items = [(path.stem, Item(str(index), {"good": good, "bad": bad}, tags)) for index, (bad, good) in enumerate(pairs)]
-    yield from _pair.suites(items, None, str(path))
+    yield from _pair.alternating(path, "bad")
+
+
+def _reason(path: Path) -> str:
+    return ", as in the published file of this name" if path.stem in PARADIGMS else ""

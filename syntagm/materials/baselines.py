@@ -6,12 +6,15 @@ A baseline gives each sentence and region a cost and evaluates the predictions w
     words         the number of words
     characters    the number of characters
 
+Words are found by the rules of the suite's language, and their frequencies are those of that language: for English, counts
+in public-domain books; for others, wordfreq's, if it is installed and has the language. Of a suite whose language is unknown,
+words count as English if most of them are in the English list; otherwise it has no baseline of frequency.
+
 So it prefers the sentence with more common words, fewer words, or fewer characters. A tie counts as the chance level of the
 prediction, that is, as one half in a minimal pair. A prediction whose chance level is unknown has no baseline.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +25,9 @@ from syntagm.check import Finding
 from syntagm.errors import UsageError
 from syntagm.formula import Formula
 from syntagm.io import csv, lines, utf8
+from syntagm.languages import casing, frequency, tags
+from syntagm.languages import words as words_of
+from syntagm.languages.tags import Language
 from syntagm.stats.chance import chance
 from syntagm.suite import Item, Suite
 
@@ -36,8 +42,8 @@ BOOKS = Path(__file__).parent / "lexicon" / "english" / "frequency.csv"
 # Sums of the same numbers in another order differ by less.
 _TOLERANCE = 1e-6
 _ALL = "*"
-# A possessive 's is a word of its own: the name before it is as common with it as without.
-_WORD = re.compile(r"'s\b|[^\W_]+(?:(?!'s\b)['-][^\W_]+)*")
+# A word decides the pairs of a suite if it alone would score as much, of at least so many pairs.
+SOLVED, LEAST = 0.95, 10
 
 Cost = Callable[[str], float]
 
@@ -50,21 +56,22 @@ class Frequencies:
         counts: word -> count. Words are looked up as they stand, and then in lower case.
         total: the number of all words of the text.
         about: the source of the counts.
+        words: from a text to its words.
     """
 
     counts: Mapping[str, int]
     total: int
     about: str
+    words: Callable[[str], Sequence[str]] = words_of.english
 
     def bits(self, text: str) -> float:
         """Return the sum of the unigram surprisals of the words of a text, with add-one smoothing."""
         size = math.log2(self.total + len(self.counts) + 1)
-        return sum(size - math.log2(self._count(word) + 1) for word in words(text))
+        return sum(size - math.log2(self._count(word) + 1) for word in self.words(text))
 
     def unlisted(self, suite: Suite) -> set[str]:
         """Return the words of a suite that have no count."""
-        texts = {sentence.text for item in suite.items for sentence in item.sentences.values()}
-        return {word for text in texts for word in words(text) if not self._count(word)}
+        return {word for word in _all_words(suite, self.words) if not self._count(word)}
 
     def _count(self, word: str) -> int:
         return self.counts.get(word) or self.counts.get(word.lower(), 0)
@@ -110,10 +117,53 @@ def books() -> Frequencies:
     return Frequencies({word: n for word, n in counts.items() if word != _ALL}, counts[_ALL], "public-domain books")
 
 
-def counted(path: Path) -> Frequencies:
-    """Count the words of a text, gzipped or not, in lower case."""
-    counts = Counter(word.lower() for _, line in lines.read(path) for word in words(line))
-    return Frequencies(counts, counts.total(), path.name)
+def counted(path: Path, language: Language = tags.UNKNOWN) -> Frequencies:
+    """Count the words of a text, gzipped or not, in lower case, by the rules of a language; the default is English."""
+    words = _words(language)
+    counts = Counter(casing.lower(word, language) for _, line in lines.read(path) for word in words(line))
+    return Frequencies(counts, counts.total(), path.name, words)
+
+
+def fitting(suite: Suite, given: Frequencies) -> tuple[Frequencies | None, str]:
+    """Return the word frequencies for a suite, and a remark about them: "" if they are in its own language for certain.
+
+    Arguments:
+        suite: the suite.
+        given: `books`, for which other languages have lists of their own, or the counts of a text of the user.
+    """
+    language = suite.language
+    if given is not books():
+        return given, ""
+    if language.code == "en":
+        return given, ""
+    if language is not tags.UNKNOWN:
+        if frequency.available(language):
+            words = words_of.segmenter(language)
+            about = f"{frequency.about()}, {language.name}"
+            note = f"words by {words.name}" if words.name != "spaces" else ""
+            return Frequencies(frequency.per_billion(language), frequency.TOTAL, about, words.words), note
+        try:
+            frequency.per_billion(language)
+        except UsageError as error:
+            return None, f"no baseline of frequency: {error.found}. {error.cure}"
+    found = _all_words(suite, given.words)
+    listed = len(found) - len(given.unlisted(suite))
+    if 10 * listed >= 9 * len(found):
+        return given, ""
+    if 2 * listed >= len(found):
+        return given, f"its language is not said; English, as {listed:,} of its {len(found):,} words are in {given.about}"
+    cure = "Name it: --language TAG, or FILE?language=TAG."
+    known = f"its language is not said, and {listed:,} of its {len(found):,} words are English"
+    return None, f"no baseline of frequency: {known}. {cure}"
+
+
+def _all_words(suite: Suite, words: Callable[[str], Sequence[str]]) -> set[str]:
+    texts = {sentence.text for item in suite.items for sentence in item.sentences.values()}
+    return {word for text in texts for word in words(text)}
+
+
+def _words(language: Language) -> Callable[[str], Sequence[str]]:
+    return words_of.english if language is tags.UNKNOWN else words_of.segmenter(language).words
 
 
 def frequencies(wanted: bool, text: str | None) -> Frequencies | None:
@@ -128,19 +178,16 @@ def frequencies(wanted: bool, text: str | None) -> Frequencies | None:
     return None if not wanted else counted(Path(text)) if text else books()
 
 
-def words(text: str) -> Sequence[str]:
-    """Return the words of a text, without punctuation.
+def baselines(suite: Suite, frequencies: Frequencies | None) -> list[Baseline]:
+    """Compute the baselines of each prediction of a suite whose chance level is known.
 
-    >>> list(words("The cook's dog wasn't well-fed."))
-    ['The', 'cook', "'s", 'dog', "wasn't", 'well-fed']
+    Arguments:
+        suite: the suite.
+        frequencies: the word frequencies; None for no baseline of frequency.
     """
-    return _WORD.findall(text.replace("’", "'"))
-
-
-def baselines(suite: Suite, frequencies: Frequencies) -> list[Baseline]:
-    """Compute the baselines of each prediction of a suite whose chance level is known."""
+    words = _words(suite.language)
     costs: dict[str, Cost] = {
-        "frequency": frequencies.bits,
+        **({"frequency": frequencies.bits} if frequencies else {}),
         "words": lambda text: len(words(text)),
         "characters": len,
     }
@@ -159,6 +206,41 @@ def baselines(suite: Suite, frequencies: Frequencies) -> list[Baseline]:
             declared = suite.tags.get(DECLARED_BY[kind], "")
             found.append(Baseline(prediction.name, kind, value, level, len(margins), ties, declared))
     return found
+
+
+def solved_by_a_word(suite: Suite, file: str = "") -> list[Finding]:
+    """Return a warning if one word decides nearly all pairs: it is in all good sentences only, or in all bad ones only.
+
+    A pair in which both sentences have the word, or neither has, counts as one half.
+    """
+    words = _words(suite.language)
+    pairs = [
+        tuple(set(words(item.sentences[side].text)) for side in ("good", "bad"))
+        for item in suite.items
+        if {"good", "bad"} <= set(item.sentences)
+    ]
+    if len(pairs) < LEAST or suite.tags.get("word_cue"):
+        return []
+    only: dict[str, Counter[str]] = {"good": Counter(), "bad": Counter()}
+    for good, bad in pairs:
+        only["good"].update(good - bad)
+        only["bad"].update(bad - good)
+    best = max(
+        ((side, word, count - other[word]) for side, counts, other in (
+            ("good", only["good"], only["bad"]), ("bad", only["bad"], only["good"])) for word, count in counts.items()),
+        key=lambda entry: entry[2], default=("", "", 0),
+    )  # fmt: skip
+    side, word, ahead = best
+    value = 0.5 + ahead / (2 * len(pairs))
+    if value < SOLVED:
+        return []
+    return [
+        Finding(
+            "W404", file, suite.name, "", "", "",
+            f"one word decides {value:.2f} of {len(pairs):,} pairs: {word!r} is in the {side} sentence only",
+            "Vary the words, or say in the tag word_cue why that can't be.",
+        )
+    ]  # fmt: skip
 
 
 def warnings(suite: Suite, found: Iterable[Baseline], file: str = "") -> list[Finding]:

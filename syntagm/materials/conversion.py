@@ -9,7 +9,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic
 from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.materials.writing import of_ending, writable, write
-from syntagm.suite import Suite
+from syntagm.suite import Suite, published
 
 
 @public
@@ -76,6 +76,7 @@ def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy
         InputError: no format can store the suites, or something would be lost.
         RunError: the file can't be written.
     """
+    suites = [published(suite) for suite in suites]
     with atomic.replacing(target) as written:
         name, losses = _written(suites, written, formats)
         if losses and not lossy:

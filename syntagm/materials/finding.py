@@ -8,7 +8,7 @@ from pathlib import Path
 
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
-from syntagm.materials import hub
+from syntagm.materials import hub, packed
 from syntagm.materials.reading import claimed, exists, formats, options_of, unclaimed, with_options
 
 _MATERIALS = Path(__file__).resolve().parent
@@ -17,8 +17,8 @@ _MATERIALS = Path(__file__).resolve().parent
 def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[str]:
     """Return the files that arguments name, in order, each with its options.
 
-    An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder (which
-    means all files in it that a format recognises), a data set of the hub (`hf:ORG/NAME`), or a pattern with `*`. In
+    An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder or an archive
+    (which mean all files in them that a format recognises), a data set of the hub (`hf:ORG/NAME`), or a pattern with `*`. In
     folders and patterns, hidden files, READMEs, and a CSV next to a JSON file of the same name are skipped. Options after
     `?` apply to each file.
 
@@ -40,8 +40,11 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
             files += [with_options(str(file), ({"suite": suite} if suite else {}) | options) for file, suite in bundled]
             continue
         paths = _on_disk(name) if name else []
+        if paths == [Path(name)] and packed.is_archive(Path(name)):
+            paths = _files(packed.unpacked(Path(name), _endings()))
         if paths != [Path(name)]:
-            paths = _sift(paths, options, skipped)
+            # A language names no format, so that files of other kinds are skipped as without it.
+            paths = _sift(paths, {name: value for name, value in options.items() if name != "language"}, skipped)
         if not paths:
             raise _nothing(argument, name)
         ending = argument[len(name) :]
@@ -141,14 +144,18 @@ def _files(place: Path) -> list[Path]:
         InputError: a folder can't be listed.
     """
     paths = [Path(folder) / name for folder, _, names in os.walk(place, onerror=_refuse_closed) for name in names]
-    endings = {ending for module in formats() for ending in module.ENDINGS}
+    endings = set(_endings())
     return [
         file
         for file in sorted(paths)
-        if file.suffix in endings
+        if packed.ending(file) in endings
         and file.stem.upper() != "README"
         and not any(part.startswith(".") for part in file.relative_to(place).parts)
     ]
+
+
+def _endings() -> list[str]:
+    return sorted({ending for module in formats() for ending in module.ENDINGS})
 
 
 def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | None) -> list[Path]:

@@ -1,12 +1,13 @@
 """Reading suites from a file in any format.
 
-Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format. By
-default, the file is read in the one format that recognises it.
+Options follow a question mark: `pairs.csv?good=sen&bad=wrong_sen`. The option `format=NAME` names the format; by
+default, the file is read in the one format that recognises it. `language=TAG` (BCP 47) names the language of its suites,
+which is known of published datasets. `sheet=NAME` names the sheet of a workbook.
 """
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -15,12 +16,14 @@ from syntagm import permissions, registry
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import pairs
 from syntagm.io import json, utf8
-from syntagm.materials import hub
-from syntagm.suite import Suite
+from syntagm.languages import tags
+from syntagm.materials import datasets, hub, packed
+from syntagm.suite import DERIVED, LANGUAGES, Suite
 
 HEAD = 64 * 1024
-# What spreadsheet programs save by default.
-WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+# What spreadsheet programs save, and is not read. Workbooks of Excel (.xlsx) are; see `packed`.
+WORKBOOKS = (".xlsm", ".xls", ".ods", ".numbers")
+_TABLES = (".csv", ".tsv", ".jsonl", ".json", ".txt")
 _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTALL)
 
 
@@ -35,16 +38,54 @@ def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
         InputError: the file does not conform to its format, or not exactly one format claims it.
         UsageError: there is no such format or option.
     """
+    name, given = options_of(str(path))
+    wanted = tags.find(given["language"]).tag if given.get("language") else ""
     file, module, options = recognised(path)
     granted = permissions.Permissions(allow_pickle=allow_pickle).only(inspect.signature(module.read).parameters)
-    suites = list(module.read(file, **options, **granted))
+    with packed.named(Path(name), file):
+        suites = list(module.read(file, **options, **granted))
+    suites = _in_their_languages(suites, wanted, Path(name), file, module)
     if source := hub.origin(file):
         return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
     return suites
 
 
+def _in_their_languages(
+    suites: Sequence[Suite], wanted: str, named: Path, file: Path, module: ModuleType
+) -> list[Suite]:
+    """Give suites the tag `language`: of the option, of a column of their own, or of the dataset that the file belongs to.
+
+    Raises:
+        UsageError: a column says a language that there is not.
+    """
+    dataset: str | None = None
+    found = []
+    for suite in suites:
+        own = next((suite.tags[name] for name in LANGUAGES if suite.tags.get(name)), "")
+        if wanted:
+            found.append(replace(suite, tags={**suite.tags, "language": wanted}))
+        elif own:
+            found.append(suite)
+        else:
+            if dataset is None:
+                columns = _columns(file) if file.suffix in _TABLES else ()
+                dataset = "" if _is_bundled(file) else datasets.language_of(named, _name(module), columns)
+            # A language that the file doesn't say is no part of it, and isn't written back.
+            derived = {"language": dataset, DERIVED: "true"} if dataset else {}
+            found.append(replace(suite, tags={**suite.tags, **derived}) if derived else suite)
+    return found
+
+
+def _is_bundled(file: Path) -> bool:
+    return Path(__file__).parent in file.resolve().parents
+
+
+def _columns(file: Path) -> Sequence[str]:
+    return pairs.columns(file, _head(file))
+
+
 def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
-    """Return a file, the module of its format, and the options of the format. The file itself is not read.
+    """Return a file, the module of its format, and the options of the format. The file itself is not read, only unpacked.
 
     Arguments:
         path: the file, with options after `?`.
@@ -54,14 +95,16 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
         UsageError: there is no such format or option.
     """
     name, options = options_of(str(path))
-    file = Path(name)
-    module = format_of(file, options)
+    options.pop("language", None)
+    file = packed.plain(Path(name), options.pop("sheet", ""))
+    with packed.named(Path(name), file):
+        module = format_of(file, options)
     options.pop("format", None)
     known = option_names(module)
     for option in options:
         if option not in known:
             cure = "--limit N draws N items of any suite." if option == "n" else ""
-            expected = "one of " + ", ".join(["format", *known])
+            expected = "one of " + ", ".join(["format", *known, "language"])
             raise UsageError(str(path), f"no option {option!r} in {_name(module)}", expected, cure)
     return file, module, options
 
@@ -76,10 +119,14 @@ def unscored(path: str | Path) -> list[str]:
     return module.unscored(file, _head(file), **options) if hasattr(module, "unscored") else []
 
 
-def assumed(path: str | Path) -> str:
-    """Return what is assumed about a table whose columns have no names; "" for other files. The errors are those above."""
+def read_as(path: str | Path) -> str:
+    """Return the format of a file and what its columns or lines are taken for; "" for files that say so themselves.
+
+    The errors are those above.
+    """
     file, module, options = recognised(path)
-    return module.assumed(file, _head(file), **options) if hasattr(module, "assumed") else ""
+    what = module.read_as(file, _head(file), **options) if hasattr(module, "read_as") else ""
+    return f"{_name(module)}: {what}" if what else ""
 
 
 def options_of(path: str) -> tuple[str, dict[str, str]]:
@@ -134,6 +181,7 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
 
 def unclaimed(file: Path) -> tuple[str, str]:
     """Return a message about a file that no format recognises, with its columns if it is a table, and what to do."""
+    file = packed.plain(file)
     columns, cure = pairs.unclaimed(file, _head(file))
     return "no format claims it" + (f": {columns}" if columns else ""), cure
 
@@ -149,7 +197,8 @@ def _refuse_damaged(file: Path) -> None:
 
 
 def claimed(file: Path) -> list[ModuleType]:
-    """Return the formats that claim a file by its name and its first 64 KiB."""
+    """Return the formats that claim a file by its name and its first 64 KiB, once it is unpacked."""
+    file = packed.plain(file)
     head = _head(file)
     return [module for module in formats() if module.claims(file, head)]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
+from syntagm.materials import reading
 
 DATA = Path(__file__).parents[1] / "data"
 CHECK = DATA / "check"
@@ -57,6 +58,7 @@ def test_columns_that_are_not_scored_are_named_once(tmp_path: Path, capsys: pyte
     (tmp_path / "c.csv").write_text("a,good,bad,context\n1,Ida hums.,Ida hum.,Yesterday.\n")
     assert main(["check", str(tmp_path)]) == 0
     assert capsys.readouterr().err.splitlines() == [
+        f"note: {tmp_path / 'a.csv'} and 2 more files: read as pairs: good: good, bad: bad, suite: the file",
         f"note: {tmp_path / 'a.csv'} and 1 more file: columns that are not scored: a, context",
         f"note: {tmp_path / 'b.csv'}: columns that are not scored: b, context",
     ]
@@ -68,7 +70,7 @@ def test_what_is_assumed_of_a_table_without_a_header_is_said(
     (tmp_path / "bare.tsv").write_text("The kite is high.\tThe kite are high.\n")
     assert main(["check", str(tmp_path)]) == 0
     note = "no header; the first column is taken as the good sentence, the second as the bad one"
-    assert capsys.readouterr().err.splitlines() == [f"note: {tmp_path / 'bare.tsv'}: {note}"]
+    assert capsys.readouterr().err.splitlines() == [f"note: {tmp_path / 'bare.tsv'}: read as pairs: {note}"]
 
 
 def test_a_folder_and_what_is_left_out_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,3 +131,55 @@ def test_it_loads_no_heavy_library() -> None:
         [sys.executable, "-c", code, str(CHECK / "fine-0.json")], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_findings_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("good\tbad\nIda  sings well.\tIda sing well.\nBo hums a tune.\tBo hums a tune.\n")
+    assert main(["check", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["code"], each["path"], each["item"]) for each in found["findings"]] == [
+        ("W204", str(path), "1"), ("W301", str(path), "0"),
+    ]  # fmt: skip
+    assert found["summary"] == {"files": 1, "suites": 1, "items": 2, "counts": {"W204": 1, "W301": 1}}
+
+
+def test_what_is_mechanical_is_mended_and_the_rest_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, fixed, excluded = (tmp_path / name for name in ("pairs.tsv", "clean.tsv", "bad.csv"))
+    path.write_text(
+        "good\tbad\tdiscard\n Ida  sings well.\tIda sing well.\t\nBo hums a tune.\tBo hums a tune.\t\n"
+        "Les Ã©lÃ¨ves dorment.\tLes e\u0301lèves dort.\t\nAda sees it.\tAda see it.\ttypo\n",
+        encoding="utf-8",
+    )
+    arguments = ["check", str(path), "--fix", str(fixed), "--exclude-list", str(excluded)]
+    assert main(arguments) == 0
+    assert "3 sentences mended" in capsys.readouterr().out
+    [suite] = reading.read(fixed)
+    assert [suite.items[0].sentences["good"].text, *(each.text for each in suite.items[2].sentences.values())] == [
+        "Ida sings well.", "Les élèves dorment.", "Les élèves dort.",
+    ]  # fmt: skip
+    log = (tmp_path / "clean.tsv.log.csv").read_text(encoding="utf-8").splitlines()
+    assert log[:2] == ["suite,item,condition,codes,before,after", "pairs,0,good,W301 W302, Ida  sings well.,Ida sings well."]
+    assert [line.split(",")[3] for line in log[2:]] == ["W306", "W303"]
+    assert excluded.read_text() == "suite,item\npairs,1\npairs,3\n"
+    assert main(arguments) == 2  # the mended file is there
+    assert "this file exists" in capsys.readouterr().err
+
+
+def test_a_test_sentence_that_is_in_the_training_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, verb in (("train", "sings"), ("test", "hums")):
+        (tmp_path / f"{name}.tsv").write_text(f"good\tbad\nThe cook {verb} well.\tThe cook {verb}s good.\n")
+    assert main(["check", str(tmp_path)]) == 0
+    assert "item 0, condition good: W106 nearly the same sentence in training data" in capsys.readouterr().out
+
+
+def test_frequency_is_that_of_the_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("wordfreq")
+    path = tmp_path / "pairs.tsv"
+    path.write_text("good\tbad\n" + "Die Frau schläft gern.\tDie Frau zirpt gern.\n" * 1, encoding="utf-8")
+    assert main(["check", str(path), "--language", "de", "--baselines"]) == 0
+    assert "chance 0.500; frequency 1.000 (0 ties)" in capsys.readouterr().out
+    assert main(["check", str(path), "--baselines"]) == 0
+    printed = capsys.readouterr().out
+    assert "no baseline of frequency: its language is not said" in printed
+    assert "frequency 1.000" not in printed

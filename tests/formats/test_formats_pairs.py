@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import pairs
 from syntagm.materials import reading
-from syntagm.suite import Suite
+from syntagm.suite import Suite, published
 
 DATA = Path(__file__).parents[1] / "data"
 BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
@@ -371,7 +371,8 @@ class TestSmallFormats:
     def test_climp_two_rows_a_pair_in_either_order(self) -> None:
         binding, order = reading.read(DATA / "climp/climp.csv")
         assert texts(binding) == [("他爱自己。", "自己爱他。"), ("她怕自己。", "她怕自己她。")]
-        assert (order.name, order.items[0].id, order.tags) == ("adverbs", "0", {"phenomenon": "order"})
+        assert order.tags["language"] == "zh"
+        assert (order.name, order.items[0].id, published(order).tags) == ("adverbs", "0", {"phenomenon": "order"})
 
     def test_comps_is_a_two_prefix_comparison(self) -> None:
         suite = one("comps/properties.jsonl")

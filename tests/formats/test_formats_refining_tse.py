@@ -8,6 +8,7 @@ import pytest
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import blimp, refining_tse
 from syntagm.materials.reading import claimed, read
+from syntagm.suite import published
 
 PAIRS = [
     {"sentence_good": "the Old painter, of cats, sings", "sentence_bad": "the Old painter, of cats, sing", "label": -1},
@@ -31,7 +32,7 @@ def test_sentences_become_those_of_the_released_code(tmp_path: Path) -> None:
         "The painters sing.",
     ]
     assert suite.name == "sent_comp_all"
-    assert suite.tags == {"construction": "In a sentential complement"}
+    assert published(suite).tags == {"construction": "In a sentential complement"}
     assert [item.tags for item in suite.items] == [{"number": "sing"}, {"number": "sing"}, {"number": "plur"}]
 
 
@@ -91,6 +92,6 @@ def test_the_published_files(shared: Path) -> None:
         [suite] = read(shared / "data" / "refining_tse" / f"{name}.jsonl")
         assert len(suite.items) == items
     [suite] = read(shared / "data" / "refining_tse" / "regular_plural_subject_verb_agreement_1.jsonl")
-    assert (len(suite.items), suite.tags) == (1000, {"construction": "BLiMP"})
+    assert (len(suite.items), published(suite).tags) == (1000, {"construction": "BLiMP"})
     for path in sorted((shared / "data" / "blimp").glob("*.jsonl"))[:3]:
         assert refining_tse not in claimed(path)

@@ -76,7 +76,7 @@ def test_what_spreadsheet_programs_write_is_read(tmp_path: Path) -> None:
 
 def test_a_workbook_is_refused_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a workbook; .*Save the sheet as CSV"):
-        read(tmp_path, "item,condition,verb\n1,a,glow\n", "kites.xlsx")
+        read(tmp_path, "item,condition,verb\n1,a,glow\n", "kites.ods")
 
 
 def test_a_whole_sentence_without_regions(tmp_path: Path) -> None:

@@ -1,0 +1,180 @@
+"""Tables with a sentence and a label in each row, of which two rows are a pair: BLiMP-NL's tables, and others by options.
+
+    Paradigm,Item,Grammaticality,Sentence
+    c-command,1,Grammatical,Ik haatte mezelf.
+    c-command,1,Ungrammatical,Mijn moeder haatte mezelf.
+
+The columns `Grammaticality` and `Sentence` are recognised if the labels are Grammatical and Ungrammatical, and a column
+`Item` says which rows belong together. Options name other columns: `rows.csv?sentence=S&label=L&item=I`; `item=next` pairs
+each two rows that follow each other, in either order. A pair has one row with each label. The column `Paradigm`, `suite`
+or `UID` has the name of the suite.
+
+A cell that both rows of a pair share becomes a tag of the item; where they differ, the tags are `NAME_good` and `NAME_bad`.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import _pair, _table
+from syntagm.io import shape, utf8
+from syntagm.suite import Item, Sentence, Suite
+
+ENDINGS = (".csv", ".tsv", ".jsonl")
+NEXT = "next"
+KNOWN = ("Grammaticality", "Sentence", "Item")
+SUITES = ("paradigm", "suite", "uid")
+# Labels, in lower case. An option can name others: `good=ok`.
+GOOD = ("grammatical", "acceptable", "good", "correct", "true", "1")
+BAD = ("ungrammatical", "unacceptable", "bad", "incorrect", "wrong", "false", "0", "*")
+
+Row = tuple[int, dict[str, Any]]
+
+
+def claims(path: Path, head: str) -> bool:
+    """Return whether this is a table with the three known columns, and the labels are Grammatical and Ungrammatical."""
+    if path.suffix not in ENDINGS or not all(name.lower() in head[:2000].lower() for name in KNOWN):
+        return False
+    table = _table.excerpt(path, head, _has_known)
+    if not _has_known(table.columns):
+        return False
+    labels = {shape.plain(row.get(_column(table.columns, "grammaticality"), "")).strip().lower() for _, row in table.rows}
+    return bool(labels) and labels <= {"grammatical", "ungrammatical"}
+
+
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the columns that become tags."""
+    table = _excerpt(path, head, options)
+    used = {*_chosen(table.columns, options), ""}
+    return [name for name in table.columns if name not in used]
+
+
+def read_as(path: Path, head: str, **options: str) -> str:
+    """Say which columns hold sentence, label, pair and suite."""
+    sentence, label, item, suite = _chosen(_excerpt(path, head, options).columns, options)
+    pairs = "each two rows" if item == NEXT else f"the rows with the same {item}"
+    good = options.get("good") or "/".join(name for name in GOOD[:2])
+    return f"sentence: {sentence}, good where {label} is {good}, pairs: {pairs}, suite: {suite or 'the file'}"
+
+
+def read(
+    path: Path,
+    *,
+    sentence: str = "",
+    label: str = "",
+    good: str = "",
+    item: str = "",
+    suite: str = "",
+    delimiter: str = "",
+) -> Iterator[Suite]:
+    """Read the suites of a table.
+
+    Arguments:
+        path: the file.
+        sentence: the column of the sentences.
+        label: the column that says whether a sentence is good.
+        good: the label of good sentences; all other rows are bad ones. By default, labels are known words or 1 and 0.
+        item: the column whose value two rows share; `next` pairs each two rows that follow each other.
+        suite: the column with the names of suites.
+        delimiter: the separator of cells: a character, `tab`, `comma` or `semicolon`.
+
+    Raises:
+        InputError: a label is unknown, or a pair doesn't consist of one good and one bad sentence; the message names the
+            line.
+        UsageError: an option names a column that does not exist, or a column is not known.
+    """
+    options = {"sentence": sentence, "label": label, "item": item, "suite": suite}
+
+    def is_header(columns: Sequence[str]) -> bool:
+        return _has_known(columns) or (bool(sentence) and sentence in columns)
+
+    table = _table.read(utf8.read(path), path, is_header, delimiter)
+    text, labelled, joined, named = _chosen(table.columns, options)
+    for option, name in (("sentence", text), ("label", labelled), ("item", joined), ("suite", named)):
+        if not name and option != "suite":
+            listed = ", ".join(map(repr, table.columns[:20]))
+            cure = f"Name it, as in {path.name}?format=labelled&sentence=COLUMN&label=COLUMN&item=COLUMN; item=next pairs rows"
+            raise UsageError(f"{path}, {option}", f"no such column among {listed}", "a column", f"{cure} that follow.")
+        if name and name not in table.columns and not (option == "item" and name == NEXT):
+            raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, table.columns)))
+    used = {text, labelled, "", *({joined} if joined != NEXT else ()), *({named} if named.lower() == "suite" else ())}
+    items = []
+    for index, (key, rows) in enumerate(_pairs(table, joined, named)):
+        sides = _sides(table, rows, labelled, good)
+        place = table.place(sides["good"][0])
+        name = _table.name(sides["good"][1], named, place) if named else path.stem
+        sentences = {
+            side: Sentence(_table.text(row, text, table.place(number))) for side, (number, row) in sides.items()
+        }
+        items.append((name.strip(), Item(key or str(index), sentences, _tags(sides, used))))
+    yield from _pair.suites(items, None, str(path))
+
+
+def _has_known(columns: Sequence[str]) -> bool:
+    return all(_column(columns, name.lower()) for name in KNOWN)
+
+
+def _column(columns: Sequence[str], name: str) -> str:
+    found = [column for column in columns if column.strip().lower() == name]
+    return found[0] if len(found) == 1 else ""
+
+
+def _excerpt(path: Path, head: str, options: dict[str, str]) -> _table.Table:
+    return _table.excerpt(path, head, lambda columns: _has_known(columns) or options.get("sentence") in columns)
+
+
+def _chosen(columns: Sequence[str], options: dict[str, str]) -> tuple[str, str, str, str]:
+    """Return the columns of sentence, label, pair and suite, by the options or else by their known names."""
+    sentence, label, item, suite = (options.get(name, "") for name in ("sentence", "label", "item", "suite"))
+    return (
+        sentence or _column(columns, "sentence"),
+        label or _column(columns, "grammaticality"),
+        item or _column(columns, "item"),
+        suite or next((found for name in SUITES if (found := _column(columns, name))), ""),
+    )
+
+
+def _pairs(table: _table.Table, item: str, suite: str) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the rows of each pair, with its id if a column has it."""
+    if item == NEXT:
+        for first in range(0, len(table.rows), 2):
+            yield "", list(table.rows[first : first + 2])
+        return
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for number, row in table.rows:
+        key = _table.name(row, item, table.place(number)).strip()
+        name = shape.plain(row.get(suite, "")).strip() if suite else ""
+        groups.setdefault((name, key), []).append((number, row))
+    for (_, key), rows in groups.items():
+        yield key, rows
+
+
+def _sides(table: _table.Table, rows: Sequence[Row], label: str, good: str) -> dict[str, Row]:
+    """Return the good and the bad row of a pair."""
+    sides: dict[str, list[Row]] = {"good": [], "bad": []}
+    for number, row in rows:
+        value = shape.plain(row.get(label, "")).strip()
+        is_good = value == good if good else value.lower() in GOOD
+        if not good and not is_good and value.lower() not in BAD:
+            cure = f"Add the label of good sentences: &good={value}" if value else ""
+            expected = "one of " + ", ".join((*GOOD, *BAD))
+            raise InputError(f"{table.place(number)}, {label}", repr(value[:60]), expected, cure)
+        sides["good" if is_good else "bad"].append((number, row))
+    if len(sides["good"]) != 1 or len(sides["bad"]) != 1:
+        found = f"{len(sides['good'])} good and {len(sides['bad'])} bad sentences of one pair"
+        places = ", ".join(str(number) for number, _ in rows[:4])
+        cure = f"Its rows are in {table.unit}s {places}."
+        raise InputError(table.place(rows[0][0]), found, "one of each", cure)
+    return {side: found[0] for side, found in sides.items()}
+
+
+def _tags(sides: dict[str, Row], used: set[str]) -> dict[str, str]:
+    good, bad = (_table.tags(sides[side][1], used) for side in ("good", "bad"))
+    tags: dict[str, str] = {}
+    for name in dict.fromkeys((*good, *bad)):
+        if good.get(name, "").strip() == bad.get(name, "").strip():
+            tags[name] = good[name].strip()
+        else:
+            tags |= {f"{name}_{side}": cells[name].strip() for side, cells in (("good", good), ("bad", bad)) if name in cells}
+    return {name: cell for name, cell in tags.items() if cell}

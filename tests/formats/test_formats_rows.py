@@ -1,0 +1,182 @@
+"""Layouts with a sentence, a word or a judgement in each row, alternating lines, prefixes with endings, and templates."""
+
+from pathlib import Path
+
+import pytest
+
+from syntagm.errors import InputError, UsageError
+from syntagm.materials import reading
+from syntagm.suite import Suite
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def one(name: str) -> Suite:
+    [suite] = reading.read(DATA / name) if "?" not in name else reading.read(f"{DATA}/{name}")
+    return suite
+
+
+def texts(suite: Suite) -> list[tuple[str, ...]]:
+    return [tuple(sentence.text for sentence in item.sentences.values()) for item in suite.items]
+
+
+class TestLabelled:
+    def test_two_rows_of_an_item_are_a_pair_in_either_order(self) -> None:
+        first, second = reading.read(DATA / "labelled/kites_nl.csv")
+        assert (first.name, second.name) == ("kite-binding", "local")
+        assert texts(first)[1] == ("Ik zag mezelf op de brug.", "De buurman zag mezelf op de brug.")
+        assert first.items[1].tags == {"Cue word(s)_bad": "De buurman"}
+        assert first.tags["Cue word(s)_good"] == "Ik"  # shared by all items
+        assert first.tags["Critical word(s)"] == "mezelf"
+        assert [item.id for item in first.items] == ["1", "2"]
+
+    @pytest.mark.parametrize("item", ["pair", "next"])
+    def test_options_name_the_columns(self, item: str) -> None:
+        suite = one(f"labelled/rows.csv?sentence=text&label=ok&good=yes&item={item}")
+        assert texts(suite) == [("The kite flies.", "The kite fly."), ("The gates open.", "The gates opens.")]
+        assert [each.id for each in suite.items] == (["a", "b"] if item == "pair" else ["0", "1"])
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("1,Grammatical,A b c.\n1,Grammatical,A b d.\n", "line 2: 2 good and 0 bad sentences of one pair; expected one of"),
+            ("1,Grammatical,A b c.\n", "line 2: 1 good and 0 bad"),
+            ("1,Grammatical,A b c.\n1,Ungrammatical,\n", "line 3, Sentence: an empty cell"),
+            ("1,Grammatical,A b c.\n1,ok,A b.\n", "line 3, Grammaticality: 'ok'; expected one of grammatical"),
+        ],
+    )
+    def test_what_is_no_pair_is_refused_with_its_line(self, tmp_path: Path, content: str, message: str) -> None:
+        (tmp_path / "a.csv").write_text("Item,Grammaticality,Sentence\n" + content)
+        with pytest.raises(InputError) as caught:
+            reading.read(f"{tmp_path / 'a.csv'}?format=labelled")
+        assert message in str(caught.value)
+
+    def test_a_missing_column_is_refused_with_the_line_to_type(self) -> None:
+        with pytest.raises(UsageError, match=r"'text', 'ok', 'pair'.*rows.csv\?format=labelled&sentence=COLUMN"):
+            one("labelled/rows.csv?format=labelled&sentence=text")
+
+
+def test_the_label_of_two_sentences_and_their_votes() -> None:
+    suite = one("qfrblimp/cerfs.jsonl")
+    assert texts(suite)[1] == ("La lanterne brille ce soir.", "La lanterne brillent ce soir.")
+    assert texts(suite)[0][0] == "Les cerfs-volants volent haut."
+
+
+class TestJudgements:
+    def test_four_cells_without_a_header(self) -> None:
+        suite = one("judgements/kites.tsv")
+        assert suite.predictions == ()
+        assert [item.tags["label"] for item in suite.items] == ["1", "0", "0", "1"]
+        assert texts(suite)[2] == ("Which kite did Ida wonder who flew?",)
+        assert suite.items[1].tags == {"source": "kt01", "mark": "*", "label": "0"}
+
+    def test_ratings(self) -> None:
+        suite = one("judgements/ratings.csv")
+        assert [(item.id, item.tags["rating"]) for item in suite.items] == [("a1", "1.25"), ("a2", "-0.5"), ("a3", "1.5")]
+
+    @pytest.mark.parametrize("value", ["high", "nan", "inf", "1,5"])
+    def test_a_rating_must_be_a_number(self, tmp_path: Path, value: str) -> None:
+        (tmp_path / "a.tsv").write_text(f"id\tsentence\tjudgement\n1\tThe kite flies.\t{value}\n")
+        with pytest.raises(InputError, match=r"a.tsv, line 2, judgement: "):
+            reading.read(f"{tmp_path / 'a.tsv'}?format=judgements")
+
+
+def test_an_ending_is_scored_given_its_prefix() -> None:
+    suite = one("continuations/gates.json")
+    assert [str(prediction.formula) for prediction in suite.predictions] == ["(ending;%good%) < (ending;%bad%)"]
+    good = suite.items[2].sentences["good"]
+    assert (good.text, good.content("prefix"), good.content("ending")) == (
+        "Those gates opened early.", "Those gates", "opened early.",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[[["a", "b"], ["c", ""]]]', "item 0: an empty ending"),
+        ('[[["a", "b"], ["c", "d"]], [["a"], ["c", "d"]]]', "item 1: a list; expected [[good prefix, bad prefix]"),
+    ],
+)
+def test_an_item_that_is_no_pair_of_endings(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(InputError) as caught:
+        reading.read(tmp_path / "a.json")
+    assert message in str(caught.value)
+
+
+class TestAlternating:
+    def test_what_comes_first_must_be_named(self) -> None:
+        path = "alternating/kites_first_good.txt"
+        assert texts(one(f"{path}?format=alternating&first=good"))[0] == ("The kite is here .", "The kite are here .")
+        assert texts(one(f"{path}?format=alternating&first=bad"))[0] == ("The kite are here .", "The kite is here .")
+        with pytest.raises(UsageError, match=r"first: not given; expected kites_first_good.txt.format=alternating"):
+            one(f"{path}?format=alternating")
+        with pytest.raises(InputError, match="no format claims it"):
+            one(path)
+
+    def test_zorro_is_recognised_by_the_names_of_its_files_only(self, tmp_path: Path) -> None:
+        lines = "this kites must be high .\nthis kite must be high .\n" * 3
+        for name in ("quantifiers-superlative.txt", "quantifiers-other.txt"):
+            (tmp_path / name).write_text(lines)
+        [suite] = reading.read(tmp_path / "quantifiers-superlative.txt")
+        assert texts(suite)[0] == ("this kite must be high .", "this kites must be high .")
+        assert "bad sentence of each pair first" in reading.read_as(tmp_path / "quantifiers-superlative.txt")
+        with pytest.raises(InputError, match=r"quantifiers-other.txt: no format claims it"):
+            reading.read(tmp_path / "quantifiers-other.txt")
+
+
+class TestRegionRows:
+    def test_the_critical_word_of_sap(self) -> None:
+        suite = one("region_rows/kites_sap.csv")
+        sentences = suite.items[0].sentences
+        assert list(sentences) == ["amb", "unamb"]
+        assert [sentences["unamb"].content(name) for name in ("before", "critical", "spillover1", "spillover2", "rest")] == [
+            "While Ida slept, the kite", "flew", "away.", "", "",
+        ]  # fmt: skip
+
+    def test_options_name_the_columns_and_a_prediction(self) -> None:
+        columns = "item=set&condition=cond&region=zone&content=word"
+        suite = one(f"region_rows/zones.csv?{columns}&predict=(verb;%match%) < (verb;%mismatch%)")
+        match = suite.items[0].sentences["match"]
+        assert (match.text, match.content("subject"), match.content("verb")) == ("The keys are", "The keys", "are")
+        assert [prediction.name for prediction in suite.predictions] == ["predicted"]
+        words = one("region_rows/zones.csv?item=set&condition=cond&content=word").items[0].sentences["match"].regions
+        assert [word.name for word in words] == ["1", "2", "3"]
+
+    def test_a_region_in_two_pieces_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,x,The\n1,a,y,keys\n1,a,x,are\n")
+        with pytest.raises(InputError, match="line 4, r: the region 'x' again, after another one"):
+            reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+
+
+def test_labels_go_on_after_the_same_prefix() -> None:
+    suite = one("causalgym/kites.json?n=20")
+    assert [prediction.name for prediction in suite.predictions] == ["full_sentence", "one_prefix"]
+    assert len(suite.items) == 20
+    assert len(set(texts(suite))) == 20
+    for item in suite.items:
+        plural = item.tags["label"] == "plural"
+        assert item.sentences["good"].content("critical") in (("are", "were") if plural else ("is", "was"))
+        assert item.sentences["bad"].content("critical") in (("is", "was") if plural else ("are", "were"))
+    # There are 2 subjects of each number, 2 verbs, 2 objects and 2 labels.
+    assert len(one("causalgym/kites.json?n=100").items) == 4 * 2 * 2 * 2
+
+
+class TestPairs:
+    def table(self, folder: Path) -> str:
+        rows = ["d.1,Ida flew a kite.,u.1,Ida flew kite a.,", "d.2,Bo left.,u.2,Bo leaved.,twice", "d.3,It is.,u.3,It are.,"]
+        (folder / "p.csv").write_text("gramm_id,gramm_sentence,ungramm_id,ungramm_sentence,odd\n" + "\n".join(rows) + "\n")
+        ratings = "id,sentence,judgement\nd.1,Ida flew a kite.,1\nd.1,Ida flew a kite.,0.5\nu.1,x,-1\n"
+        (folder / "r.csv").write_text(ratings)
+        return str(folder / "p.csv")
+
+    def test_discarded_rows_are_tagged_and_ratings_joined(self, tmp_path: Path) -> None:
+        [suite] = reading.read(self.table(tmp_path) + "?discard=odd&ratings=r.csv")
+        assert [item.tags.get("discard") for item in suite.items] == [None, "twice", None]
+        first = suite.items[0].tags
+        assert (first["rating_good"], first["rating_bad"]) == ("0.75", "-1")
+        assert "rating_good" not in suite.items[1].tags
+
+    def test_ratings_of_another_folder_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="the name of a file in the folder"):
+            reading.read(self.table(tmp_path) + "?ratings=../r.csv")
