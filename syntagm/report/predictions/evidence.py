@@ -25,7 +25,6 @@ from syntagm.views import claims
 from syntagm.views.conventions import numbers as conventions
 from syntagm.views.effects.numbers import Effect
 
-
 # Pairs of all runs that a page judges by every convention; more take minutes.
 _PAIRS = 4_000
 
