@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
+from syntagm.conventions import normalisation
+from syntagm.conventions.unigram import counted
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import parse
@@ -24,10 +26,8 @@ from syntagm.views import options, significance
 from syntagm.views.lexical import chart as lexical_figure
 from syntagm.views.lexical import table as lexical
 from syntagm.views.lexical.numbers import with_frequency
-from syntagm.views.normalised import normalisation
 from syntagm.views.normalised import table as normalised
 from syntagm.views.normalised.numbers import read_unigrams, results, whole
-from syntagm.views.normalised.unigram import counted
 
 Row = dict[str, object]
 

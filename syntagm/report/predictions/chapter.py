@@ -6,6 +6,7 @@ from typing import Any, final
 
 from markupsafe import Markup
 
+from syntagm.drawing.table import Table
 from syntagm.report import downloads
 from syntagm.report.html import HtmlTable
 from syntagm.report.predictions import downloads as of_predictions
@@ -208,6 +209,20 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
     versions=suites.VERSIONS,
     least=lambda chapter, version: suites.least(chapter.suites, version),
 )
+def _tabulate_claims(chapter: Evidence) -> Table:
+    assert chapter.claims is not None
+    return chapter.claims
+
+
+CONVENTIONS: Section[Evidence] = Section(
+    "conventions",
+    "Conventions",
+    "Papers and tools compare sentences by other numbers than their surprisal, such as surprisal per token, and call the result "
+    "by the same name. This table shows which claims about the models hold whatever the convention. "
+    "<code>syntagm table conventions</code> has the accuracy under each, and the verdicts that it flips.",
+    when=lambda chapter: chapter.claims is not None,
+    table=_tabulate_claims,
+)
 METHODS: Section[Evidence] = Section(
     "methods",
     "How the numbers were made",
@@ -230,5 +245,5 @@ class Predictions(Evidence):
             *(OVERVIEW, SUITES),
             *map(by_tag, self.groups),
             *(EFFECTS, TRAJECTORIES, COMPARED),
-            *(SUITE_BY_SUITE, METHODS, RECORD),
+            *(SUITE_BY_SUITE, CONVENTIONS, METHODS, RECORD),
         ]

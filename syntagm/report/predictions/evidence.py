@@ -7,6 +7,8 @@ from typing import ClassVar
 from markupsafe import Markup
 
 from syntagm.drawing.chart import Figure
+from syntagm.drawing.table import Table
+from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.report import numbers
 from syntagm.report.alerts import Alert, note_ties, warn_undefined, warn_unfinished
@@ -19,7 +21,12 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentences
 from syntagm.runs.store import Run
+from syntagm.views import claims
+from syntagm.views.conventions import numbers as conventions
 from syntagm.views.effects.numbers import Effect
+
+# Pairs of all runs that a page judges by every convention; more take minutes.
+_PAIRS = 4_000
 
 
 class Evidence(Chapter):
@@ -85,6 +92,19 @@ class Evidence(Chapter):
     def pairs(self) -> list[ModelPair]:
         """The comparisons of two models."""
         return model_pairs.compare(self.columns, self.subjects)
+
+    @cached_property
+    def claims(self) -> Table | None:
+        """The claims that some convention shows; None without pairs of sentences, or with too many to judge on a page."""
+        runs = [column.run for column in self.columns]
+        pairs = sum(suite.items for run in runs for suite in run.suites if conventions.whole(run, suite.name))
+        if not self.judged or not 0 < pairs <= _PAIRS:
+            return None
+        try:
+            table = claims.make_table(runs)
+        except UsageError:  # a run without such pairs, or two without a suite in common
+            return None
+        return table if table.rows else None
 
     @cached_property
     def chance_headlines(self) -> list[Headline]:

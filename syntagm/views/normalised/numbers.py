@@ -6,32 +6,24 @@ text of the unigram model: at white space, or as in the Penn Treebank. A token b
 word is excluded from the bits and from the unigram bits.
 """
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Literal
+from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
-from syntagm.answers import Surprisals
-from syntagm.errors import FormulaError, UsageError
-from syntagm.formula import Binary, Reference, parse
-from syntagm.models.asking import Asking
-from syntagm.models.names import load
-from syntagm.models.words import words as _words
+from syntagm.conventions import normalisation, unigram
+from syntagm.conventions.convention import compared
+from syntagm.conventions.normalisation import Cost, Score
+from syntagm.conventions.scored import Tokens, scored
+from syntagm.conventions.unigram import Case, Unigrams
+from syntagm.errors import FormulaError
+from syntagm.formula import parse
 from syntagm.runs.store import Run
-from syntagm.training.corpora import corpus
-from syntagm.views.normalised import normalisation
-from syntagm.views.normalised.normalisation import Cost, Score
-from syntagm.views.normalised.unigram import Unigrams, counted
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,
     "margin": pl.Float64, "n": pl.Int64,
 }  # fmt: skip
-NGRAM = "ngram:"
-Tokens = Literal["blanks", "treebank"]
-Case = Literal["keep", "lower"]
 
 
 def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
@@ -39,14 +31,11 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
     pairs = {}
     for name, formula in run.suite(suite).predictions.items():
         try:
-            tree = parse(formula).tree
+            pair = compared(parse(formula))
         except FormulaError:  # records are untrusted input
             continue
-        match tree:
-            case Binary("<", Reference("*", better), Reference("*", worse)):
-                pairs[name] = (better, worse)
-            case Binary(">", Reference("*", worse), Reference("*", better)):
-                pairs[name] = (better, worse)
+        if pair:
+            pairs[name] = pair
     return pairs
 
 
@@ -88,28 +77,13 @@ def _items(
             yield last, conditions
             conditions = {}
         last = item
-        bits, unigram_bits = _words_of(
-            sentence.text, answer, unigrams, tokens, run.record["model"]["start"] is not None
+        prepared = scored(
+            sentence.text, answer, run.record["model"]["start"] is not None, unigrams=unigrams, tokens=tokens
         )
-        conditions[condition] = normalisation.costs(bits, unigram_bits), len(bits)
+        assert prepared.unigram is not None
+        conditions[condition] = normalisation.costs(prepared.words, prepared.unigram), len(prepared.words)
     if conditions:
         yield last, conditions
-
-
-def _words_of(
-    text: str, answer: Surprisals, unigrams: Unigrams, tokens: Tokens, first_scored: bool
-) -> tuple[normalisation.Bits, normalisation.Bits]:
-    """Return the bits of each word under the model and under the unigram model. Shapes (words,)."""
-    words, starts = _words.words(text, tokens)
-    unigram_bits = unigrams.bits(words)
-    word_of_token = np.searchsorted(starts, answer.starts, "right") - 1
-    if len(answer.starts) and answer.starts[-1] >= len(text):
-        word_of_token[answer.starts >= len(text)] = len(words)
-        unigram_bits = np.append(unigram_bits, unigrams.end)
-    bits = np.bincount(word_of_token, answer.bits, len(unigram_bits)).astype(np.float64)
-    if not first_scored and len(bits) and np.isnan(answer.bits[0]):
-        return bits[1:], unigram_bits[1:]
-    return bits, unigram_bits
 
 
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
@@ -125,29 +99,5 @@ def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case =
         UsageError: there is no source, or the model has another order than 1.
         InputError, ModelError: the source can't be read.
     """
-    if source.startswith(NGRAM):
-        return _of_model(source, _vocabulary(run, tokens, case), case)
-    if not source:
-        raise UsageError("unigrams=", "nothing", "unigrams=FILE, a text, or unigrams=ngram:..., a model of order 1")
-    return counted(corpus.sentences([source], tokens), f"{Path(source).name}, {tokens}, case {case}", case == "lower")
-
-
-def _vocabulary(run: Run, tokens: Tokens, case: Case) -> list[str]:
-    vocabulary: dict[str, None] = {}
-    for suite in run.suites:
-        for text in run.scored(suite.name)["text"].unique():
-            words: Iterable[str] = _words.split(text, tokens)
-            vocabulary |= dict.fromkeys(word.lower() if case == "lower" else word for word in words)
-    return sorted(vocabulary)
-
-
-def _of_model(source: str, words: list[str], case: Case) -> Unigrams:
-    model = load(f"{source}{'&' if '?' in source else '?'}eos=yes&tokens=blanks")
-    if model.record.get("order") != 1:
-        raise UsageError("unigrams=", f"{source}, of order {model.record.get('order')}", "a model of order 1")
-    asking = Asking(model)
-    answers = list(asking.score(words))
-    asking.confirm()
-    known = {word: float(answer.bits[:-1].sum()) for word, answer in zip(words, answers, strict=True)}
-    end = float(answers[0].bits[-1]) if answers else np.nan
-    return Unigrams(known, np.nan, end, model.name, case == "lower")
+    texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
+    return unigram.read(source, texts, tokens, case)

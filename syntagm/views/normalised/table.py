@@ -5,6 +5,9 @@ from typing import Annotated
 
 import polars as pl
 
+from syntagm.conventions.normalisation import COSTS, Score
+from syntagm.conventions.scored import Tokens
+from syntagm.conventions.unigram import Case, Unigrams
 from syntagm.drawing.table import Cell, Table, cells
 from syntagm.errors import UsageError
 from syntagm.result import Kind
@@ -12,9 +15,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.tasks.task import SuiteRecord
-from syntagm.views.normalised.normalisation import COSTS, Score
-from syntagm.views.normalised.numbers import Case, Tokens, read_unigrams, results, whole
-from syntagm.views.normalised.unigram import Unigrams
+from syntagm.views.normalised.numbers import read_unigrams, results, whole
 
 COLUMNS = (
     *("suite", "prediction", "by", "model", "score", "low", "high", "n", "ties", "undefined"),
@@ -48,13 +49,14 @@ def make_table(
     for model, run in named(runs):
         source = read_unigrams(unigrams, run, tokens, case)
         rows += _rows(run, model, source, suite, by, tokens, titles(runs))
-        notes += [] if _describe(source) in notes else [_describe(source)]
+        notes += [] if describe(source) in notes else [describe(source)]
     if not rows:
         raise UsageError("suite=", "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)")
     return Table("Accuracy by normalised scores", COLUMNS, tuple(rows), notes=tuple(notes))
 
 
-def _describe(source: Unigrams) -> str:
+def describe(source: Unigrams) -> str:
+    """Say where unigram probabilities come from."""
     smoothing = ""
     if source.counts is not None:
         total = sum(source.counts.values())

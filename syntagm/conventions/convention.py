@@ -1,0 +1,137 @@
+"""Conventions: a linking function with treatments, by name, and the verdict on a pair of sentences under one."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Self
+
+from syntagm.answers import Surprisals
+from syntagm.conventions import linking, treatments
+from syntagm.conventions.linking import Linking
+from syntagm.conventions.normalisation import margin
+from syntagm.conventions.scored import Kept, Scored, Tokens, differing, scored
+from syntagm.conventions.treatments import Treatment
+from syntagm.conventions.unigram import Unigrams
+from syntagm.errors import UsageError, did_you_mean
+from syntagm.formula import Binary, Formula, Reference
+
+DEFAULT = "bits"
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """A linking function with treatments.
+
+    Arguments:
+        linking: the linking function.
+        treatments: the treatments, each at most once.
+
+    >>> str(Convention.parse("mean_byte+ties_as_hits"))
+    'mean_byte+ties_as_hits'
+    """
+
+    linking: Linking
+    treatments: tuple[Treatment, ...] = ()
+
+    def __str__(self) -> str:
+        return "+".join([self.linking.name, *(treatment.name for treatment in self.treatments)])
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse LINKING or LINKING+TREATMENT+...
+
+        Raises:
+            UsageError: there is no such linking function or treatment, or a treatment is given twice.
+        """
+        name, *others = text.split("+")
+        if name not in linking.BY_NAME:
+            known = list(linking.BY_NAME)
+            raise UsageError("convention", repr(name), "one of " + ", ".join(known), did_you_mean(name, known))
+        for other in others:
+            if other not in treatments.BY_NAME or others.count(other) > 1:
+                expected = "each once: " + ", ".join(treatments.BY_NAME)
+                raise UsageError(f"convention {text}", repr(other), expected, did_you_mean(other, treatments.BY_NAME))
+        return cls(linking.BY_NAME[name], tuple(treatments.BY_NAME[other] for other in others))
+
+    @property
+    def unigrams(self) -> bool:
+        """Whether it needs a unigram model."""
+        return self.linking.unigrams
+
+    @property
+    def hits(self) -> bool:
+        """Whether a tie counts as a hit."""
+        return any(treatment.hits for treatment in self.treatments)
+
+    @property
+    def kept(self) -> Kept | None:
+        """Which tokens count; None for all."""
+        kept = [treatment.kept for treatment in self.treatments if treatment.kept]
+        if not kept:
+            return None
+        return lambda text, answer: reduce(lambda one, other: one & other, (each(text, answer) for each in kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What judges pairs of sentences.
+
+    Arguments:
+        tolerance: differences within it are ties; in bits.
+        first_scored: False if the model has no start-of-text symbol.
+        unigrams: a unigram model; None without one.
+        tokens: how sentences are divided into words.
+    """
+
+    tolerance: float
+    first_scored: bool
+    unigrams: Unigrams | None = None
+    tokens: Tokens = "blanks"
+
+    def margins(
+        self, good: tuple[str, Surprisals], bad: tuple[str, Surprisals], conventions: Sequence[Convention]
+    ) -> list[tuple[float, float]]:
+        """Return the value and the margin of a pair under each convention.
+
+        The margin is the cost of the bad sentence minus that of the good one, in bits or in bits per unit, and exactly 0 for a
+        tie: a difference that is within the tolerance in bits.
+
+        Arguments:
+            good, bad: texts with their answers.
+        """
+        prepared: dict[tuple[str, ...], tuple[Scored, Scored]] = {}
+        spans, differs = differing(good[0], bad[0]), good[0] != bad[0]
+        found = []
+        for convention in conventions:
+            key = tuple(treatment.name for treatment in convention.treatments if treatment.kept)
+            if key not in prepared:
+                one, other = (
+                    replace(
+                        scored(text, answer, self.first_scored, convention.kept, self.unigrams, self.tokens),
+                        differing=span,
+                        differs=differs,
+                    )
+                    for (text, answer), span in zip((good, bad), spans, strict=True)
+                )
+                prepared[key] = one, other
+            lesser, greater = (convention.linking.cost(sentence) for sentence in prepared[key])
+            difference = margin(lesser, greater, self.tolerance)
+            found.append((_value(difference, convention.hits), difference))
+        return found
+
+
+def _value(difference: float, hits: bool) -> float:
+    if math.isnan(difference):
+        return difference
+    return float(difference > 0 or (hits and difference == 0))
+
+
+def compared(formula: Formula) -> tuple[str, str] | None:
+    """Return the better and the worse condition of a formula that compares two whole sentences; None for another one."""
+    match formula.tree:
+        case Binary("<", Reference("*", better), Reference("*", worse)):
+            return better, worse
+        case Binary(">", Reference("*", worse), Reference("*", better)):
+            return better, worse
+    return None

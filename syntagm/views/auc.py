@@ -1,0 +1,85 @@
+"""AUC: how well costs separate good from bad sentences across items, beside the accuracy within pairs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import numpy as np
+
+from syntagm.conventions.convention import DEFAULT, Convention
+from syntagm.conventions.scored import scored
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
+from syntagm.errors import UsageError
+from syntagm.result import Kind
+from syntagm.runs.several import named, titles
+from syntagm.runs.store import Run
+from syntagm.stats import interval
+from syntagm.stats.auc import Auc, auc
+from syntagm.views.conventions.numbers import Source, choose, pairs, whole
+from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
+
+COLUMNS = (
+    *("model", "suite", "n", "accuracy", "low", "high", "auc", "auc low", "auc high"),
+    *("matched", "matched low", "matched high", "comparisons"),
+)
+NOTE = (
+    "auc: the share of all pairs of a good and a bad sentence, of the same item or of two, in which the good one has the lower "
+    "cost; ties count half (Hu et al. 2026, 10.1162/TACL.a.611). matched: the same for sentences with the same number of tokens "
+    "only; comparisons is their number. Intervals are for other items: Wilson's, for the AUC with the variance over items."
+)
+
+
+def make_table(
+    runs: Sequence[Run],
+    convention: Annotated[str, "the cost: a linking function, such as mean_token"] = DEFAULT,
+    unigrams: Unigrams = "",
+    suite: Suite = "",
+    tokens: HowTokens = "blanks",
+    case: HowCase = "keep",
+) -> Table:
+    """Make one row for each model and suite that compares two whole sentences.
+
+    Raises:
+        UsageError: no suite does, or the convention compares only parts of pairs.
+    """
+    chosen_by = Convention.parse(convention)
+    if chosen_by.linking.name in ("critical", "after_prefix", "shared_rest"):
+        expected = "a cost of whole sentences, such as bits, mean_token or slor"
+        raise UsageError("convention=", f"{convention}, which depends on the partner", expected)
+    source = Source(unigrams, "", tokens, case)
+    rows = [row for model, run in named(runs) for row in _rows(run, model, chosen_by, source, suite, titles(runs))]
+    if not rows:
+        raise UsageError("suite=", "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)")
+    return Table("Separation across items", COLUMNS, tuple(rows), notes=(f"cost: {convention}. {NOTE}",))
+
+
+def _rows(
+    run: Run, model: str, convention: Convention, source: Source, suite: str, names: dict[tuple[str, str], str]
+) -> Iterator[tuple[Cell, ...]]:
+    chosen = choose(run, source, [str(convention)])
+    first_scored = run.record["model"]["start"] is not None
+    for record in run.suites:
+        if (suite and record.name != suite) or not whole(run, record.name):
+            continue
+        costs, lengths = [], []
+        for _, *sentences in pairs(run, record.name):
+            prepared = [
+                scored(text, answer, first_scored, convention.kept, chosen.unigrams, source.tokens)
+                for text, answer in sentences
+            ]
+            costs.append([convention.linking.cost(sentence)[0] for sentence in prepared])
+            lengths.append([len(sentence.bits) for sentence in prepared])
+        table, sizes = np.array(costs, np.float64).reshape(-1, 2), np.array(lengths, np.int64).reshape(-1, 2)
+        defined = ~np.isnan(table).any(1)
+        good, bad = table[defined].T
+        verdicts = (bad - good > run.tolerance).astype(np.float64)
+        within = interval.of_items(verdicts, Kind.VERDICT)
+        across, matched = auc(good, bad), auc(good, bad, sizes[defined].T)
+        accuracy = float(verdicts.mean()) if len(verdicts) else np.nan
+        numbers = (accuracy, within.low, within.high, *_numbers(across), *_numbers(matched))
+        shown = names[record.name, record.hash]
+        yield (model, shown, len(verdicts), *map(or_none, numbers), matched.comparisons)
+
+
+def _numbers(found: Auc) -> tuple[float, float, float]:
+    return found.value, found.interval.low, found.interval.high

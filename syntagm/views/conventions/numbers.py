@@ -1,0 +1,195 @@
+"""Verdicts of a run under conventions, from its stored tokens; no model is loaded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from syntagm.answers import Surprisals
+from syntagm.conventions import ratings as _ratings
+from syntagm.conventions import unigram
+from syntagm.conventions.convention import DEFAULT, Convention, Judge, compared
+from syntagm.conventions.linking import LINKINGS
+from syntagm.conventions.scored import Tokens, scored
+from syntagm.conventions.treatments import TREATMENTS
+from syntagm.conventions.unigram import Case, Unigrams
+from syntagm.errors import FormulaError, UsageError
+from syntagm.formula import parse
+from syntagm.result import Kind
+from syntagm.runs.store import Run
+
+# The columns of results, so that `stats.score` and `stats.paired` apply; the measure is the convention.
+SCHEMA = {
+    "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,
+    "margin": pl.Float64, "n": pl.Int64,
+}  # fmt: skip
+# Margins are exactly 0 where the difference in bits is within the tolerance of the run.
+TOLERANCE = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where unigram probabilities and ratings come from, as options of a view say it.
+
+    Arguments:
+        unigrams: a text, or `ngram:...`; "" for none, and no convention that needs them.
+        ratings: a CSV file of ratings, for MORCELA; "" for none.
+        tokens, case: how words are found and looked up.
+    """
+
+    unigrams: str = ""
+    ratings: str = ""
+    tokens: Tokens = "blanks"
+    case: Case = "keep"
+
+    def __post_init__(self) -> None:
+        if self.ratings and not self.unigrams:
+            raise UsageError("ratings=", "ratings without unigrams=", "both: MORCELA weighs the frequency of words")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The conventions of a run.
+
+    Arguments:
+        conventions: the conventions, of which `bits` is the first.
+        unigrams: the unigram model; None without one.
+        notes: what readers have to know, as sentences.
+    """
+
+    conventions: tuple[Convention, ...]
+    unigrams: Unigrams | None
+    notes: tuple[str, ...] = ()
+
+
+def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
+    """Return the conventions that apply to a run.
+
+    Arguments:
+        names: the conventions besides `bits`; by default all linking functions for which the source suffices, and each
+            treatment of `bits` that can change something.
+
+    Raises:
+        UsageError: there is no such convention, or it needs unigrams.
+        InputError: unigrams or ratings can't be read.
+    """
+    unigrams = None
+    if source.unigrams:
+        texts = (text for suite in run.suites for text in run.sentences(suite.name)["text"].unique())
+        unigrams = unigram.read(source.unigrams, texts, source.tokens, source.case)
+    notes: tuple[str, ...] = ()
+    if names:
+        found = [Convention.parse(name) for name in dict.fromkeys((DEFAULT, *names))]
+        if not unigrams and (lacking := next((each for each in found if each.unigrams), None)):
+            raise UsageError("convention=", f"{lacking} without unigrams=", "unigrams=FILE, a text to count words in")
+    else:
+        found = [Convention(linking) for linking in LINKINGS if unigrams or not linking.unigrams]
+        ended = run.record["model"]["policies"].get("eos") == "yes"
+        found += [
+            Convention(LINKINGS[0], (treatment,))
+            for treatment in TREATMENTS
+            if ended or treatment.name != "without_end"
+        ]
+    if source.ratings and unigrams:
+        fitted = _fitted(run, source, unigrams)
+        found.append(Convention(fitted.linking))
+        notes = (fitted.note,)
+    return Chosen(tuple(found), unigrams, notes)
+
+
+def _fitted(run: Run, source: Source, unigrams: Unigrams) -> "_ratings.Fit":
+    given = _ratings.read(source.ratings)
+    first_scored = run.record["model"]["start"] is not None
+    known = {}
+    for suite in run.suites:
+        for _, _, sentence, answer in run.answers(suite.name):
+            if sentence.text in given and sentence.text not in known:
+                known[sentence.text] = scored(
+                    sentence.text, answer, first_scored, unigrams=unigrams, tokens=source.tokens
+                )
+    return _ratings.fit(known, given, source.ratings)
+
+
+def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
+    """Find the predictions of a suite that compare two whole sentences: name -> (better condition, worse condition)."""
+    pairs = {}
+    for name, formula in run.suite(suite).predictions.items():
+        try:
+            pair = compared(parse(formula)) if formula else None
+        except FormulaError:  # records are untrusted input
+            continue
+        if pair:
+            pairs[name] = pair
+    return pairs
+
+
+def pairs(run: Run, suite: str) -> Iterator[tuple[str, tuple[str, Surprisals], tuple[str, Surprisals]]]:
+    """Yield each item with its better and its worse sentence, by the first prediction that compares whole sentences.
+
+    An id that occurs twice counts as two items.
+    """
+    if not (predictions := whole(run, suite)):
+        return
+    better, worse = next(iter(predictions.values()))
+    last, conditions = "", dict[str, tuple[str, Surprisals]]()
+    for item, condition, sentence, answer in run.answers(suite):
+        if conditions and (item != last or condition in conditions):
+            yield from _pair(last, conditions, better, worse)
+            conditions = {}
+        last = item
+        conditions[condition] = sentence.text, answer
+    yield from _pair(last, conditions, better, worse)
+
+
+def _pair(
+    item: str, conditions: Mapping[str, tuple[str, Surprisals]], better: str, worse: str
+) -> Iterator[tuple[str, tuple[str, Surprisals], tuple[str, Surprisals]]]:
+    if better in conditions and worse in conditions:
+        yield item, conditions[better], conditions[worse]
+
+
+def results(run: Run, suite: str, chosen: Chosen, tokens: Tokens = "blanks") -> pl.DataFrame:
+    """Judge the items of a suite under each convention: the columns of `SCHEMA`, items in order within a convention."""
+    judge = Judge(run.tolerance, run.record["model"]["start"] is not None, chosen.unigrams, tokens)
+    rows: list[list[tuple[object, ...]]] = [[] for _ in chosen.conventions]
+    for item, good, bad in pairs(run, suite):
+        size = len(good[1].bits) + len(bad[1].bits)
+        for own, convention, (value, margin) in zip(
+            rows, chosen.conventions, judge.margins(good, bad, chosen.conventions), strict=True
+        ):
+            own.append((run.model, suite, item, str(convention), value, margin, size))
+    return pl.DataFrame([row for own in rows for row in own], schema=SCHEMA, orient="row")
+
+
+def all_results(run: Run, chosen: Chosen, tokens: Tokens = "blanks", suite: str = "") -> pl.DataFrame:
+    """Judge the items of all suites that compare whole sentences, or of one.
+
+    Raises:
+        RunError: the run has no sentences.
+        UsageError: no suite compares two whole sentences.
+    """
+    if "parquet" not in run.tables:
+        run.refuse("sentences, tokens or regions")
+    names = [record.name for record in run.suites if not suite or record.name == suite]
+    tables = [results(run, name, chosen, tokens) for name in names if whole(run, name)]
+    if not tables:
+        raise UsageError(
+            "suite=" if suite else run.place, "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)"
+        )
+    return pl.concat(tables)
+
+
+def wide(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return, for each convention, the rows of its items; those of all conventions are in the same order."""
+    return {str(name): own for (name,), own in rows.group_by("measure", maintain_order=True)}
+
+
+def flips(one: pl.DataFrame, other: pl.DataFrame) -> int:
+    """Count the items that two conventions judge differently, among those that are defined under both."""
+    a, b = one["value"], other["value"]
+    return int((a.is_not_nan() & b.is_not_nan() & (a != b)).sum())
+
+
+def kind_of(_: str) -> Kind:
+    """Return the kind of all values: verdicts."""
+    return Kind.VERDICT
