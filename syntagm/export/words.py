@@ -21,7 +21,7 @@ def _rows(run: Run) -> Iterator[Row]:
     if "parquet" not in run.tables:
         run.refuse("words")
     for suite in run.suites:
-        for sentence in run.sentences(suite.name).iter_rows(named=True):
+        for sentence in run.scored(suite.name).iter_rows(named=True):
             for row in _words(sentence):
                 yield (run.model, suite.name, sentence["item"], sentence["condition"], *row)
 

@@ -75,7 +75,7 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
     """
     unigrams = None
     if source.unigrams:
-        texts = (text for suite in run.suites for text in run.sentences(suite.name)["text"].unique())
+        texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
         unigrams = unigram.read(source.unigrams, texts, source.tokens, source.case)
     notes: tuple[str, ...] = ()
     if names:
