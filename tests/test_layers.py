@@ -200,7 +200,7 @@ def test_imports_point_down() -> None:
         (
             "tasks/new.py",
             "syntagm.runs.store.Run",
-            "tasks/new.py imports syntagm.runs: tasks stands on floor 10 and must not know floor 11",
+            "tasks/new.py imports syntagm.runs: tasks stands on floor 11 and must not know floor 12",
         ),
         ("suite.py", "syntagm.utils", "suite.py imports syntagm.utils: no such room in docs/design.md"),
         ("models/new/family.py", "syntagm.models.names.choose", None),

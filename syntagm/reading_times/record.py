@@ -3,6 +3,7 @@
 import hashlib
 import platform
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,8 @@ def write(
     import polars
     import scipy
 
-    from syntagm import __version__
-
     versions = {
-        "syntagm": __version__, "python": platform.python_version(), "numpy": numpy.__version__,
+        "syntagm": metadata.version("syntagm"), "python": platform.python_version(), "numpy": numpy.__version__,
         "scipy": scipy.__version__, "polars": polars.__version__,
     }  # fmt: skip
     empty: dict[str, Any] = {"rows": 0, "dropped": {}, "notes": [], "alarms": [], "results": {}}
