@@ -171,7 +171,7 @@ class _Driver:
             raise fatal
 
     def _observe(self, events: Iterable[pieces.Event]) -> None:
-        """Handle what else the executor tells: beginnings, progress and losses."""
+        """Handle what else the executor tells: beginnings, progress, losses and warnings."""
         for event in events:
             match event:
                 case pieces.Begun(piece, worker):
@@ -184,6 +184,8 @@ class _Driver:
                     # To end with a piece is the fault of the piece.
                     self._staff.productive.add(worker)
                     self._handle([(piece.model, states.Gone(piece, reason, blamed))])
+                case pieces.Warned(message):
+                    self._progress.warned(message)
                 case Ended(worker, reason):
                     self._progress.noted(f"{worker}: ended with {reason}")
 

@@ -314,6 +314,12 @@ def is_unchanged(folder: Path, task: Task[Any], model: LanguageModel, suites: Se
     return recorded is not None and same_plan(recorded, task, model, suites) and not faults(folder)
 
 
+def finished(folder: Path) -> dict[str, Any] | None:
+    """Return the record of an undamaged, finished run, for `same_plan`; None if the folder contains no such run."""
+    recorded = None if lost_record(folder) else read_record(folder)
+    return recorded if recorded and recorded["status"] == "done" and not faults(folder) else None
+
+
 def same_plan(
     recorded: Mapping[str, Any], task: Task[Any], model: LanguageModel, suites: Sequence[Mapping[str, Any]]
 ) -> bool:

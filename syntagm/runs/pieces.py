@@ -145,8 +145,15 @@ class Ended:
     refusal: RunError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """The user should know this."""
+
+    message: str
+
+
 # What an executor tells the driver.
-Event: TypeAlias = Arrival | Begun | Answered | Lost | Ended
+Event: TypeAlias = Arrival | Begun | Answered | Lost | Ended | Warned
 
 
 def longest_first(sizes: Mapping[str, int], model: int) -> Sequence[Piece]:
