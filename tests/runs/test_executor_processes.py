@@ -24,10 +24,10 @@ from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import executors
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Job
-from syntagm.runs.computing import Work
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.pieces import OPEN
 from syntagm.runs.shared_folder import SharedFolder

@@ -23,10 +23,10 @@ from syntagm.materials import suite_files
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import computing, driver, executors, worker
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Job
-from syntagm.runs.computing import Work
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.pieces import RESULTS, Outcome, Piece, refusal
 from syntagm.runs.store import Run
