@@ -13,6 +13,7 @@ from syntagm import permissions, registry, views
 from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
+from syntagm.runs import executors
 from syntagm.stats import binned, correlation
 from syntagm.tasks.gaps.tables import schemas
 from syntagm.tasks.items import TABLES
@@ -55,7 +56,9 @@ def _model_options(group: Sequence[Family]) -> str:
     listed = "".join(map(_item, [*options, *map(_permission, family.permissions)]))
     if len(group) == 1:
         return listed
-    return "".join([*_paragraph(f"The families {_names(family.name for family in group)} have these options:"), "\n", listed])
+    return "".join(
+        [*_paragraph(f"The families {_names(family.name for family in group)} have these options:"), "\n", listed]
+    )
 
 
 def _permission(name: str) -> str:
@@ -78,6 +81,15 @@ def exports() -> str:
     """Return the columns of each kind of export that has columns, a list item each."""
     kinds = {name: registry.find("export", name).EXPORT for name in registry.names("export")}
     return "".join(_item(f"`--as {name}`: {_names(kind.columns)}") for name, kind in kinds.items() if kind.columns)
+
+
+def executors_of_commands() -> str:
+    """Return each executor with its options, a list item each."""
+    items = []
+    for kind in executors.kinds().values():
+        given = "; ".join(f"`{name}`: {meaning}" for name, meaning in kind.options.items())
+        items.append(_item(f"`{kind.form}`: {kind.summary}. " + (f"Options: {given}." if given else "No options.")))
+    return "".join(items)
 
 
 def views_of(kind: views.Kind) -> str:
@@ -122,6 +134,8 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
         return model_options(places)
     if page == "gaps.md":
         return {"families that fill gaps": "".join(_paragraph(f"{_names(families.able('fill'))}."))}
+    if page == "scale.md":
+        return {"executors": executors_of_commands()}
     return {
         "columns of run directories": run_files(),
         "columns of exports": exports(),
@@ -130,7 +144,12 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
     }
 
 
-PAGES = [DOCS / "reference" / "models.md", DOCS / "reference" / "columns.md", DOCS / "guide" / "gaps.md"]
+PAGES = [
+    DOCS / "reference" / "models.md",
+    DOCS / "reference" / "columns.md",
+    DOCS / "guide" / "gaps.md",
+    DOCS / "guide" / "scale.md",
+]
 
 
 def renewed(page: Path, text: str) -> str:
@@ -142,7 +161,9 @@ def renewed(page: Path, text: str) -> str:
     places = [block.name for block in blocks.find(text) if block.tool == "options"]
     current = parts(page.name, places)
     if wrong := [name for name in {**current, **dict.fromkeys(places)} if places.count(name) != (name in current)]:
-        raise ValueError(f"{page.name}: {places.count(wrong[0])} places for {wrong[0]}; expected {int(wrong[0] in current)}")
+        raise ValueError(
+            f"{page.name}: {places.count(wrong[0])} places for {wrong[0]}; expected {int(wrong[0] in current)}"
+        )
     return blocks.renewed(text, "options", lambda block: current[block.name])
 
 

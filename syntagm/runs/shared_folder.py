@@ -12,7 +12,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syntagm.errors import RunError
 from syntagm.io import atomic, regular
@@ -20,7 +20,9 @@ from syntagm.permissions import Permissions, of_flags
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.executors import Executor
 from syntagm.runs.pieces import Answered, Begun, Ended, Event, Lost, Piece
-from syntagm.runs.worker import Session
+
+if TYPE_CHECKING:
+    from syntagm.runs.worker import Session
 
 
 class SharedFolder(Executor):
@@ -32,7 +34,7 @@ class SharedFolder(Executor):
         self._looked = time.monotonic()
 
     @abstractmethod
-    def start(self, workers: Sequence[str], session: Session) -> None:
+    def start(self, workers: Sequence[str], session: "Session") -> None:
         """Start workers with these names, each of which calls `worker.serve(session, name, self.permissions)`.
 
         This must not wait for anything, since no unit is committed meanwhile. `ended` reports workers that can't be
@@ -52,7 +54,7 @@ class SharedFolder(Executor):
         return False
 
     @contextlib.contextmanager
-    def hosting(self, session: Session) -> Iterator[None]:
+    def hosting(self, session: "Session") -> Iterator[None]:
         """Create the exchange, and renew the sign of life of the driver in a thread: to write large results may take long."""
         self._files = Exchange(session.exchange)
         try:

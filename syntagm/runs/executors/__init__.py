@@ -96,6 +96,20 @@ class Executor(ABC):
         """End all workers, without waiting for their work."""
 
 
+def kinds() -> dict[str, type[Executor]]:
+    """Return all executors by name, including those of other packages.
+
+    >>> kinds()["local"].form
+    'local:N'
+    """
+    return {name: registry.find("runs.executors", name).EXECUTOR for name in registry.names("runs.executors")}
+
+
+def described() -> str:
+    """Return what executors there are, for help."""
+    return ", ".join(f"{kind.form} ({kind.summary})" if kind.summary else kind.form for kind in kinds().values())
+
+
 def find(text: str) -> Executor:
     """Return the executor that the user names: `NAME[:ADDRESS][?option=value&...]`.
 
@@ -108,10 +122,9 @@ def find(text: str) -> Executor:
     address, options = settings.asked(text, "--executor")
     name, _, address = address.partition(":")
     if name not in (known := registry.names("runs.executors")):
-        forms = [registry.find("runs.executors", each).EXECUTOR.form for each in known]
         cure = did_you_mean(name, known) or "Without --executor, models are evaluated in this process."
-        raise UsageError("--executor", repr(text), "one of " + ", ".join(forms), cure)
-    kind: type[Executor] = registry.find("runs.executors", name).EXECUTOR
+        raise UsageError("--executor", repr(text), "one of " + ", ".join(kind.form for kind in kinds().values()), cure)
+    kind = kinds()[name]
     executor = kind(address, settings.read(kind.options, options, f"--executor {text}"))
     executor.text = text
     return executor

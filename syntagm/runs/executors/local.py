@@ -24,6 +24,7 @@ class Local(SharedFolder):
     """
 
     form: ClassVar[str] = "local:N"
+    summary: ClassVar[str] = "N processes of this machine"
     one_machine: ClassVar[bool] = True
 
     def __init__(self, address: str, options: Mapping[str, Any]) -> None:

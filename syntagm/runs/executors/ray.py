@@ -33,7 +33,6 @@ from syntagm.io import atomic, regular
 from syntagm.io.number import counted
 from syntagm.permissions import Permissions
 from syntagm.runs.executors import Executor, first_line, numbers
-from syntagm.runs.files import LEDGER
 from syntagm.runs.pieces import (
     OPEN,
     RESULTS,
@@ -66,7 +65,7 @@ class Ray(Executor):
     """Actors, each of which keeps its model loaded. Ray chooses their machines by the resources that they ask for."""
 
     form: ClassVar[str] = "ray[:ADDRESS]"
-    summary: ClassVar[str] = "actors of Ray, here or on a cluster; no file system is shared"
+    summary: ClassVar[str] = "actors of Ray, here or on a cluster, which share no folder"
     options: ClassVar[Mapping[str, str]] = {
         "workers": "the number of workers; as many as fit into the cluster now if not given",
         "cpus": "processors per worker, and its threads (1)",
@@ -672,6 +671,8 @@ def _local_model(text: str) -> _Model | None:
 
 def _files_for_results(folder: Path) -> dict[str, bytes]:
     """Return the files of a run from which its results are encoded."""
+    from syntagm.runs.files import LEDGER
+
     paths = [folder / "run.json", folder / LEDGER, *sorted((folder / "shards").glob("*.results.parquet"))]
     return {path.relative_to(folder).as_posix(): regular.content(path) for path in paths}
 

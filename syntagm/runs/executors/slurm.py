@@ -58,6 +58,7 @@ class Slurm(SharedFolder):
     """
 
     form: ClassVar[str] = "slurm:N"
+    summary: ClassVar[str] = "N jobs of a cluster, which share a folder with this machine"
     options: ClassVar[tuple[Setting, ...]] = (
         Setting("time", Whole(), "240", "the time limit of a job in minutes"),
         Setting("partition", Text(), "", "the partition"),
