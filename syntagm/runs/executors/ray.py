@@ -59,6 +59,8 @@ _RESTARTS = 3
 _MOST_SHIPPED = 2**31
 # The seconds after which an actor that is being started again is asked again.
 _AGAIN = 0.5
+# The most messages that the driver takes before it looks at what they bring.
+_AT_ONCE = 256
 
 
 class Ray(Executor):
@@ -278,7 +280,7 @@ class _HubProcess:
         """
         messages: list[Any] = []
         try:
-            while self._connection.poll(0 if messages else wait):
+            while len(messages) < _AT_ONCE and self._connection.poll(0 if messages else wait):
                 messages.append(self._connection.recv())
         except (EOFError, OSError):
             if not messages:
@@ -333,7 +335,6 @@ class _Hand:
         loaded: the number of its model.
         awaits: the model that it has planned, if the driver has not answered yet.
         asked: when it was asked for a sign of life that it has not given yet.
-        ready: whether its process runs.
         node: the machine on which it runs.
     """
 
@@ -344,7 +345,6 @@ class _Hand:
     loaded: int | None = None
     awaits: int | None = None
     asked: float | None = None
-    ready: bool = False
     node: str = ""
 
 
@@ -357,12 +357,17 @@ class _Hub:
         self._ray: Any = ray
         self._driver = driver
         self._queue = queue.SimpleQueue[tuple[Any, ...]]()
+        # All workers, and those that run and have no piece; and how many have one of each model.
         self._hands: dict[str, _Hand] = {}
+        self._idle: dict[str, _Hand] = {}
+        self._busy = Counter[int]()
         self._orders: dict[int, dict[str, Any]] = {}
         self._offers: dict[int, list[Piece]] = {}
         self._unsteady: set[int] = set()
         self._shipped: dict[int, Any] = {}
         self._beat, self._patience, self._ships = 1.0, math.inf, False
+        # Since when no worker runs.
+        self._alone = time.monotonic()
 
     def tell(self, message: Any) -> None:
         """Tell the driver something; if it has ended, nothing."""
@@ -457,7 +462,8 @@ class _Hub:
     def _came(self, hand: _Hand, future: Any) -> None:
         """The process of an actor runs, or never will."""
         try:
-            hand.node, hand.ready = future.result(), True
+            hand.node = future.result()
+            self._idle[hand.name] = hand
         except self._ray.exceptions.ActorUnavailableError:
             # Ray starts it again.
             Timer(_AGAIN, self._queue.put, [("wait_for_start", hand)]).start()
@@ -468,15 +474,19 @@ class _Hub:
     def _computed(self, hand: _Hand, piece: Piece, future: Any) -> None:
         """An actor has delivered a piece, or died with it."""
         hand.piece, hand.asked = None, None
+        self._busy[piece.model] -= 1
         try:
             sent: _Sent = future.result()
         except Exception as error:
             blamed = not self._evicted(hand, error)
             self.tell(Lost(piece, hand.name, f"worker {hand.name}: {_reason(error)}", blamed))
             if isinstance(error, self._ray.exceptions.RayActorError):
-                hand.ready, hand.loaded, hand.awaits = False, None, None
+                hand.loaded = hand.awaits = None
                 self._wait_for_start(hand)
+            else:
+                self._idle[hand.name] = hand
             return
+        self._idle[hand.name] = hand
         hand.pace.note(piece, sent.seconds)
         if piece.name == OPEN and "error" not in sent.head:
             hand.awaits = piece.model
@@ -501,8 +511,11 @@ class _Hub:
         reference.future().add_done_callback(lambda future: self._queue.put((what, *words, future)))
 
     def _hand_out(self) -> None:
-        for hand in self._hands.values():
-            if hand.ready and hand.piece is None and hand.awaits is None and (piece := self._choose(hand)):
+        """Give pieces to idle workers."""
+        for hand in list(self._idle.values()) if any(self._offers.values()) else ():
+            if hand.awaits is None and (piece := self._choose(hand)):
+                del self._idle[hand.name]
+                self._busy[piece.model] += 1
                 hand.piece = piece
                 if piece.name != RESULTS:
                     hand.loaded = piece.model
@@ -511,17 +524,16 @@ class _Hub:
 
     def _choose(self, hand: _Hand) -> Piece | None:
         """Take a piece for an idle worker: of its model if there is one, else of the model where it helps most."""
-        # Units are offered before the last of what workers have to know of them.
-        offers = {
-            model: pieces
-            for model, pieces in self._offers.items()
-            if pieces and (pieces[0].name in (OPEN, RESULTS) or "fingerprint" in self._orders[model])
-        }
-        if hand.loaded in offers:
-            return offers[hand.loaded].pop(0)
-        busy = Counter(each.piece.model for each in self._hands.values() if each.piece)
-        model = next(hand.pace.worth_loading(offers, busy), None)
+        if hand.loaded is not None and self._has_work(hand.loaded):
+            return self._offers[hand.loaded].pop(0)
+        offers = {model: pieces for model, pieces in self._offers.items() if self._has_work(model)}
+        model = next(hand.pace.worth_loading(offers, self._busy), None)
         return None if model is None else offers[model].pop(0)
+
+    def _has_work(self, model: int) -> bool:
+        """Return whether a piece of a model can be given to a worker. Units are offered before all is known of them."""
+        pieces = self._offers.get(model, [])
+        return bool(pieces) and (pieces[0].name in (OPEN, RESULTS) or "fingerprint" in self._orders[model])
 
     def _equipment(self, piece: Piece) -> tuple[dict[str, Any], Any]:
         """Return the order of a piece for a worker that doesn't see the run directory, and the model if it is sent."""
@@ -549,6 +561,13 @@ class _Hub:
     def _listen_for_life(self) -> None:
         """Ask busy workers for a sign of life, and kill those that have given none for too long; Ray starts them again."""
         now = time.monotonic()
+        if self._idle or self._busy.total() or not any(self._offers.values()):
+            self._alone = now
+        elif now - self._alone > self._patience:
+            self._alone = math.inf
+            self.tell(
+                Warned("no worker runs: Ray has no machine with room for one. The command waits; Ctrl-C ends it.")
+            )
         for hand in self._hands.values():
             if hand.piece is None:
                 continue
