@@ -25,8 +25,6 @@ from .machines import Cluster, forbidden
 
 RANDOM = "random?seed=1,2,3,4,5,6,7,8"
 _PATIENCE = 600.0
-# Every so many kills, one of a whole machine.
-_MACHINES = 10
 
 
 @dataclass
@@ -38,6 +36,7 @@ class Clusters:
         models: the models besides the local ones.
         suites: the suites, with options such as `--limit`.
         local: how many models are trained here, so that they must be sent.
+        machines: of so many kills, one is that of a whole machine.
 
     Attributes:
         kills: what was killed, and how often.
@@ -47,6 +46,7 @@ class Clusters:
     models: Sequence[str]
     suites: Sequence[str]
     local: int = 3
+    machines: int = 10
     kills: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class Clusters:
         yield from self._checked(name, process.returncode, printed)
 
     def _kill(self, cluster: Cluster, draw: random.Random) -> None:
-        if (self.kills.total() + 1) % _MACHINES == 0:
+        if (self.kills.total() + 1) % self.machines == 0:
             # Of a machine, either the process that manages it, which its actors follow, or all at once.
             if draw.random() < 0.5:
                 for process in cluster.raylets():
@@ -121,6 +121,12 @@ class Clusters:
             yield f"{name}: without a head: {printed[-2000:]}"
         if process.returncode == 2 and not 0 < (committed := self._committed(name)) < self._units:
             yield f"{name}: without a head, {committed} of {self._units} units after {time.monotonic() - began:.0f} s"
+
+    def here(self, name: str, executor: str) -> Iterator[str]:
+        """Go on with the command on this machine; yield what is wrong."""
+        words = (*self._line, str(self._hidden / name), "--executor", executor)
+        ended = subprocess.run([sys.executable, "-m", "syntagm", *words], capture_output=True, text=True, timeout=_PATIENCE)
+        yield from self._checked(name, ended.returncode, ended.stdout + ended.stderr)
 
     @property
     def _units(self) -> int:

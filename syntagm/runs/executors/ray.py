@@ -10,6 +10,7 @@ gone.
 
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import math
 import os
@@ -315,7 +316,7 @@ class _HubProcess:
 
 def main(descriptor: int) -> None:
     """Be the hub until the connection ends."""
-    hub = _Hub(connection.Connection(descriptor))
+    hub = _Hub(connection.Connection(descriptor), importlib.import_module("ray"))
     try:
         hub.run()
     except SyntagmError as error:
@@ -349,13 +350,15 @@ class _Hand:
 
 
 class _Hub:
-    """Hands out pieces to actors. Everything happens in one thread, which takes messages from a queue."""
+    """Hands out pieces to actors. Everything happens in one thread, which takes messages from a queue.
 
-    def __init__(self, driver: connection.Connection) -> None:
-        import ray
+    Arguments:
+        driver: the connection to the driver.
+        ray: the module of Ray.
+    """
 
-        self._ray: Any = ray
-        self._driver = driver
+    def __init__(self, driver: connection.Connection, ray: Any) -> None:
+        self._ray, self._driver = ray, driver
         self._queue = queue.SimpleQueue[tuple[Any, ...]]()
         # All workers, and those that run and have no piece; and how many have one of each model.
         self._hands: dict[str, _Hand] = {}
@@ -553,9 +556,12 @@ class _Hub:
                 if piece.model not in self._shipped:
                     self._shipped[piece.model] = self._ray.put(_local_model(order["model"]))
                 return order, self._shipped[piece.model]
+        # The worker refuses the piece with it, so that it goes the way of all errors.
         except SyntagmError as error:
-            # The worker refuses the piece with it, so that it goes the way of all errors.
             order["error"] = error
+        except OSError as error:
+            found = f"{error.filename}: can't be read ({error.strerror})"
+            order["error"] = RunError(str(folder), found, "the files of a run, or of a model to send")
         return order, None
 
     def _listen_for_life(self) -> None:
@@ -644,7 +650,9 @@ class _Actor:
     def _name_of(self, number: int, model: "_Model") -> str:
         """Return the name of a model that was sent, which is written into a folder of this machine until another one is."""
         if self._placed[0] != number:
-            self._placed = (-1, "", None)  # deletes the last one
+            if last := self._placed[2]:
+                last.cleanup()
+            self._placed = (-1, "", None)
             place = tempfile.TemporaryDirectory(prefix="syntagm-model-")
             _write(Path(place.name), model.files)
             self._placed = (number, model.name.format(place.name), place)
@@ -748,7 +756,7 @@ def _amount(text: str, option: str) -> float:
         amount = float(text)
     except ValueError:
         amount = math.nan
-    if not (0 <= amount < 1 or amount.is_integer()) or not amount < 1e6:
+    if not 0 <= amount < 1e6 or not (amount < 1 or amount.is_integer()):
         raise UsageError(f"--executor ray?{option}=", repr(text), "a whole number, or a part of 1")
     return amount
 
