@@ -26,8 +26,8 @@ LOADING = 5.0
 # Workers and models whose steps are measured, and the units that a worker computes before the driver looks again.
 MEASURED_WORKERS, MEASURED, AT_ONCE = 2, 4, 4
 STEPS = {
-    "plan a model (worker)": ("worker", "_Loaded", "__init__"),
-    "score and judge a unit (worker)": ("worker", "_Loaded", "compute"),
+    "plan a model (worker)": ("computing", "_Loaded", "__init__"),
+    "score and judge a unit (worker)": ("computing", "_Loaded", "compute"),
     "take a unit (worker)": ("exchange", "Exchange", "lease"),
     "deliver a unit, or the results (worker)": ("exchange", "Exchange", "deliver"),
     "offer a unit (driver)": ("exchange", "Exchange", "offer"),
@@ -68,17 +68,19 @@ def _steps(place: Path, pairs: int) -> list[str]:
     """Measure the steps of driver and worker, and simulate."""
     from syntagm.materials.finding import expand
     from syntagm.progress import Progress
-    from syntagm.runs import driver, evaluation, exchange, executors, ledger, worker
+    from syntagm.runs import computing, driver, evaluation, exchange, ledger, worker
+    from syntagm.runs.pieces import OPEN
+    from syntagm.runs.shared_folder import SharedFolder
     from syntagm.tasks.predictions.task import Predictions
 
-    modules = {"exchange": exchange, "ledger": ledger, "worker": worker}
+    modules = {"computing": computing, "exchange": exchange, "ledger": ledger}
     wall: dict[str, list[float]] = {name: [] for name in [*STEPS, "workers", "all"]}
     cpu: dict[str, list[float]] = {name: [] for name in wall}
     for name, (module, kind, function) in STEPS.items():
         target = getattr(modules[module], kind)
         setattr(target, function, _timed(getattr(target, function), wall[name], cpu[name]))
 
-    class Here(executors.Executor):
+    class Here(SharedFolder):
         def start(self, workers: Sequence[str], session: Any) -> None:
             self._workers = [worker.Worker(session, name) for name in workers]
 
@@ -93,14 +95,14 @@ def _steps(place: Path, pairs: int) -> list[str]:
             for each in self._workers:
                 for _ in range(AT_ONCE):
                     piece = each.step()
-                    if piece is None or piece.name == exchange.OPEN:
+                    if piece is None or piece.name == OPEN:
                         break
 
     (suites := place / "suites").mkdir()
     for number in range(PARADIGMS):
         write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
     (out := place / "out").mkdir()
-    work = worker.Work(Predictions(), expand([str(suites)]))
+    work = computing.Work(Predictions(), expand([str(suites)]))
     jobs = [evaluation.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
     executor = Here("", {})
     executor.count = MEASURED_WORKERS

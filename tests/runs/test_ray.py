@@ -317,8 +317,9 @@ def test_room_in_a_cluster() -> None:
     # One of them waits for another machine, and the user is told.
     [warned] = cluster._notes
     assert warned == Warned(
-        "--executor : room for 2 workers with 1 processor, 0.5 GPUs and 2 tpu, not for 3. There are 72 processors, 1 GPU and 4 "
-        "tpu on 2 machines, and each worker runs on one. The others start when machines join."
+        "--executor ray:10.0.0.5:6379?workers=3&gpus=0.5&resources=tpu:2: room for 2 workers with 1 processor, 0.5 GPUs and 2 "
+        "tpu, not for 3. There are 72 processors, 1 GPU and 4 tpu on 2 machines, and each worker runs on one. The others start "
+        "when machines join."
     )
     here = executors.find("ray?workers=3")
     assert isinstance(here, ray.Ray)

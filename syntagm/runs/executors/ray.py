@@ -129,7 +129,8 @@ class Ray(Executor):
         found = f"room for {counted(fit, 'worker')} with {_shown(self._needed)}"
         if self.count:
             found += f", not for {self.count:,}"
-        has = {name: sum(machine.get(name, 0) for machine in machines) for name in self._needed}
+        asked = [name for name, amount in self._needed.items() if amount or name in ("CPU", "GPU")]
+        has = {name: sum(machine.get(name, 0) for machine in machines) for name in asked}
         there = f"There are {_shown(has)} on {counted(len(machines), 'machine')}, and each worker runs on one."
         # Machines may join a cluster later, if its owner or its autoscaler adds some.
         if not self._address or not self.count:
