@@ -14,6 +14,7 @@ from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
 from syntagm.runs import executors
+from syntagm.settings import Setting
 from syntagm.stats import binned, correlation
 from syntagm.tasks.gaps.tables import schemas
 from syntagm.tasks.items import TABLES
@@ -87,9 +88,13 @@ def executors_of_commands() -> str:
     """Return each executor with its options, a list item each."""
     items = []
     for kind in executors.kinds().values():
-        given = "; ".join(f"`{name}`: {meaning}" for name, meaning in kind.options.items())
+        given = "; ".join(map(_option, kind.options))
         items.append(_item(f"`{kind.form}`: {kind.summary}. " + (f"Options: {given}." if given else "No options.")))
     return "".join(items)
+
+
+def _option(option: Setting) -> str:
+    return f"`{option.name}`: {option.help}" + (f" ({option.default})" if option.default else "")
 
 
 def views_of(kind: views.Kind) -> str:

@@ -33,7 +33,7 @@ from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import atomic, regular
 from syntagm.io.number import counted
 from syntagm.permissions import Permissions
-from syntagm.runs.executors import Executor, first_line, numbers
+from syntagm.runs.executors import PATIENCE, Executor, first_line
 from syntagm.runs.pieces import (
     OPEN,
     RESULTS,
@@ -49,6 +49,7 @@ from syntagm.runs.pieces import (
     Warned,
     refusal,
 )
+from syntagm.settings import Choice, Setting, Value, Values, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -64,29 +65,56 @@ _AGAIN = 0.5
 _AT_ONCE = 256
 
 
+class _Amount(Values):
+    """An amount of GPUs or of another resource: a whole number, or a part of one."""
+
+    def read(self, place: str, text: str) -> float:
+        """Return the amount."""
+        with contextlib.suppress(ValueError):
+            amount = float(text)
+            if 0 <= amount < 1e6 and (amount < 1 or amount.is_integer()):
+                return amount
+        raise UsageError(place, repr(text), "a whole number, or a part of 1")
+
+
+class _Resources(Values):
+    """The cluster's own resources that a worker needs.
+
+    >>> _Resources().read("resources=", "tpu:2,disk:0.5")
+    {'tpu': 2.0, 'disk': 0.5}
+    """
+
+    def read(self, place: str, text: str) -> dict[str, float]:
+        """Return the amount of each resource."""
+        pairs = [part.rpartition(":") for part in text.split(",") if part]
+        for name, _, amount in pairs:
+            if not name or name in ("CPU", "GPU", "memory"):
+                cure = "Processors, GPUs and memory have options of their own: cpus, gpus, memory."
+                raise UsageError(place, repr(name or amount), "NAME:AMOUNT,NAME:AMOUNT", cure)
+        return {name: _Amount().read(f"{place}{name}:", amount) for name, _, amount in pairs}
+
+
 class Ray(Executor):
     """Actors, each of which keeps its model loaded. Ray chooses their machines by the resources that they ask for."""
 
     form: ClassVar[str] = "ray[:ADDRESS]"
     summary: ClassVar[str] = "actors of Ray, here or on a cluster, which share no folder"
-    options: ClassVar[Mapping[str, str]] = {
-        "workers": "the number of workers; as many as fit into the cluster now if not given",
-        "cpus": "processors per worker, and its threads (1)",
-        "gpus": "GPUs per worker, or a part of one (0)",
-        "memory": "gigabytes that Ray reserves per worker",
-        "resources": "the cluster's own resources per worker: NAME:AMOUNT,NAME:AMOUNT",
-        "patience": "seconds without a sign of life after which a worker counts as dead (120)",
-        "ship": "`models` to send local models to the workers, up to 2 GB each",
-    }
+    options: ClassVar[tuple[Setting, ...]] = (
+        Setting("workers", Whole(), "", "the number of workers; as many as fit into the cluster now if not given"),
+        Setting("cpus", Whole(), "1", "processors per worker, and its threads"),
+        Setting("gpus", _Amount(), "0", "GPUs per worker, or a part of one"),
+        Setting("memory", Whole(0), "", "gigabytes that Ray reserves per worker"),
+        Setting("resources", _Resources(), "", "the cluster's own resources per worker: NAME:AMOUNT,NAME:AMOUNT"),
+        Setting("ship", Choice((Value("models"),)), "", "`models` to send local models to the workers, up to 2 GB each"),
+        PATIENCE,
+    )
 
-    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+    def __init__(self, address: str, options: Mapping[str, Any]) -> None:
         super().__init__(address, options)
-        self._address = address
-        self._given = numbers(options, ("workers", "cpus", "memory", "patience"), "ray")
+        self._address, self._given = address, dict(options)
         self.be_patient(float(self._given.get("patience", self.patience)))
-        self.ships = _ships(options.get("ship", ""))
-        self._needed = {"CPU": float(self._given.get("cpus", 1)), "GPU": _amount(options.get("gpus", "0"), "gpus")}
-        self._needed |= {"memory": float(self._given.get("memory", 0) << 30)} | _resources(options.get("resources", ""))
+        self._needed = {"CPU": float(self._given.get("cpus", 1)), "GPU": self._given.get("gpus", 0.0)}
+        self._needed |= {"memory": float(self._given.get("memory", 0) << 30), **self._given.get("resources", {})}
         if not _installed():
             cure = "Install it with: pip install 'syntagm[ray]'."
             raise UsageError("--executor ray", "Ray is not installed", "the package ray", cure)
@@ -143,9 +171,8 @@ class Ray(Executor):
         """Hand the hub what all workers have in common."""
         (place := session.exchange / "files").mkdir()
         self._place = place
-        self._send(
-            "host", replace(session, work=replace(session.work, cache=None)), self.permissions, self._needed, self.ships
-        )
+        sent = replace(session, work=replace(session.work, cache=None))
+        self._send("host", sent, self.permissions, self._needed, "ship" in self._given)
         yield
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
@@ -747,54 +774,11 @@ def _refuse_unreachable(address: str) -> None:
         socket.create_connection((host.removeprefix("ray://").strip("[]"), int(port)), timeout=10).close()
 
 
-def _amount(text: str, option: str) -> float:
-    """Return an amount of GPUs or of another resource: a whole number, or a part of one.
-
-    Raises:
-        UsageError: it is something else.
-    """
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = math.nan
-    if not 0 <= amount < 1e6 or not (amount < 1 or amount.is_integer()):
-        raise UsageError(f"--executor ray?{option}=", repr(text), "a whole number, or a part of 1")
-    return amount
-
-
-def _resources(text: str) -> dict[str, float]:
-    """Return the cluster's own resources that a worker needs.
-
-    Raises:
-        UsageError: they are not written as NAME:AMOUNT,NAME:AMOUNT.
-
-    >>> _resources("tpu:2,disk:0.5")
-    {'tpu': 2.0, 'disk': 0.5}
-    """
-    pairs = [part.rpartition(":") for part in text.split(",") if part]
-    for name, _, amount in pairs:
-        if not name or name in ("CPU", "GPU", "memory"):
-            cure = "Processors, GPUs and memory have options of their own: cpus, gpus, memory."
-            raise UsageError("--executor ray?resources=", repr(name or amount), "NAME:AMOUNT,NAME:AMOUNT", cure)
-    return {name: _amount(amount, f"resources={name}:") for name, _, amount in pairs}
-
-
 def _installed() -> bool:
     try:
         return importlib.util.find_spec("ray") is not None
     except ValueError:  # a module that has no file
         return True
-
-
-def _ships(text: str) -> bool:
-    """Return whether local models are sent.
-
-    Raises:
-        UsageError: the option is something else.
-    """
-    if text not in ("", "models"):
-        raise UsageError("--executor ray?ship=", repr(text), "models")
-    return bool(text)
 
 
 EXECUTOR = Ray
