@@ -291,13 +291,14 @@ def test_damaged_and_unwritable_outcomes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("executor", "message"),
     [
-        ("ray?gpus=1.5", "--executor ray?gpus=: '1.5'; expected a whole number, or a part of 1"),
+        ("ray?gpus=1.5", "--executor ray?gpus=1.5, gpus=: '1.5'; expected a whole number, or a part of 1"),
         ("ray?gpus=-1", "'-1'; expected a whole number, or a part of 1"),
         ("ray?gpus=nan", "'nan'; expected a whole number, or a part of 1"),
-        ("ray?resources=tpu", "--executor ray?resources=: 'tpu'; expected NAME:AMOUNT,NAME:AMOUNT"),
+        ("ray?resources=tpu", "resources=: 'tpu'; expected NAME:AMOUNT,NAME:AMOUNT"),
+        ("ray?resources=tpu:many", "resources=tpu:: 'many'; expected a whole number, or a part of 1"),
         ("ray?resources=GPU:1", "Processors, GPUs and memory have options of their own: cpus, gpus, memory."),
-        ("ray?ship=all", "--executor ray?ship=: 'all'; expected models"),
-        ("ray?cpus=0", "'0'; expected a whole number, at least 1"),
+        ("ray?ship=all", "ship=: 'all'; expected one of models"),
+        ("ray?cpus=0", "'0'; expected a whole number from 1 to"),
     ],
 )
 @installed
