@@ -120,6 +120,7 @@ class Ray(Executor):
             raise UsageError("--executor ray", "Ray is not installed", "the package ray", cure)
         self._hub: _HubProcess | None = None
         self._notes: list[Event] = []
+        self._error: SyntagmError | None = None
 
     def connect(self) -> None:
         """Start Ray on this machine, or connect to a cluster.
@@ -169,8 +170,11 @@ class Ray(Executor):
     @contextlib.contextmanager
     def hosting(self, session: "Session") -> Iterator[None]:
         """Hand the hub what all workers have in common."""
-        (place := session.exchange / "files").mkdir()
-        self._place = place
+        self._place = session.exchange / "files"
+        try:
+            self._place.mkdir()
+        except OSError as error:
+            raise atomic.refusal(session.exchange.parent, error, 0) from error
         sent = replace(session, work=replace(session.work, cache=None))
         self._send("host", sent, self.permissions, self._needed, "ship" in self._given)
         yield
@@ -199,10 +203,14 @@ class Ray(Executor):
             SyntagmError: a suite can't be read.
         """
         assert self._hub
+        if self._error:
+            raise self._error
         events, self._notes = self._notes, []
         for message in self._hub.messages(wait):
             if isinstance(message, SyntagmError):
-                raise message
+                # What came before it is handled first.
+                self._error = message
+                break
             events.append(message.arrival(self._place) if isinstance(message, _Sent) else message)
         return events
 
