@@ -50,9 +50,8 @@ class Clusters:
     kills: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        for name in ("ray", "second", "hidden"):
-            (self.folder / name).mkdir()
-        self._hidden = self.folder / "hidden"
+        (hidden := self.folder / "hidden").mkdir()
+        self._hidden = hidden
         (self._hidden / "text.txt").write_text(TEXT)
         for seed in range(self.local):
             tiny = ("--layers=1", "--epochs=1", "--batch=20", "--hidden=8", "--embedding=8", "--seed", str(seed))
@@ -69,7 +68,7 @@ class Clusters:
 
     def cluster(self, number: int = 0) -> Cluster:
         """Return a cluster that is yet to be started."""
-        return Cluster(self.folder / ("second" if number else "ray"), self._hidden, number)
+        return Cluster(self._hidden, number)
 
     def undisturbed(self, cluster: Cluster, name: str) -> Iterator[str]:
         """Run the command, or go on with it; yield what is wrong."""

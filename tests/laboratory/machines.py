@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,13 +29,14 @@ class Cluster:
     """A cluster, from `with` to its end.
 
     Arguments:
-        folder: an empty folder for Ray's files.
         hidden: a folder that nodes with workers don't see.
         number: the number of the cluster among those that exist at the same time.
     """
 
-    def __init__(self, folder: Path, hidden: Path, number: int = 0) -> None:
-        self._folder, self._hidden = folder, hidden
+    def __init__(self, hidden: Path, number: int = 0) -> None:
+        # Names of sockets, which are in there, are short.
+        self._temporary = tempfile.TemporaryDirectory(prefix="ray-")
+        self._folder, self._hidden = Path(self._temporary.name), hidden
         self._network = f"10.77.{number + 1}"
         name = f"sg{os.getpid() % 100000}{number}"
         self._places = (f"{name}d", f"{name}w")
@@ -66,6 +68,9 @@ class Cluster:
             self._kill(place)
             with contextlib.suppress(subprocess.CalledProcessError):
                 _ip("netns", "del", place)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self._temporary.cleanup()
 
     def start_head(self) -> None:
         """Start the head, on the machine of the driver."""
