@@ -2,16 +2,20 @@
 
 Measured: one command in one process and with `local:1` and `local:2`, interleaved; and the steps of driver and workers, and
 all that the driver does, on suites of BLiMP's size with models of the family `random`. For the latter, workers are objects of
-one process, which compute while the driver waits, so that the time of the driver is what remains. Simulated with this:
-`MODELS` checkpoints, one driver.
+one process, which compute while the driver waits, so that the time of the driver is what remains. With Ray, if it is installed,
+workers are actors of this machine, and what counts is the processor time of the driver and that of the hub, which work at the
+same time. Simulated with this: `MODELS` checkpoints, one driver.
 """
 
 import heapq
+import importlib.util
+import os
 import sys
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,15 +23,15 @@ from typing import Any
 from benchmarks.spine import PAIRS, PARADIGMS, measure, write
 
 MODELS = 10_000
-WORKERS = (8, 16, 32, 64, 128, 256, 512, 1024)
+WORKERS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 # Seconds to score a unit, 1,000 pairs: about those of a small model on a GPU, and of one on a core.
 UNITS = {"0.5 s": 0.5, "10 s": 10.0}
 LOADING = 5.0
 # Workers and models whose steps are measured, and the units that a worker computes before the driver looks again.
 MEASURED_WORKERS, MEASURED, AT_ONCE = 2, 4, 4
 STEPS = {
-    "plan a model (worker)": ("worker", "_Loaded", "__init__"),
-    "score and judge a unit (worker)": ("worker", "_Loaded", "compute"),
+    "plan a model (worker)": ("computing", "_Loaded", "__init__"),
+    "score and judge a unit (worker)": ("computing", "_Loaded", "compute"),
     "take a unit (worker)": ("exchange", "Exchange", "lease"),
     "deliver a unit, or the results (worker)": ("exchange", "Exchange", "deliver"),
     "offer a unit (driver)": ("exchange", "Exchange", "offer"),
@@ -68,17 +72,19 @@ def _steps(place: Path, pairs: int) -> list[str]:
     """Measure the steps of driver and worker, and simulate."""
     from syntagm.materials.finding import expand
     from syntagm.progress import Progress
-    from syntagm.runs import driver, evaluation, exchange, executors, ledger, worker
+    from syntagm.runs import computing, driver, evaluation, exchange, ledger, worker
+    from syntagm.runs.pieces import OPEN
+    from syntagm.runs.shared_folder import SharedFolder
     from syntagm.tasks.predictions.task import Predictions
 
-    modules = {"exchange": exchange, "ledger": ledger, "worker": worker}
+    modules = {"computing": computing, "exchange": exchange, "ledger": ledger}
     wall: dict[str, list[float]] = {name: [] for name in [*STEPS, "workers", "all"]}
     cpu: dict[str, list[float]] = {name: [] for name in wall}
     for name, (module, kind, function) in STEPS.items():
         target = getattr(modules[module], kind)
         setattr(target, function, _timed(getattr(target, function), wall[name], cpu[name]))
 
-    class Here(executors.Executor):
+    class Here(SharedFolder):
         def start(self, workers: Sequence[str], session: Any) -> None:
             self._workers = [worker.Worker(session, name) for name in workers]
 
@@ -93,14 +99,14 @@ def _steps(place: Path, pairs: int) -> list[str]:
             for each in self._workers:
                 for _ in range(AT_ONCE):
                     piece = each.step()
-                    if piece is None or piece.name == exchange.OPEN:
+                    if piece is None or piece.name == OPEN:
                         break
 
     (suites := place / "suites").mkdir()
     for number in range(PARADIGMS):
         write(suites / f"paradigm_{number:02}.jsonl", number, pairs)
     (out := place / "out").mkdir()
-    work = worker.Work(Predictions(), expand([str(suites)]))
+    work = computing.Work(Predictions(), expand([str(suites)]))
     jobs = [evaluation.Job(f"random?seed={number}", f"{number}", out / f"{number}") for number in range(MEASURED)]
     executor = Here("", {})
     executor.count = MEASURED_WORKERS
@@ -125,7 +131,44 @@ def _steps(place: Path, pairs: int) -> list[str]:
     ]  # fmt: skip
     start = LOADING + planning / 1000
     opening = [sum(each["open a run (driver)"]) / MEASURED for each in (cpu, wall)]
-    return [*lines, *_simulations(start, writing, tuple(zip(opening, (driver_cpu, driver_wall), strict=True)))]
+    drivers = {"": (opening[0], driver_cpu), ", with waiting": (opening[1], driver_wall)}
+    if importlib.util.find_spec("ray"):
+        with_ray = [replace(job, folder=place / "ray" / job.label) for job in jobs]
+        (place / "ray").mkdir()
+        ray_driver, hub = _ray(with_ray, work, place / "ray")
+        lines += [
+            f"With Ray, CPU ms a unit: {1000 * ray_driver / PARADIGMS:.2f} of the driver, "
+            f"{1000 * hub / PARADIGMS:.2f} of the hub.",
+            "",
+        ]
+        drivers[", Ray"] = (opening[0], max(ray_driver, hub, opening[0]))
+    return [*lines, *_simulations(start, writing, drivers)]
+
+
+def _ray(jobs: Sequence[Any], work: Any, folder: Path) -> tuple[float, float]:
+    """Return the CPU-seconds that a model costs driver and hub, from the first outcome on."""
+    from syntagm.progress import Progress
+    from syntagm.runs import driver
+    from syntagm.runs.executors.ray import Ray
+    from syntagm.runs.pieces import Arrival, Event
+
+    class Measured(Ray):
+        first: tuple[float, float] | None = None
+        last = (0.0, 0.0)
+
+        def events(self, wait: float) -> Sequence[Event]:
+            events = super().events(wait)
+            assert self._hub
+            fields = Path(f"/proc/{self._hub._process.pid}/stat").read_text().rpartition(")")[2].split()
+            self.last = (time.process_time(), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"))
+            if self.first is None and any(isinstance(event, Arrival) for event in events):
+                self.first = self.last
+            return events
+
+    executor = Measured("", {"workers": str(MEASURED_WORKERS)})
+    list(driver.drive(jobs, work, folder, executor, Progress()))
+    first = executor.first or (0.0, 0.0)
+    return (executor.last[0] - first[0]) / MEASURED, (executor.last[1] - first[1]) / MEASURED
 
 
 def _timed(function: Callable[..., Any], wall: list[float], cpu: list[float]) -> Callable[..., Any]:
@@ -144,8 +187,13 @@ def _mean(seconds: Sequence[float]) -> float:
     return 1000 * sum(seconds) / max(len(seconds), 1)
 
 
-def _simulations(start: float, writing: float, drivers: Sequence[tuple[float, float]]) -> list[str]:
-    columns = [f"{name} a unit{waiting}" for waiting in ("", ", with waiting") for name in UNITS]
+def _simulations(start: float, writing: float, drivers: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Simulate sweeps.
+
+    Arguments:
+        drivers: what the driver takes to open a run, and for a model in all, in seconds: name -> both.
+    """
+    columns = [f"{name} a unit{driver}" for driver in drivers for name in UNITS]
     lines = [
         f"Simulated: {MODELS:,} models x {PARADIGMS} units; {start:.1f} s to load and plan a model, {writing:.2f} s to write",
         "its results. Hours, and how busy the workers are; `with waiting` has the driver's time on this file system:",
@@ -153,7 +201,7 @@ def _simulations(start: float, writing: float, drivers: Sequence[tuple[float, fl
     ]  # fmt: skip
     for workers in WORKERS:
         cells = []
-        for opening, driver in drivers:
+        for opening, driver in drivers.values():
             for unit in UNITS.values():
                 computing = PARADIGMS * unit + writing
                 hours = simulate(workers, MODELS, start, computing, opening, driver - opening) / 3600

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from syntagm.runs import executors
+from syntagm.runs.shared_folder import SharedFolder
 from syntagm.runs.worker import Session, Worker
 
 
-class Here(executors.Executor):
+class Here(SharedFolder):
     """Workers in this process. `before(number)` is called before each step; it returns what happens to the worker."""
 
     form = "here"

@@ -13,6 +13,8 @@ from syntagm import permissions, registry, views
 from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
+from syntagm.runs import executors
+from syntagm.settings import Setting
 from syntagm.stats import binned, correlation
 from syntagm.tasks.gaps.tables import schemas
 from syntagm.tasks.items import TABLES
@@ -55,7 +57,9 @@ def _model_options(group: Sequence[Family]) -> str:
     listed = "".join(map(_item, [*options, *map(_permission, family.permissions)]))
     if len(group) == 1:
         return listed
-    return "".join([*_paragraph(f"The families {_names(family.name for family in group)} have these options:"), "\n", listed])
+    return "".join(
+        [*_paragraph(f"The families {_names(family.name for family in group)} have these options:"), "\n", listed]
+    )
 
 
 def _permission(name: str) -> str:
@@ -78,6 +82,19 @@ def exports() -> str:
     """Return the columns of each kind of export that has columns, a list item each."""
     kinds = {name: registry.find("export", name).EXPORT for name in registry.names("export")}
     return "".join(_item(f"`--as {name}`: {_names(kind.columns)}") for name, kind in kinds.items() if kind.columns)
+
+
+def executors_of_commands() -> str:
+    """Return each executor with its options, a list item each."""
+    items = []
+    for kind in executors.kinds().values():
+        given = "; ".join(map(_option, kind.options))
+        items.append(_item(f"`{kind.form}`: {kind.summary}. " + (f"Options: {given}." if given else "No options.")))
+    return "".join(items)
+
+
+def _option(option: Setting) -> str:
+    return f"`{option.name}`: {option.help}" + (f" ({option.default})" if option.default else "")
 
 
 def views_of(kind: views.Kind) -> str:
@@ -122,6 +139,8 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
         return model_options(places)
     if page == "gaps.md":
         return {"families that fill gaps": "".join(_paragraph(f"{_names(families.able('fill'))}."))}
+    if page == "scale.md":
+        return {"executors": executors_of_commands()}
     return {
         "columns of run directories": run_files(),
         "columns of exports": exports(),
@@ -130,7 +149,12 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
     }
 
 
-PAGES = [DOCS / "reference" / "models.md", DOCS / "reference" / "columns.md", DOCS / "guide" / "gaps.md"]
+PAGES = [
+    DOCS / "reference" / "models.md",
+    DOCS / "reference" / "columns.md",
+    DOCS / "guide" / "gaps.md",
+    DOCS / "guide" / "scale.md",
+]
 
 
 def renewed(page: Path, text: str) -> str:
@@ -142,7 +166,9 @@ def renewed(page: Path, text: str) -> str:
     places = [block.name for block in blocks.find(text) if block.tool == "options"]
     current = parts(page.name, places)
     if wrong := [name for name in {**current, **dict.fromkeys(places)} if places.count(name) != (name in current)]:
-        raise ValueError(f"{page.name}: {places.count(wrong[0])} places for {wrong[0]}; expected {int(wrong[0] in current)}")
+        raise ValueError(
+            f"{page.name}: {places.count(wrong[0])} places for {wrong[0]}; expected {int(wrong[0] in current)}"
+        )
     return blocks.renewed(text, "options", lambda block: current[block.name])
 
 

@@ -59,11 +59,13 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
 
 def executor(parser: argparse.ArgumentParser) -> None:
     """Add --executor, --quiet and --verbose."""
+    from syntagm.runs import executors
+
     parser.add_argument(
         "--executor",
         metavar="EXECUTOR",
         default="",
-        help="compute in other processes: local:N (N of this machine), slurm:N (N jobs), ray[:ADDRESS]",
+        help=f"compute in other processes: {executors.described()}",
     )
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument(

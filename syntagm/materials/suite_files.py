@@ -73,12 +73,15 @@ class SuiteFiles:
             return self._held[file]
         if self._last[0] != file:
             self._last = ("", [])  # frees its memory before the next file is read
-            self._last = (file, renamed(file, read(file, self._allow_pickle), self._names or {}))
+            self._last = (file, renamed(file, self._suites(file), self._names or {}))
         suites = self._last[1]
         if (size := sum(map(_bytes, suites))) <= self._free:
             self._held[file] = suites
             self._free -= size
         return suites
+
+    def _suites(self, file: str) -> list[Suite]:
+        return read(file, self._allow_pickle)
 
 
 def told_apart(names: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]:

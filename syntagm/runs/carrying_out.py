@@ -15,13 +15,13 @@ from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs import executors
 from syntagm.runs.cache import AnswerCache
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.engine import Cache, execute
 from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.runs.executors import Executor
 from syntagm.runs.ledger import locked
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Work
 from syntagm.stats import precision
 from syntagm.suite import Draw, sample_of
 

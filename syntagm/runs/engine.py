@@ -93,7 +93,7 @@ def execute(
         )
         asking = Asking(model)
         if not model.steady and 0 < len(missing) < len(plan.units):
-            recall(asking, ledger.run())
+            recall(asking, ledger.run().first_answer())
         with ledger.finishing():
             for suite, units in missing_units(suites, missing, plan):
                 for unit, content in task.contents(suite, units, plan, model, options):
@@ -146,13 +146,13 @@ def _ledger(folder: str | Path | None) -> Iterator[Ledger | MemoryLedger]:
             yield Ledger(Path(folder))
 
 
-def recall(asking: Asking, run: Run) -> None:
-    """Ask a model again about a text that was scored when the run was begun.
+def recall(asking: Asking, answer: Surprisals | None) -> None:
+    """Ask a model again about a text that was scored when the run was begun; `Run.first_answer` has it.
 
     Raises:
         ModelError: it has changed since then.
     """
-    if answer := run.first_answer():
+    if answer:
         asking.recall(answer)
         asking.confirm()
 

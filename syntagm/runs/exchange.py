@@ -1,7 +1,6 @@
 """The folder through which a driver and its workers exchange work, on one machine or on a shared file system.
 
-The driver alone commits; workers compute. A *piece* of work is the opening of a model (load it and plan its run), one of
-its units, or its results (encode them when all units are committed). Every change is one rename in one file system:
+The driver alone commits; workers compute (`runs.shared_folder`). Every change is one rename in one file system:
 
     pulse                  renewed by the driver as long as it lives
     models/M.json          the name of model number M, and the options with which its run was opened
@@ -25,92 +24,30 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm import errors
-from syntagm.errors import RunError, SyntagmError
 from syntagm.io import atomic, hashing, regular
-
-OPEN, RESULTS = "open", "results"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Piece:
-    """A piece of work.
-
-    Arguments:
-        model: the number of the model.
-        place: the place among the pieces of the model: the largest units come first.
-        name: the name of the unit; `OPEN` for the opening, `RESULTS` for the results.
-    """
-
-    model: int
-    place: int
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.model:06d}.{self.place:06d}.{self.name}"
+from syntagm.runs.pieces import Arrival, Outcome, Piece, encoded_head
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a worker makes of a piece.
+class FiledArrival(Arrival):
+    """An outcome whose files the worker has written into the folder of the exchange, durably."""
 
-    Arguments:
-        head: for an opening, the fields of `ledger.Opening`, or `unchanged` for a finished run; for a unit, its line in the
-            ledger; `error` for a refusal.
-        files: the tables of a unit, the results, or the files of an opening: name -> content in parts.
-        seconds: the time that it took: to load and plan the model, if it was not loaded, and to compute.
-    """
-
-    head: Mapping[str, Any]
-    files: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
-    seconds: tuple[float, float] = (0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """An outcome that has arrived.
-
-    Arguments:
-        piece, worker: what was computed by whom.
-        head: as the worker delivered it.
-        files: the files that it delivered: name -> place.
-        hashes: the SHA-256 of the files.
-        seconds: as in `Outcome`.
-    """
-
-    piece: Piece
-    worker: str
-    head: Mapping[str, Any]
-    files: Mapping[str, Path]
-    hashes: Mapping[str, str]
-    seconds: Sequence[float]
-
-    def is_whole(self) -> bool:
+    def settle(self) -> bool:
         """Return whether all files can be read, and are those that the worker wrote."""
         try:
             return all(hashing.of_file(path) == self.hashes[name] for name, path in self.files.items())
         except OSError:
             return False
 
-    def error(self) -> SyntagmError | None:
-        """Return the refusal of the worker, if it is one."""
-        if not (said := self.head.get("error")):
-            return None
-        kind = getattr(errors, said["kind"], RunError)
-        refusal: SyntagmError = kind(said["place"], said["found"], said["expected"], said["cure"])
-        return refusal
-
-
-def refusal(error: SyntagmError, fatal: bool) -> Outcome:
-    """Return the outcome of a worker that met an error; `fatal` if it ends the command, not only this model."""
-    said = {"place": error.place, "found": error.found, "expected": error.expected, "cure": error.cure}
-    kind = next(base.__name__ for base in type(error).__mro__ if base.__module__ == errors.__name__)
-    return Outcome({"error": {"kind": kind, **said}, "fatal": fatal})
+    def remove(self) -> None:
+        """Delete those files that were not moved."""
+        for path in self.files.values():
+            path.unlink(missing_ok=True)
 
 
 class Pulse:
@@ -239,15 +176,14 @@ class Exchange:
             hashes = {
                 name: self._write_file(self._file(piece, worker, name), outcome.files[name]) for name in outcome.files
             }
-            head = json.dumps({**outcome.head, "hashes": hashes, "seconds": outcome.seconds}).encode()
-            self._write(self.folder / "outcomes" / f"{piece}.{worker}", head)
+            self._write(self.folder / "outcomes" / f"{piece}.{worker}", encoded_head(outcome, hashes))
         except FileNotFoundError:
             raise
         except OSError as error:
             raise atomic.refusal(self.folder.parent, error, 0) from error
         self.release(piece, worker)
 
-    def arrivals(self) -> list[Arrival]:
+    def arrivals(self) -> list[FiledArrival]:
         """Take the outcomes that have arrived, in the order of their pieces. Their files stay where they are."""
         arrivals = []
         for name in sorted(os.listdir(self.folder / "outcomes")):
@@ -258,16 +194,8 @@ class Exchange:
                 path.unlink()
                 hashes, seconds = head.pop("hashes"), head.pop("seconds")
                 files = {name: self._file(piece, worker, name) for name in hashes}
-                arrivals.append(Arrival(piece, worker, head, files, hashes, seconds))
+                arrivals.append(FiledArrival(piece, worker, head, files, hashes, seconds))
         return arrivals
-
-    def remove(self, arrival: Arrival) -> None:
-        """Delete those files of an outcome that were not moved.
-
-        This must come before its piece is offered again: the same worker may take it, and write files of the same names.
-        """
-        for path in arrival.files.values():
-            path.unlink(missing_ok=True)
 
     def log(self, worker: str) -> Path:
         """Return the file for all that a worker prints."""
@@ -304,13 +232,3 @@ class Exchange:
 def _parsed(name: str) -> tuple[Piece, str]:
     model, place, unit, worker = name.split(".", 3)
     return Piece(int(model), int(place), unit), worker
-
-
-def longest_first(sizes: Mapping[str, int], model: int) -> Sequence[Piece]:
-    """Return the units of a model as pieces, largest first, so that no large one is left for the end.
-
-    >>> [piece.name for piece in longest_first({"a": 5, "b": 9}, 1)]
-    ['b', 'a']
-    """
-    names = sorted(sizes, key=lambda name: -sizes[name])
-    return [Piece(model, place, name) for place, name in enumerate(names, 1)]

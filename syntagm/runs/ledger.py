@@ -311,11 +311,24 @@ def is_unchanged(folder: Path, task: Task[Any], model: LanguageModel, suites: Se
         suites: the suites as in the record of a run of any model.
     """
     recorded = None if lost_record(folder) else read_record(folder)
-    if not recorded or recorded["status"] != "done":
+    return recorded is not None and same_plan(recorded, task, model, suites) and not faults(folder)
+
+
+def finished(folder: Path) -> dict[str, Any] | None:
+    """Return the record of an undamaged, finished run, for `same_plan`; None if the folder contains no such run."""
+    recorded = None if lost_record(folder) else read_record(folder)
+    return recorded if recorded and recorded["status"] == "done" and not faults(folder) else None
+
+
+def same_plan(
+    recorded: Mapping[str, Any], task: Task[Any], model: LanguageModel, suites: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Return whether the record of a run is that of a finished one, of this model on these suites; see `is_unchanged`."""
+    if recorded["status"] != "done":
         return False
     options = options_of(task, model, recorded["options"])
     new = new_record(task, model, options, Plan((), ()), "") | {"suites": suites}
-    return _identity(recorded) == _identity(new) and not faults(folder)
+    return _identity(recorded) == _identity(new)
 
 
 def _identity(recorded: Mapping[str, Any]) -> list[Any]:

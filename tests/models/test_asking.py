@@ -22,12 +22,12 @@ from syntagm.models.contract import LanguageModel
 from syntagm.permissions import Permissions
 from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.engine import execute
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.evaluation import Job
 from syntagm.runs.store import Run, open_run
-from syntagm.runs.worker import Work
 from syntagm.suite import Suite
 from syntagm.tasks.perplexity import perplexity
 from syntagm.tasks.predictions.task import Predictions

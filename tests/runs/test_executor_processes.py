@@ -24,12 +24,15 @@ from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.progress import Progress
 from syntagm.runs import executors
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Job
-from syntagm.runs.exchange import OPEN, Exchange
+from syntagm.runs.exchange import Exchange
+from syntagm.runs.pieces import OPEN
+from syntagm.runs.shared_folder import SharedFolder
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, Work
+from syntagm.runs.worker import Session
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("--suite", "hu2020", "islands", "--limit", "3", "--no-report", "--no-cache", "-q")
@@ -143,7 +146,7 @@ def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> No
 MACHINE = """
 import itertools, os, pathlib, pickle, sys, time
 from syntagm.permissions import NONE
-from syntagm.runs import worker
+from syntagm.runs import computing, worker
 
 utime, jumps = os.utime, itertools.count(1)
 
@@ -151,14 +154,14 @@ def jump(path, *times):
     utime(path, (time.time() + float(sys.argv[1]) * 3600 * next(jumps),) * 2)
 
 os.utime = jump
-compute = worker._Loaded.compute
-worker._Loaded.compute = lambda *words: (time.sleep(float(sys.argv[2])), compute(*words))[1]
+compute = computing._Loaded.compute
+computing._Loaded.compute = lambda *words: (time.sleep(float(sys.argv[2])), compute(*words))[1]
 worker.main(pickle.loads(pathlib.Path(sys.argv[3]).read_bytes()), NONE, sys.argv[4])
 """
 PATIENCE = 3.0
 
 
-class Machines(executors.Executor):
+class Machines(SharedFolder):
     """Two machines with their own clocks. The second one freezes when it has taken a unit, and wakes up late."""
 
     def __init__(self) -> None:

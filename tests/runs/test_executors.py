@@ -22,13 +22,15 @@ from syntagm.io import atomic
 from syntagm.materials import suite_files
 from syntagm.models.names import load
 from syntagm.progress import Progress
-from syntagm.runs import driver, executors, worker
+from syntagm.runs import computing, driver, executors, worker
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Job
-from syntagm.runs.exchange import RESULTS, Exchange, Outcome, Piece, Pulse, refusal
+from syntagm.runs.exchange import Exchange, Pulse
+from syntagm.runs.pieces import RESULTS, Outcome, Piece, refusal
 from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, Work, Worker
+from syntagm.runs.worker import Session, Worker
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("first", "second", "third")
@@ -212,18 +214,18 @@ class TestBalance:
             exchange.offer(Piece(0, place, f"unit{place}"))
         session = Session(work([]), tmp_path, tmp_path, {}, 10.0, 120.0)
         new, old, other = (Worker(session, name) for name in ("w1", "w2", "w3"))
-        old._loading, old._units = 10.0, [1.0, 3.0]
+        old.pace.loading, old.pace.units = 10.0, [1.0, 3.0]
         # Nobody works on the model, or the worker knows nothing of loading: it helps.
         assert old._taken() == Piece(0, 0, "unit0")
         assert new._taken() == Piece(0, 1, "unit1")
         # 4 units for 2 workers take 4 seconds.
         assert old._taken() is None
-        old._loading = 3.9
+        old.pace.loading = 3.9
         assert old._taken() == Piece(0, 2, "unit2")
         assert other._taken() == Piece(0, 3, "unit3")
         # Results are nobody's work yet.
         exchange.offer(Piece(1, 0, RESULTS))
-        old._loading = 1000.0
+        old.pace.loading = 1000.0
         assert old._taken() == Piece(1, 0, RESULTS)
 
     def test_what_loading_and_units_took_is_recorded(self, tmp_path: Path, files: list[str]) -> None:
@@ -231,7 +233,7 @@ class TestBalance:
         recorded = []
 
         def stop() -> None:
-            recorded.extend((each._loading, len(each._units)) for each in executor.workers.values())
+            recorded.extend((each.pace.loading, len(each.pace.units)) for each in executor.workers.values())
 
         executor.stop = stop  # type: ignore[method-assign]
         drive_all(tmp_path / "out", files, executor, ("toy",))
@@ -294,8 +296,8 @@ class TestRefusals:
 
         def change(_: int) -> str:
             for each in executor.workers.values():
-                if each._loaded and "fingerprint" in Exchange(executor.session.exchange).order(0):
-                    each._loaded.model.fingerprint = "of another checkpoint"
+                if each.loaded and "fingerprint" in Exchange(executor.session.exchange).order(0):
+                    each.loaded.model.fingerprint = "of another checkpoint"
             return ""
 
         executor = Here(1, change)
@@ -353,7 +355,7 @@ class TestRefusals:
     def test_a_worker_of_another_version_ends_the_command(
         self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(driver, "versions", lambda: worker.versions() | {"syntagm": "9.9"})
+        monkeypatch.setattr(driver, "versions", lambda: computing.versions() | {"syntagm": "9.9"})
         with pytest.raises(RunError, match=r"worker w1 on .*: syntagm \S+; expected 9.9, as where the command runs"):
             drive_all(tmp_path / "out", files, Here())
 
@@ -438,7 +440,7 @@ class TestLeases:
             late = ()
 
             def ended(self) -> Mapping[str, str]:
-                if len(self.workers) == 2 and self.workers["w1"]._loaded:
+                if len(self.workers) == 2 and self.workers["w1"].loaded:
                     cut_off = self.workers["w1"]
                     if piece := cut_off._taken():
                         self.late = (cut_off, piece)
@@ -446,7 +448,7 @@ class TestLeases:
                 elif self.late and self._steps == 12:
                     cut_off, piece = self.late
                     exchange = Exchange(self.session.exchange)
-                    outcome = cut_off._outcome(piece, exchange.order(piece.model))
+                    outcome = cut_off.outcome(piece, exchange.order(piece.model))
                     exchange.deliver(piece, "w1", outcome)
                 return super().ended()
 
@@ -534,7 +536,7 @@ class TestReplacement:
         order = {"model": "toy", "label": "", "folder": str(tmp_path / "out"), "options": None}
         exchange.describe(0, order)
         exchange.offer(Piece(0, 0, "open"))
-        each = Worker(Session(work(files), exchange.folder, tmp_path, worker.versions(), 10.0, 120.0), "w1")
+        each = Worker(Session(work(files), exchange.folder, tmp_path, computing.versions(), 10.0, 120.0), "w1")
         each.step()
         [opened] = exchange.arrivals()
         record = opened.head["record"]

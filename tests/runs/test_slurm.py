@@ -35,8 +35,10 @@ from laboratory.kills import LINE, children, ends, files
 from syntagm.cli import main
 from syntagm.errors import RunError
 from syntagm.runs import executors
+from syntagm.runs.computing import Work
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.worker import Session, Work
+from syntagm.runs.executors.slurm import Slurm
+from syntagm.runs.worker import Session
 from syntagm.tasks.predictions.task import Predictions
 
 WORKERS = ("w1", "w2", "w3")
@@ -82,30 +84,31 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 
 @pytest.fixture
-def slurm(cluster: Cluster) -> Iterator[executors.Executor]:
+def slurm(cluster: Cluster) -> Iterator[Slurm]:
     executor = executors.find("slurm:3?cpus=2&memory=0&patience=1")
+    assert isinstance(executor, Slurm)
     executor.start(WORKERS, cluster.session)
     submitted(executor)
     yield executor
     executor.stop()
 
 
-def submitted(executor: executors.Executor) -> dict[str, str]:
+def submitted(executor: Slurm) -> dict[str, str]:
     """Wait until sbatch has answered; return the workers that it refused."""
     refused, deadline = dict(executor.ended()), time.monotonic() + 10
-    while executor._submission and time.monotonic() < deadline:  # type: ignore[attr-defined]
+    while executor._submission and time.monotonic() < deadline:
         time.sleep(0.01)
         refused |= executor.ended()
     return refused
 
 
-def told(executor: executors.Executor) -> dict[str, str]:
+def told(executor: Slurm) -> dict[str, str]:
     """What the executor tells when it has asked Slurm next."""
     asked, deadline = 0, time.monotonic() + 10
     while asked < 2 and time.monotonic() < deadline:
         if ended := executor.ended():
             return dict(ended)
-        if question := executor._queue._question:  # type: ignore[attr-defined]
+        if question := executor._queue._question:
             question._process.wait()
             asked += 1
         time.sleep(0.01)
@@ -113,21 +116,21 @@ def told(executor: executors.Executor) -> dict[str, str]:
 
 
 class TestCommands:
-    def test_what_is_submitted(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_what_is_submitted(self, cluster: Cluster, slurm: Slurm) -> None:
         words = cluster.note("submitted").splitlines()
         assert {"--array=0-2", "--cpus-per-task=2", "--mem=0G", "--time=240", "--no-requeue"} <= set(words)
         job = next(word for word in words if word.startswith("--wrap="))
         assert job.startswith(f"--wrap=export OMP_NUM_THREADS=2 MKL_NUM_THREADS=2; exec {sys.executable} -P -c ")
         assert job.endswith("/session w1 w2 w3")
 
-    def test_signs_of_slurm_in_the_names_of_folders(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_signs_of_slurm_in_the_names_of_folders(self, cluster: Cluster, slurm: Slurm) -> None:
         (folder := cluster.session.exchange / "100%A").mkdir()
         slurm.start(["w4"], replace(cluster.session, exchange=folder))
         assert submitted(slurm) == {}
         [log] = [word for word in cluster.note("submitted").splitlines() if word.startswith("--output=")]
         assert log.endswith("/100%%A/logs/%A_%a.log")
 
-    def test_nobody_waits_for_a_submission(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_nobody_waits_for_a_submission(self, cluster: Cluster, slurm: Slurm) -> None:
         cluster.command(
             "sbatch", 'while ! test -e room; do sleep 0.01; done; printf "%s\\n" "$@" > submitted; cat room'
         )
@@ -143,7 +146,7 @@ class TestCommands:
         assert "--array=0-1" in cluster.note("submitted").splitlines()
         assert cluster.note("submitted").endswith("/session w6 w7\n")
 
-    def test_a_submission_that_waits_ends_with_the_command(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_a_submission_that_waits_ends_with_the_command(self, cluster: Cluster, slurm: Slurm) -> None:
         cluster.command("sbatch", "echo $$ > waiting; echo 9; sleep 100")
         slurm.start(["w4"], cluster.session)
         while not (cluster.session.exchange / "waiting").exists() or not cluster.note("waiting"):
@@ -154,25 +157,25 @@ class TestCommands:
         # Slurm may have taken it already.
         assert cluster.note("cancelled") == "7 9\n"
 
-    def test_jobs_that_ended_are_told_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_jobs_that_ended_are_told_once(self, cluster: Cluster, slurm: Slurm) -> None:
         assert told(slurm) == {}
         cluster.states("RUNNING None", "PREEMPTED None", "TIMEOUT TimeLimit")
         assert told(slurm) == {"w2": "job 7_1, preempted", "w3": "job 7_2, timeout"}
         assert [name for name in WORKERS if slurm.evicted(name)] == ["w2"]
         assert told(slurm) == {}
 
-    def test_jobs_that_slurm_has_forgotten_have_ended(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_jobs_that_slurm_has_forgotten_have_ended(self, cluster: Cluster, slurm: Slurm) -> None:
         cluster.states("COMPLETING None")
         assert told(slurm) == {"w2": "job 7_1, unknown to slurm", "w3": "job 7_2, unknown to slurm"}
 
-    def test_no_answer_ends_no_job(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_no_answer_ends_no_job(self, cluster: Cluster, slurm: Slurm) -> None:
         cluster.down()
         assert told(slurm) == {}
         cluster.states("RUNNING None", "RUNNING None", "FAILED NonZeroExitCode")
         assert told(slurm) == {"w3": "job 7_2, failed"}
 
     def test_a_command_that_can_not_be_started_is_tried_again(
-        self, cluster: Cluster, slurm: executors.Executor, monkeypatch: pytest.MonkeyPatch
+        self, cluster: Cluster, slurm: Slurm, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As on a login node where a user may have few processes."""
 
@@ -190,14 +193,14 @@ class TestCommands:
         monkeypatch.setattr("subprocess.Popen", full)
         slurm.stop()
 
-    def test_jobs_that_can_never_start_are_an_error(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_jobs_that_can_never_start_are_an_error(self, cluster: Cluster, slurm: Slurm) -> None:
         cluster.states("RUNNING None", "PENDING PartitionTimeLimit")
         with pytest.raises(
             RunError, match="job 7_1 can't start: PartitionTimeLimit; expected jobs that the cluster takes"
         ):
             told(slurm)
 
-    def test_a_refusal_of_slurm(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_a_refusal_of_slurm(self, cluster: Cluster, slurm: Slurm) -> None:
         assert slurm.refusal() is None
         cluster.command("sbatch", "echo 'sbatch: lua: Welcome\nsbatch: error: Invalid account' >&2; exit 1")
         slurm.start(["w4", "w5"], cluster.session)
@@ -214,14 +217,14 @@ class TestCommands:
         ids=["silent", "no number"],
     )
     def test_an_answer_without_a_number_is_a_refusal(
-        self, cluster: Cluster, slurm: executors.Executor, does: str, found: str
+        self, cluster: Cluster, slurm: Slurm, does: str, found: str
     ) -> None:
         cluster.command("sbatch", does)
         slurm.start(["w4"], cluster.session)
         assert submitted(slurm) == {"w4": found}
 
     def test_a_machine_without_a_cluster_is_not_blamed_on_the_options(
-        self, cluster: Cluster, slurm: executors.Executor
+        self, cluster: Cluster, slurm: Slurm
     ) -> None:
         said = "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host"
         cluster.command("sbatch", f"echo '{said}' >&2; exit 1")
@@ -230,7 +233,7 @@ class TestCommands:
         assert "executor slurm: resolve_ctls" in str(refusal := slurm.refusal())
         assert "expected a machine with Slurm" in str(refusal)
 
-    def test_all_jobs_are_cancelled_at_once(self, cluster: Cluster, slurm: executors.Executor) -> None:
+    def test_all_jobs_are_cancelled_at_once(self, cluster: Cluster, slurm: Slurm) -> None:
         slurm.stop()
         assert cluster.note("cancelled") == "7\n"
 

@@ -14,11 +14,11 @@ from syntagm.cli import main
 from syntagm.errors import Interrupted, ModelError, RunError, UsageError
 from syntagm.models.names import load
 from syntagm.progress import Progress
+from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.evaluate import fill
 from syntagm.runs.evaluation import Job
 from syntagm.runs.store import Run, open_run
-from syntagm.runs.worker import Work
 from syntagm.suite import Suite
 from syntagm.tasks.gaps.tables import Rows
 from syntagm.tasks.gaps.task import Gaps

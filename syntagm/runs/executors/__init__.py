@@ -1,17 +1,15 @@
-"""Executors: ways to start workers, one per file. The rest, from offering a unit to committing it, is the same for all."""
+"""Executors: ways to have units computed by workers, one per file. What is committed, and when, is the same for all."""
 
-import pickle
-import sys
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm import registry, settings
-from syntagm.errors import RunError, UsageError, did_you_mean
-from syntagm.io import regular
+from syntagm.errors import UsageError, did_you_mean
 from syntagm.io.number import whole
-from syntagm.permissions import NONE, Permissions, of_flags
+from syntagm.permissions import NONE
+from syntagm.runs.pieces import Event, Piece
 from syntagm.settings import Setting, Whole
 
 if TYPE_CHECKING:
@@ -24,10 +22,15 @@ PATIENCE = Setting(
 
 
 class Executor(ABC):
-    """A way to start workers.
+    """A way to have pieces of work computed.
+
+    The driver offers pieces and handles events, in one thread; whatever the executor does with a piece, it ends with an
+    `Arrival`, or with `Lost`, or the driver withdraws the model. More than one arrival of a piece does no harm. Executors
+    whose workers see the folder of the driver only start processes: see `runs.shared_folder`.
 
     Attributes:
         form: how it is written on the command line.
+        summary: what it is, in a few words for help.
         options: its options. The constructor gets the values of those that were given.
         one_machine: whether the workers run on the machine of the driver, and can share its cache of answers.
         text: what the user wrote.
@@ -38,6 +41,7 @@ class Executor(ABC):
     """
 
     form: ClassVar[str]
+    summary: ClassVar[str] = ""
     options: ClassVar[tuple[Setting, ...]] = ()
     one_machine: ClassVar[bool] = False
 
@@ -50,35 +54,60 @@ class Executor(ABC):
         self.patience, self.beat = seconds, seconds / 12
 
     def connect(self) -> None:  # noqa: B027, most have nothing to do
-        """Reach the place where workers will run. It comes before `start`, and is followed by `stop`.
+        """Reach the place where workers will run. It comes before all that follows, and is followed by `stop`.
 
         Raises:
             RunError: it can't be reached, or has no room for the workers.
         """
 
+    def hosting(self, session: "Session") -> contextlib.AbstractContextManager[None]:
+        """Return what must be there while a command runs; `session.exchange` is an empty folder for it."""
+        return contextlib.nullcontext()
+
     @abstractmethod
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Start workers with these names, each of which calls `worker.serve(session, name, self.permissions)`.
+        """Start workers with these names. This must not wait for anything, since no unit is committed meanwhile."""
 
-        This must not wait for anything, since no unit is committed meanwhile. `ended` reports workers that can't be
-        started.
+    @abstractmethod
+    def describe(self, model: int, order: Mapping[str, Any]) -> None:
+        """Tell the workers what they have to know of a model (see `computing.Computer`), before and after it is opened.
+
+        The first time, it has no `fingerprint`; after the opening it has, or "" if no unit follows.
         """
 
     @abstractmethod
-    def ended(self) -> Mapping[str, str]:
-        """Return the workers that have ended since the last call, each with the reason as far as it is known."""
+    def offer(self, piece: Piece) -> None:
+        """Offer a piece. Units are offered before the model is described with its fingerprint."""
 
-    def refusal(self) -> RunError | None:
-        """Return why workers that `ended` has just returned could not be started, if that is how they ended."""
-        return None
+    @abstractmethod
+    def withdraw(self, model: int) -> None:
+        """Take back the offers of a model. Pieces of it that workers have need not be reported any more."""
 
-    def evicted(self, worker: str) -> bool:
-        """Return whether a worker that `ended` has just returned was ended from outside, through no fault of its work."""
-        return False
+    @abstractmethod
+    def events(self, wait: float) -> Sequence[Event]:
+        """Return what has happened, waiting so many seconds for it at most.
+
+        Raises:
+            RunError: no worker will ever do anything.
+        """
 
     @abstractmethod
     def stop(self) -> None:
         """End all workers, without waiting for their work."""
+
+
+def kinds() -> dict[str, type[Executor]]:
+    """Return all executors by name, including those of other packages.
+
+    >>> kinds()["local"].form
+    'local:N'
+    """
+    return {name: registry.find("runs.executors", name).EXECUTOR for name in registry.names("runs.executors")}
+
+
+def described() -> str:
+    """Return what executors there are, for help."""
+    return ", ".join(f"{kind.form} ({kind.summary})" if kind.summary else kind.form for kind in kinds().values())
 
 
 def find(text: str) -> Executor:
@@ -93,39 +122,12 @@ def find(text: str) -> Executor:
     address, options = settings.asked(text, "--executor")
     name, _, address = address.partition(":")
     if name not in (known := registry.names("runs.executors")):
-        forms = [registry.find("runs.executors", each).EXECUTOR.form for each in known]
         cure = did_you_mean(name, known) or "Without --executor, models are evaluated in this process."
-        raise UsageError("--executor", repr(text), "one of " + ", ".join(forms), cure)
-    kind: type[Executor] = registry.find("runs.executors", name).EXECUTOR
+        raise UsageError("--executor", repr(text), "one of " + ", ".join(kind.form for kind in kinds().values()), cure)
+    kind = kinds()[name]
     executor = kind(address, settings.read(kind.options, options, f"--executor {text}"))
     executor.text = text
     return executor
-
-
-def program(module: str, session: "Session", permissions: Permissions) -> list[str]:
-    """Return the beginning of the command of a process that calls `main(session, permissions, *words)`; words follow.
-
-    Arguments:
-        module: the module with this function.
-
-    Like the command of the user, the process imports nothing from the current folder.
-    """
-    file = session.exchange / "session"
-    if not file.exists():
-        # A pickle, as Ray makes one: the folder was made for this command, and is deleted after it.
-        file.write_bytes(pickle.dumps(session))
-    place = str(Path(__file__).parents[3])
-    code = (
-        f"import sys; {place!r} in sys.path or sys.path.insert(0, {place!r}); from {module} import main; "
-        "from syntagm.runs.executors import started; started(main, *sys.argv[1:])"
-    )
-    return [sys.executable, "-P", "-c", code, str(file), *permissions.flags]
-
-
-def started(main: Callable[..., None], file: str, *words: str) -> None:
-    """Call `main` in a process that was started with the command of `program`."""
-    granted = of_flags(words)
-    main(pickle.loads(regular.content(file)), granted, *words[len(granted.flags) :])
 
 
 def first_line(error: Exception) -> str:

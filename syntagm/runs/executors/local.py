@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import Executor, program, workers
+from syntagm.runs.executors import workers
+from syntagm.runs.shared_folder import SharedFolder, program
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-class Local(Executor):
+class Local(SharedFolder):
     """Processes of this machine, with one thread each unless OMP_NUM_THREADS says otherwise; on GPUs, each has its own.
 
     A worker ends when its standard input does, which is when the driver ends in any way.
     """
 
     form: ClassVar[str] = "local:N"
+    summary: ClassVar[str] = "N processes of this machine"
     one_machine: ClassVar[bool] = True
 
     def __init__(self, address: str, options: Mapping[str, Any]) -> None:

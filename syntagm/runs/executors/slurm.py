@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from syntagm.errors import RunError
 from syntagm.permissions import Permissions
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.executors import PATIENCE, Executor, program, workers
+from syntagm.runs.executors import PATIENCE, workers
+from syntagm.runs.shared_folder import SharedFolder, program
 from syntagm.settings import Setting, Text, Whole
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _ERROR = "sbatch: error: "
 _UNREACHABLE = re.compile("resolve_ctls|establish a configuration source|contact slurm controller", re.IGNORECASE)
 
 
-class Slurm(Executor):
+class Slurm(SharedFolder):
     """Long-lived jobs, each of which computes units until there are none.
 
     Slurm may end a job at any time, at its time limit or to make room for others. Its unit goes to another worker, and a
@@ -57,6 +58,7 @@ class Slurm(Executor):
     """
 
     form: ClassVar[str] = "slurm:N"
+    summary: ClassVar[str] = "N jobs of a cluster, which share a folder with this machine"
     options: ClassVar[tuple[Setting, ...]] = (
         Setting("time", Whole(), "240", "the time limit of a job in minutes"),
         Setting("partition", Text(), "", "the partition"),
