@@ -31,7 +31,7 @@ class Addresses(Protocol):
         """Return the URL of a page; "" if there is no such page."""
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
-        """Return the URL of a table or a figure of a page.
+        """Return the URL of a table or a figure of a page; "" if there is no such file.
 
         Arguments:
             ending: one of `TABLES` or `FIGURES`.
@@ -76,8 +76,8 @@ class Filed:
         return self._relative(f"{self.files[place]}.html") if place in self.files else ""
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
-        """Return the relative URL of a table or a figure of a page."""
-        return self._relative(file_of(self.files[place], ending, name))
+        """Return the relative URL of a table or a figure of a page; "" for those of items, of which there would be too many."""
+        return self._relative(file_of(self.files[place], ending, name)) if len(place) < 3 else ""
 
     def _relative(self, path: str) -> str:
         return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))

@@ -56,10 +56,12 @@ class Among:
 
     def _saved(self, label: str, name: str, endings: Sequence[str]) -> Markup:
         short = "" if name == main_table(self.place) else name
+        urls = {ending: self.addresses.file(self.place, ending, short, self.query) for ending in endings}
+        if not all(urls.values()):
+            return Markup("")
         links = (
-            Markup('<a class="data" href="%s" download>%s</a>')
-            % (self.addresses.file(self.place, ending, short, self.query), _ENDINGS.get(ending, ending.upper()))
-            for ending in endings
+            Markup('<a class="data" href="%s" download>%s</a>') % (url, _ENDINGS.get(ending, ending.upper()))
+            for ending, url in urls.items()
         )
         return Markup('<span class="saved">%s: %s</span>') % (label[0].upper() + label[1:], join(links, " "))
 
