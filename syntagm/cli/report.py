@@ -17,8 +17,8 @@ opens from the disk, and can be published as a static site. `syntagm serve` show
 pages with all items, filters and a search.
 
 An existing file is replaced only if it is such a page, and figures only if their CSV is
-next to them; --force replaces any file. A folder must be new, or hold such a report. Exit code 1: the page is written, but a run is not
-finished, which the page states.
+next to them; --force replaces any file. A folder must be new, or have such a report already.
+Exit code 1: the page is written, but a run is not finished, which the page states.
 """
 
 import argparse
