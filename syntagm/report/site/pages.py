@@ -52,11 +52,11 @@ class Among:
 
     def figure(self, stem: str, numbers: pl.DataFrame) -> Markup:
         """Return links that save a figure as SVG and PNG, and its numbers as CSV."""
-        return self._saved("the figure", stem, _FIGURES)
+        return self._saved("the figure", stem, _FIGURES, True)
 
-    def _saved(self, label: str, name: str, endings: Sequence[str]) -> Markup:
-        short = "" if name == main_table(self.place) else name
-        urls = {ending: self.addresses.file(self.place, ending, short, self.query) for ending in endings}
+    def _saved(self, label: str, name: str, endings: Sequence[str], figure: bool = False) -> Markup:
+        short = "" if name == main_table(self.place) and not figure else name
+        urls = {ending: self.addresses.file(self.place, ending, short, self.query, figure) for ending in endings}
         if not all(urls.values()):
             return Markup("")
         links = (
