@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from report_examples import hostile
@@ -59,6 +60,8 @@ class Server:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
+        assert self.process.stdout
+        self.process.stdout.close()
         return self.process.wait(30)
 
 
@@ -114,7 +117,7 @@ def test_from_the_overview_to_an_item_and_back_by_keys_only(browser: Any, server
 def test_without_scripts_every_number_is_there_and_filters_work(browser: Any, server: Server) -> None:
     page, _ = opened(browser, server, java_script_enabled=False)
     assert "0.333" in page.inner_text("#suites")
-    page.click("text=agreement >> nth=0")
+    page.click("#suites a:has-text('agreement')")
     assert "+1.58" in page.inner_text("#items")
     page.select_option("select[name=verdict]", "fails")
     page.select_option("select[name=model]", "Toy")
@@ -139,13 +142,15 @@ def test_no_page_is_wider_than_the_screen(browser: Any, server: Server, width: i
 
 
 def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
-    texts = [f"{script}{number}" for script in SCRIPTS for number in range(2)]
     suites = []
-    for text in texts:
+    for text in SCRIPTS:
         whole = Sentence(f"The dog {text}", (Region(text, 0, 7), Region(f"{text}.", 8, 8 + len(text))))
         items = (Item(text, {text: whole, f"{text}'": whole}, {text: text, "tag": text}),)
         suites.append(Suite(text, items, (), {"circuit": text, "comment": text, f"region.{text}": text}))
-    toy_run(tmp_path / "many", *suites)
+    # `run` would refuse such names; but a run directory may come from anyone.
+    refused = "syntagm.tasks.predictions.task.refuse_no_predictions"
+    with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
+        toy_run(tmp_path / "many", *suites)
     hostile(tmp_path / "run")
     for folder, names in ((tmp_path / "many", (SCRIPTS[0],)), (tmp_path / "run", (SCRIPTS[4],))):
         server = Server(folder, names=names)
