@@ -93,12 +93,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _write_pages(options: argparse.Namespace) -> int:
     from syntagm.report.site.folder import write_pages
+    from syntagm.stats import bootstrap
 
     if options.figures:
         cure = "The folder has the figures beside their pages."
         raise UsageError("--figures", "beside -o with a folder", "-o with a file", cure)
     runs = _views.open_runs(options.folders, options.labels)
-    with _resampling.using(options):
+    with bootstrap.using(_resampling.given(options)):
         print(write_pages(runs, options.output))
     return 0 if all(run.done for run in runs) else 1
 
