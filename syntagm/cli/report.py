@@ -2,6 +2,7 @@
 
     syntagm report runs/demo
     syntagm report runs/demo runs/gpt2 -o both.html
+    syntagm report runs/demo runs/gpt2 -o both/
     syntagm report runs/demo --figures figures --format svg,pdf
 
 The page has every number with its interval and signature, comparisons of the models, a plot
@@ -10,15 +11,21 @@ CSV. For runs of `syntagm fill` it has the measures at nucleus cut-offs and by l
 few lemmas and contexts of each suite. It is one file of at most 10 MB that loads nothing
 else. No model is needed.
 
+If -o ends in / or names a folder, the report is a folder of pages, with a page for each
+suite, for up to 50 items of each, and for each run, and all tables and figures as files. It
+opens from the disk, and can be published as a static site. `syntagm serve` shows the same
+pages with all items, filters and a search.
+
 An existing file is replaced only if it is such a page, and figures only if their CSV is
-next to them; --force replaces any file. Exit code 1: the page is written, but a run is not
-finished, which the page states.
+next to them; --force replaces any file. A folder must be new, or have such a report already.
+Exit code 1: the page is written, but a run is not finished, which the page states.
 """
 
 import argparse
 import functools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from syntagm.cli import _files, _resampling, _views
 from syntagm.errors import UsageError
@@ -30,7 +37,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
     _views.add_names(parser)
-    _files.add_output(parser, "FILE", "the file to write (DIR/report.html if there is only one run)")
+    parser.set_defaults(pages=False)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE|DIR/", action=_Output,
+        help="the file to write (DIR/report.html if there is only one run), or a folder, with / at its end",
+    )  # fmt: skip
     parser.add_argument(
         "--figures",
         metavar="FOLDER",
@@ -47,11 +58,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _files.add_force(parser)
 
 
+class _Output(argparse.Action):
+    """The option -o. `pages` says whether it names a folder."""
+
+    def __call__(self, parser: object, options: argparse.Namespace, value: Any, name: str | None = None) -> None:
+        options.pages = value.endswith("/") or Path(value).is_dir()
+        options.output = (_files.folder if options.pages else _files.file)(value)
+
+
 def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
     if not options.output and len(options.folders) > 1:
         raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file to write.")
     output = options.output or Path(options.folders[0]) / "report.html"
+    if options.pages:
+        return _write_pages(options)
     if output.parent.is_dir():  # without the folder there is no run in it, which is said below
         _files.file(str(output))
     _files.spare(output, MARKS, options.force)
@@ -67,6 +88,19 @@ def run(options: argparse.Namespace) -> int:
             spare = functools.partial(_spare, endings=formats, force=options.force)
             for path in save(runs, options.figures, formats, spare):
                 print(path)
+    return 0 if all(run.done for run in runs) else 1
+
+
+def _write_pages(options: argparse.Namespace) -> int:
+    from syntagm.report.site.folder import write_pages
+    from syntagm.stats import bootstrap
+
+    if options.figures:
+        cure = "The folder has the figures beside their pages."
+        raise UsageError("--figures", "beside -o with a folder", "-o with a file", cure)
+    runs = _views.open_runs(options.folders, options.labels)
+    with bootstrap.using(_resampling.given(options)):
+        print(write_pages(runs, options.output))
     return 0 if all(run.done for run in runs) else 1
 
 

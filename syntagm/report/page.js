@@ -62,6 +62,36 @@ function filterable(table) {
   table.closest(".scroll").before(label);
 }
 
+// On phones a row is a card: its cells show the headings of their columns.
+function labelled(table) {
+  const headings = [...(table.tHead ? table.tHead.rows[0].cells : [])].map((heading) => heading.textContent.trim());
+  if (headings.length < 3) return;
+  for (const row of table.tBodies[0].rows) {
+    // A cell may reach over several columns.
+    [...row.cells].forEach((cell, place) => { if (cell.tagName === "TD" && headings[place]) cell.dataset.label = headings[place]; });
+  }
+  table.classList.add("cards");
+}
+
+// The keys of a page among others: left and right for the pages beside it.
+function turned(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest("input, select, textarea, [tabindex='0']")) return;
+  const link = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+  const found = link && document.querySelector(`a[rel="${link}"]`);
+  if (found) found.click();
+}
+
+// A page about runs that are not finished is loaded again when there is more, unless somebody fills in a form.
+async function watch(note) {
+  const ask = async () => (await fetch(note.dataset.watch)).text();
+  const before = await ask();
+  setInterval(async () => {
+    const busy = document.activeElement && document.activeElement.closest("form");
+    if (!document.hidden && !busy && (await ask()) !== before) location.reload();
+  }, 5000);
+}
+
 // A link to something inside a closed fold opens the fold.
 function reveal() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -177,9 +207,12 @@ const hint = new ResizeObserver((boxes) => {
   for (const { target } of boxes) target.classList.toggle("more", target.scrollWidth > target.clientWidth + 1);
 });
 
+document.querySelectorAll("table:not(.rows, .turned)").forEach(labelled);
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
 addEventListener("hashchange", reveal);
+addEventListener("keydown", turned);
+document.querySelectorAll("[data-watch]").forEach((note) => watch(note).catch(() => {}));
 reveal();
 // Comparisons are opened for printing, single items are not.
 addEventListener("beforeprint", () => document.querySelectorAll("details.pair").forEach((fold) => { fold.open = true; }));

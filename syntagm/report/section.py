@@ -1,5 +1,6 @@
 """Sections of a page. A section is a record: one loop in `page` puts it on the page and into the menu, and saves its figures."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -15,6 +16,8 @@ C = TypeVar("C")
 # The variables of a template.
 Variables: TypeAlias = Mapping[str, Any]
 
+# The width of a figure in pixels from which it is not made smaller to fit.
+_WIDEST = 1250
 _NOT_SHOWN = (
     '<p class="left-out">The figure is not shown, to keep this page small; <code>syntagm report --figures FOLDER</code> draws '
     "it.</p>"
@@ -62,7 +65,10 @@ class Picture:
         box = f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
         caption = f"<figcaption>{escape(self.drawing.caption)}</figcaption>\n" if self.drawing.caption else ""
         below = f'<p class="links">{self.numbers}</p>\n' if self.saved else ""
-        return f"<figure>\n{box}\n{caption}{below}</figure>"
+        # A figure is as wide as its place, unless its text would be too small.
+        width = re.match(r'<svg [^>]*width="(\d+)', self.svg)
+        kind = "fits" if width and int(width[1]) <= _WIDEST else "vast"
+        return f'<figure class="{kind}">\n{box}\n{caption}{below}</figure>'
 
     @property
     def numbers(self) -> Markup:

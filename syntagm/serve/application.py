@@ -136,6 +136,8 @@ def build(routes: Sequence[Route], gate: Gate, cookie: str = COOKIE) -> Applicat
     own = [
         Route("/style.css", lambda asked: content(shell.STYLE.encode(), "text/css"), "open"),
         Route("/script.js", lambda asked: content(shell.SCRIPT.encode(), "text/javascript"), "open"),
+        # Browsers ask for it by themselves.
+        Route("/favicon.ico", lambda asked: Response(status_code=204), "open"),
         *(_login(application) if gate.password else ()),
     ]
     application.routes = sorted([*own, *routes], key=lambda route: route.rank)

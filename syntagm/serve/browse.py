@@ -138,18 +138,19 @@ def _page(shelf: Shelf, place_of: Callable[[Asked], Place], asked: Asked) -> Res
 
 
 def _table(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
-    place, name, query = place_of(asked), asked.field("table"), _without(asked, "table")
+    place, name, query = place_of(asked), asked.field("table"), _without(asked, "table", "figure")
+    figure = asked.field("figure")
 
     def make(site: Site) -> bytes:
         made = site.page(place, Served(), query)
         if name == "suite" and isinstance(made, SuitePage) and ending == "json":
             return suite_file(made)
-        table = pages.table_of(made, name)
+        table = pages.figure_of(made, figure).table if figure else pages.table_of(made, name)
         # An exclude list is read again, character by character.
         return pages.encode(table, ending, harmless=name != "exclude")
 
-    stem = "-".join(["syntagm", *map(_harmless, place), *([_harmless(name)] if name else [])])
-    return download(_found(shelf, (ending, place, name, query), make), _KINDS[ending], f"{stem}.{ending}")
+    stem = "-".join(["syntagm", *map(_harmless, place), *([_harmless(name or figure)] if name or figure else [])])
+    return download(_found(shelf, (ending, place, name, figure, query), make), _KINDS[ending], f"{stem}.{ending}")
 
 
 def _figure(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
@@ -168,8 +169,8 @@ def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes])
         raise Missing(error.place, error.found, error.expected, error.cure) from error
 
 
-def _without(asked: Asked, name: str) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in asked.query if pair[0] != name)
+def _without(asked: Asked, *names: str) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in asked.query if pair[0] not in names)
 
 
 def _harmless(name: str) -> str:

@@ -225,15 +225,17 @@ BROKEN = """
 """
 
 
-def test_tables_fit_a_wide_screen_and_on_a_phone_scroll_with_a_hint(browser: Any, tmp_path: Path) -> None:
+def test_tables_fit_a_wide_screen_and_on_a_phone_numbers_have_their_headings_beside_them(browser: Any, tmp_path: Path) -> None:
     suites = [replace(agreement(), name=name) for name in ("comma_short", "filler_gap_dependencies_object")]
     runs = [toy_run(tmp_path / str(k), *suites, model=f"random:?seed={k}") for k in range(2)]
     path = report(runs, tmp_path / "report.html")
     phone = Visit(browser, path, viewport={"width": 390, "height": 800})
-    table = phone.page.locator("#suites .scroll.more")
-    assert "scroll sideways" in table.evaluate("(box) => getComputedStyle(box, '::before').content")
-    table.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
-    assert table.evaluate("(box) => box.querySelector('thead th:last-child').getBoundingClientRect().right <= 390")
+    cell = phone.page.locator("#suites tbody td.number").last
+    assert "seed=1" in cell.evaluate("(cell) => getComputedStyle(cell, '::before').content + cell.dataset.label")
+    assert phone.page.locator("#suites .scroll.more").count() == 0
+    assert phone.page.evaluate("document.documentElement.scrollWidth") == 390
+    figure = phone.page.locator("#overview figure .scroll.more")
+    assert "scroll sideways" in figure.evaluate("(box) => getComputedStyle(box, '::before').content")
     assert phone.page.evaluate(BROKEN) == []
     phone.page.close()
     wide = Visit(browser, path, viewport={"width": 1400, "height": 800})

@@ -30,12 +30,13 @@ class Addresses(Protocol):
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page; "" if there is no such page."""
 
-    def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
-        """Return the URL of a table or a figure of a page.
+    def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
+        """Return the URL of a table or a figure of a page; "" if there is no such file.
 
         Arguments:
             ending: one of `TABLES` or `FIGURES`.
             name: the name of the table or figure; "" for the main table of the page.
+            figure: whether it is the name of a figure.
         """
 
 
@@ -50,9 +51,9 @@ class Served:
         """Return the URL of a page."""
         return path_of(place) + _query(query)
 
-    def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
+    def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
         """Return the URL of a table or a figure of a page."""
-        kind = "figure" if ending in FIGURES else "table"
+        kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
         return f"{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
 
@@ -75,9 +76,9 @@ class Filed:
         """Return the relative URL of a page; "" if it is not in the folder."""
         return self._relative(f"{self.files[place]}.html") if place in self.files else ""
 
-    def file(self, place: Place, ending: str, name: str = "", query: Query = ()) -> str:
-        """Return the relative URL of a table or a figure of a page."""
-        return self._relative(file_of(self.files[place], ending, name))
+    def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
+        """Return the relative URL of a table or a figure of a page; "" for those of items, of which there would be too many."""
+        return self._relative(file_of(self.files[place], ending, name)) if len(place) < 3 else ""
 
     def _relative(self, path: str) -> str:
         return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))

@@ -52,14 +52,16 @@ class Among:
 
     def figure(self, stem: str, numbers: pl.DataFrame) -> Markup:
         """Return links that save a figure as SVG and PNG, and its numbers as CSV."""
-        return self._saved("the figure", stem, _FIGURES)
+        return self._saved("the figure", stem, _FIGURES, True)
 
-    def _saved(self, label: str, name: str, endings: Sequence[str]) -> Markup:
-        short = "" if name == main_table(self.place) else name
+    def _saved(self, label: str, name: str, endings: Sequence[str], figure: bool = False) -> Markup:
+        short = "" if name == main_table(self.place) and not figure else name
+        urls = {ending: self.addresses.file(self.place, ending, short, self.query, figure) for ending in endings}
+        if not all(urls.values()):
+            return Markup("")
         links = (
-            Markup('<a class="data" href="%s" download>%s</a>')
-            % (self.addresses.file(self.place, ending, short, self.query), _ENDINGS.get(ending, ending.upper()))
-            for ending in endings
+            Markup('<a class="data" href="%s" download>%s</a>') % (url, _ENDINGS.get(ending, ending.upper()))
+            for ending, url in urls.items()
         )
         return Markup('<span class="saved">%s: %s</span>') % (label[0].upper() + label[1:], join(links, " "))
 

@@ -116,8 +116,11 @@ class Site:
 
     def html(self, place: Place, addresses: Addresses, frame: shell.Frame, query: Query = ()) -> str:
         """Return a page as HTML; the errors are those of `page`."""
-        page = self.page(place, addresses, query)
-        return pages.render(page, addresses, frame, not self.done, self._lead(place, addresses))
+        return self.render(self.page(place, addresses, query), addresses, frame)
+
+    def render(self, page: Any, addresses: Addresses, frame: shell.Frame) -> str:
+        """Return a page that `page` returned as HTML."""
+        return pages.render(page, addresses, frame, not self.done, self._lead(page.place, addresses))
 
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""

@@ -1,0 +1,206 @@
+"""The pages in a real browser: by keys only, without scripts, with hostile texts, and for people who can't see well."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from report_examples import hostile
+from toy_runs import agreement, pairs, toy_run
+
+from syntagm.report.site.folder import write_pages
+from syntagm.suite import Item, Region, Sentence, Suite
+
+pytest.importorskip("starlette")
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")]
+PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
+# The rules of axe-core, for development only: `npm pack axe-core` and this variable.
+AXE = os.environ.get("AXE_CORE", "")
+# 20 forms of an attack in 10 places each: names, regions, sentences and tags.
+SCRIPTS = [
+    *("<script>hit()</script>", "</script><script>hit()</script>", "<img src=x onerror=hit()>", "<svg onload=hit()>"),
+    *("\"><svg/onload=hit()>", "' autofocus onfocus='hit()", "\" autofocus onfocus=\"hit()", "javascript:hit()"),
+    *("<iframe srcdoc='<script>parent.hit()</script>'>", "<a href=javascript:hit()>x</a>", "</title><script>hit()</script>"),
+    *("</textarea><script>hit()</script>", "--><script>hit()</script>", "]]><script>hit()</script>", "<body onload=hit()>"),
+    *("<input autofocus onfocus=hit()>", "<details open ontoggle=hit()>", "</option></select><script>hit()</script>"),
+    *("{{constructor.constructor('hit()')()}}", "<math><mtext></form><form><mglyph><style></math><img src onerror=hit()>"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield opened
+        opened.close()
+
+
+class Server:
+    """`syntagm serve`, started as users do."""
+
+    def __init__(self, *folders: Path, names: tuple[str, ...] = ()) -> None:
+        labels = [word for name in names for word in ("--name", name)]
+        line = [sys.executable, "-m", "syntagm", "serve", *map(str, folders), *labels]
+        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.opening = self.process.stdout.readline().strip()
+        self.url = self.opening.partition("?")[0]
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.stdout
+        self.process.stdout.close()
+        return self.process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("served")
+    for name in ("toy", "random"):
+        toy_run(folder / name, agreement(), PLAIN, model=name)
+    started = Server(folder / "toy", folder / "random", names=("Toy", "Random"))
+    yield started
+    assert started.stop() == 0
+
+
+def opened(browser: Any, server: Server, **options: Any) -> tuple[Any, list[str]]:
+    page, events = browser.new_page(**options), []
+    page.on("console", lambda message: events.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: events.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: (events.append("dialog"), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith(server.url) or events.append(f"request: {request.url}"))
+    page.goto(server.opening)
+    return page, events
+
+
+def tab_to(page: Any, text: str) -> None:
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.trim()") == text:
+            return
+    raise AssertionError(f"no key leads to {text}")
+
+
+def test_from_the_overview_to_an_item_and_back_by_keys_only(browser: Any, server: Server) -> None:
+    page, events = opened(browser, server)
+    assert "token" not in page.url
+    tab_to(page, "agreement")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/suite/agreement")
+    tab_to(page, "2")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/suite/agreement/2")
+    assert "fails" in page.inner_text("#verdicts")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/suite/agreement/3")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/suite/agreement/2")
+    tab_to(page, "Overview")
+    page.keyboard.press("Enter")
+    page.wait_for_url(server.url)
+    assert events == []
+    page.close()
+
+
+def test_without_scripts_every_number_is_there_and_filters_work(browser: Any, server: Server) -> None:
+    page, _ = opened(browser, server, java_script_enabled=False)
+    assert "0.333" in page.inner_text("#suites")
+    page.click("#suites a:has-text('agreement')")
+    assert "+1.58" in page.inner_text("#items")
+    page.select_option("select[name=verdict]", "fails")
+    page.select_option("select[name=model]", "Toy")
+    page.click("form.choices button")
+    assert "verdict=fails" in page.url
+    assert "2 of 3 items" in page.inner_text("#items .count")
+    page.click("#items tbody a >> nth=0")
+    assert "1.58" not in page.inner_text("#verdicts")
+    assert "-1.00" in page.inner_text("#verdicts")
+    assert page.inner_text("#tokens").count("barks") == 2
+    page.close()
+
+
+@pytest.mark.parametrize("width", [400, 900, 1600])
+def test_no_page_is_wider_than_the_screen(browser: Any, server: Server, width: int) -> None:
+    page, events = opened(browser, server, viewport={"width": width, "height": 900})
+    for path in ("", "suite/agreement", "suite/agreement/2", "suite/plain/plain-0", "run/Toy", "search?words=dog"):
+        page.goto(server.url + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path
+    assert events == []
+    page.close()
+
+
+def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
+    suites = []
+    for text in SCRIPTS:
+        whole = Sentence(f"The dog {text}", (Region(text, 0, 7), Region(f"{text}.", 8, 8 + len(text))))
+        items = (Item(text, {text: whole, f"{text}'": whole}, {text: text, "tag": text}),)
+        suites.append(Suite(text, items, (), {"circuit": text, "comment": text, f"region.{text}": text}))
+    # `run` would refuse such names; but a run directory may come from anyone.
+    refused = "syntagm.tasks.predictions.task.refuse_no_predictions"
+    with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
+        toy_run(tmp_path / "many", *suites)
+    hostile(tmp_path / "run")
+    for folder, names in ((tmp_path / "many", (SCRIPTS[0],)), (tmp_path / "run", (SCRIPTS[4],))):
+        server = Server(folder, names=names)
+        page, events = opened(browser, server)
+        page.add_init_script("window.hits = 0; window.hit = () => { window.hits += 1; };")
+        page.goto(server.url)
+        suites_led = page.evaluate("[...new Set([...document.querySelectorAll('#suites a, #by-circuit a')].map((a) => a.href))]")
+        assert len(suites_led) > 10
+        for link in suites_led:
+            page.goto(link)
+            page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+            assert page.evaluate("window.hits") == 0
+            item = page.evaluate("(document.querySelector('#items tbody a') || {}).href")
+            if item:
+                page.goto(item)
+                assert page.evaluate("window.hits") == 0
+        page.goto(f"{server.url}search?words=dog")
+        assert page.evaluate("window.hits") == 0
+        assert events == []
+        page.close()
+        assert server.stop() == 0
+
+
+def test_the_folder_opens_from_the_disk_with_style_and_script(browser: Any, tmp_path: Path) -> None:
+    path = write_pages([toy_run(tmp_path / name, agreement(), model=name) for name in ("toy", "random")], tmp_path / "pages")
+    page, events = browser.new_page(), []
+    page.on("console", lambda message: events.append(message.text))
+    page.goto(path.as_uri())
+    page.click("#suites a >> nth=0")
+    page.wait_for_url("**/suite/01-agreement.html")
+    assert page.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
+    page.click("#items th button >> nth=0")
+    page.click("#items tbody a >> nth=0")
+    page.wait_for_url("**/suite/01-agreement/*.html")
+    assert "bits" in page.inner_text("#conditions")
+    assert events == []
+    page.close()
+
+
+@pytest.mark.skipif(not AXE, reason="AXE_CORE does not name axe.min.js of axe-core")
+def test_axe_finds_no_serious_fault(browser: Any, server: Server) -> None:
+    rules = Path(AXE).read_text("utf-8")
+    for scheme in ("light", "dark"):
+        context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+        page = context.new_page()
+        page.goto(server.opening)
+        for path in ("", "suite/agreement", "suite/agreement/2", "run/Toy", "search?words=dog", "none"):
+            page.goto(server.url + path)
+            page.evaluate(rules)
+            found = page.evaluate("async () => (await axe.run()).violations")
+            serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
+            assert [(fault["id"], [node["html"][:200] for node in fault["nodes"]][:3]) for fault in serious] == [], path
+        context.close()
