@@ -66,7 +66,7 @@ def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
     """Yield the lines that --list prints: one for each table or figure or, with a name, one for each option of that view.
 
     >>> [line.split()[0] for line in lines("table")][:2]
-    ['classes', 'clustered']
+    ['auc', 'ceiling']
     >>> print(*list(lines("table", "scores"))[1:], sep="\\n")
       measure=first         name of a prediction, `first`, `all`, or `each` for all predictions one by one
       wide=no               one column for each model: yes or no
