@@ -30,6 +30,8 @@ State = Literal["open", "paused", "closed"]
 # Letters and digits that people don't confuse.
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 _TIMEOUT = 30.0
+# The most orders of trials that are held in memory.
+_ORDERS = 2000
 _TABLES = """
 CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS people (
@@ -83,6 +85,7 @@ class Study:
         self._names = [frozenset(self.plan.trials[number].id for number, _ in shown) for shown in self.plan.lists]
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.RLock()
+        self._orders: dict[tuple[int, int], list[order.Shown]] = {}
 
     @property
     def path(self) -> Path:
@@ -308,7 +311,13 @@ class Study:
 
     def trials_of(self, person: Person) -> list[order.Shown]:
         """Return the trials of a person in order."""
-        return order.of_person(self.plan, person.list, person.place)
+        key = person.list, person.place
+        if key not in self._orders:
+            # Making an order takes longer than storing an answer.
+            if len(self._orders) >= _ORDERS:
+                self._orders.clear()
+            self._orders[key] = order.of_person(self.plan, *key)
+        return self._orders[key]
 
     def resume(self, person: Person) -> Person | None:
         """Note a sign of life. A place that was free again is taken again, if the list still has room; None if not."""
