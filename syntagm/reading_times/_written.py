@@ -4,6 +4,5 @@ from syntagm.io.integrity import File
 
 FILES = (
     *(File("reading times with predictors", f"*.{ending}", checked=False) for ending in ("csv", "parquet")),
-    File("words that differ between a text and its scores", "*.mismatches.csv", checked=False),
     File("the record of an analysis of reading times", "*.reading.json", checked=False),
 )

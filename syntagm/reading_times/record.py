@@ -49,14 +49,8 @@ def write(
         found: rows, dropped, notes, alarms and results; missing ones are empty.
         beside: further files that belong to the results.
     """
-    import numpy
-    import polars
-    import scipy
-
-    versions = {
-        "syntagm": metadata.version("syntagm"), "python": platform.python_version(), "numpy": numpy.__version__,
-        "scipy": scipy.__version__, "polars": polars.__version__,
-    }  # fmt: skip
+    packages = ("syntagm", "numpy", "scipy", "polars")
+    versions = {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
     empty: dict[str, Any] = {"rows": 0, "dropped": {}, "notes": [], "alarms": [], "results": {}}
     written = {
         "command": command, "inputs": {path.name: digest for path, digest in inputs.items()}, "output": output.name,

@@ -48,6 +48,11 @@ def table(path):
             "model,suite,item,condition,region,content,bits",
             "toy:12-sentences,agreement,1,good,1,The dog,4.963474123974886",
         ),
+        (
+            "words",
+            "model,suite,item,condition,region,index,word,bits,known",
+            "toy:12-sentences,agreement,1,good,1,0,The,2,1",
+        ),
         # log2(3 / 1).
         ("results", "model,suite,item,measure,value,margin", "toy:12-sentences,agreement,1,verb,1,1.584962500721156"),
     ],
@@ -59,7 +64,7 @@ def test_columns_and_first_row(tmp_path, capsys, kind, header, first):
     assert lines[:2] == [header, first]
     assert lines[-1] == ""
     # 3 items x 2 conditions x 3 tokens or 2 regions, or 3 items x 2 measures, in each of two suites.
-    assert len(lines) - 2 == 2 * {"tokens": 18, "regions": 12, "results": 6}[kind]
+    assert len(lines) - 2 == 2 * {"tokens": 18, "words": 18, "regions": 12, "results": 6}[kind]
     assert capsys.readouterr().err == ""
     assert export(tmp_path / "run", kind, "-") == 0
     assert capsys.readouterr().out == "\n".join(lines)

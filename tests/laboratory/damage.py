@@ -28,6 +28,7 @@ _SCORE = ("--suite", "in/pairs.tsv", "-o", "out/run", "--no-report")
 _PRODUCTS = {
     "report", "figure", "table", "compare", "export_results", "export_lm_eval", "export_arpa", "make", "make_pairs",
     "make_blimp", "convert", "score", "score_parquet", "cite", "describe",
+    "reading_table", "reading_fit",
 }  # fmt: skip
 
 

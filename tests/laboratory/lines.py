@@ -74,6 +74,9 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "import", "transformer_xl", "in/pytorch_model.bin", "--vocabulary", "in/vocab.bin", "--allow-pickle", "-o",
         "out/imported",
     ),
+    "reading_table": ("reading", "table", "in/times.csv", "--model", "toy", "-o", "out/predictors.csv"),
+    "reading_fit": ("reading", "fit", "in/times.csv", "--response", "time", "--baseline", "length", "--add", "bits", "--folds",
+                    "contiguous:2", "-o", "out/gains.parquet"),
     "seal": ("seal", "in/edited_ngram"),
     "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
@@ -124,6 +127,12 @@ def write_inputs(root: Path) -> None:
     whole = transformer_xl.published(), transformer_xl.CONFIG, transformer_xl.vocabulary(transformer_xl.WORDS)
     transformer_xl.written(root / "in", *whole)
     rows = "".join(f"{verb},{verb}s,{verb}\n" for verb in ("bark", "sleep"))
+    times = [
+        f"{text},{place},{word},{300 + 17 * place % 50 + len(word)},{len(word)},{place % 5 + 1}\n"
+        for text, line in enumerate(TEXT.splitlines()[:20])
+        for place, word in enumerate(line.split())
+    ]
+    (root / "in" / "times.csv").write_text("".join(["text,position,word,time,length,bits\n", *times]))
     (root / "in" / "words.csv").write_text(f"lemma,form:singular,form:plural\n{rows}")
 
 

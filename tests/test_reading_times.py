@@ -1,0 +1,226 @@
+"""Reading times: held-out likelihoods against independent computations, the join, splines, folds and alarms."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import interpolate, stats
+
+from syntagm.errors import InputError, SyntagmError
+from syntagm.reading_times import alarms, effects, fitting, folds, joining, layouts, observations, regressions, splines, tables
+from syntagm.reading_times.fitting import Added, Request
+from syntagm.reading_times.tables import Source
+
+
+def source(columns: dict[str, object]) -> Source:
+    frame = pl.DataFrame(columns)
+    return Source(Path("table.csv"), frame, pl.Series("line", range(2, frame.height + 2)), "")
+
+
+def example(rows: int = 240) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(5)
+    bits, length = random.gamma(2, 3, rows), random.integers(1, 12, rows).astype(float)
+    person = np.arange(rows) % 8
+    time = 300 + 6 * length + 3 * bits + 30 * np.sin(person) + random.normal(0, 20, rows)
+    return {
+        "time": time, "bits": bits, "length": length, "person": person, "text": np.arange(rows) // 60,
+        "sentence": np.arange(rows) // 6,
+    }  # fmt: skip
+
+
+REQUEST = Request("time", ("length",), (Added("bits", ("bits",)),), given={"participant": ("person",)})
+
+
+@pytest.mark.parametrize("rows", [10, 97, 101, 1234])
+@pytest.mark.parametrize("count", [2, 3, 7, 10])
+def test_contiguous_folds_are_those_of_cut(rows: int, count: int) -> None:
+    """R: breaks are seq(1, n, length.out = K + 1), and a row belongs to the interval (lower, upper]."""
+    borders = [1 + (rows - 1) * at / count for at in range(1, count)]
+    expected = [1 + sum(number > border + 1e-9 for border in borders) for number in range(1, rows + 1)]
+    assert folds.contiguous(rows, count).tolist() == expected
+
+
+def test_held_out_likelihoods_of_least_squares() -> None:
+    """Each fold is fitted by the normal equations, without the code of the package."""
+    data = example()
+    outcome = fitting.fit(source(data), REQUEST)
+    fold_of = folds.contiguous(240, 10)
+    for columns, found in ((["length"], outcome.gains[0].baseline), (["length", "bits"], outcome.gains[0].full)):
+        matrix = np.column_stack([np.ones(240), *(data[name] for name in columns)])
+        for fold in range(1, 11):
+            train, test = fold_of != fold, fold_of == fold
+            weights = np.linalg.inv(matrix[train].T @ matrix[train]) @ matrix[train].T @ data["time"][train]
+            residual = data["time"][train] - matrix[train] @ weights
+            sigma = np.sqrt(residual @ residual / (train.sum() - matrix.shape[1]))
+            density = stats.norm.logpdf(data["time"][test], matrix[test] @ weights, sigma)
+            np.testing.assert_allclose(found[test], density, rtol=1e-10)
+
+
+def test_the_loglinear_density_is_that_of_the_time() -> None:
+    data = example()
+    found = regressions.densities("loglinear", fitting.prepare(source(data), REQUEST)["bits"], "bits")
+    train = np.arange(240) >= 24
+    matrix = np.column_stack([np.ones(240), data["length"], data["bits"]])
+    weights, rest, *_ = np.linalg.lstsq(matrix[train], np.log(data["time"][train]), rcond=None)
+    sigma = np.sqrt(rest[0] / (train.sum() - 3))
+    expected = stats.lognorm.logpdf(data["time"][~train], sigma, scale=np.exp(matrix[~train] @ weights))
+    np.testing.assert_allclose(found(train), expected, rtol=1e-9)
+
+
+def test_a_mixed_model_predicts_known_groups_and_widens_for_new_ones() -> None:
+    """With given variances, the prediction is that of the multivariate normal distribution of all rows."""
+    data = example()
+    rows = fitting.prepare(source(data), Request(**{**vars_of(REQUEST), "model": "mixed", "random": ("(1 | person)",)}))["bits"]
+    density = regressions.densities("mixed", rows, "bits", ["(1 | person)"])
+    train = (data["person"] != 7) & (np.arange(240) % 5 > 0)
+    found = density(train)
+    from syntagm.stats.mixed import linear
+
+    table = pl.DataFrame({**data, "person": data["person"].astype(str)})
+    fit = linear.fit("time ~ length + bits + (1 | person)", table.filter(pl.Series(train)), reml=True)
+    matrix = np.column_stack([np.ones(240), data["length"], data["bits"]])
+    weights = np.array([each.estimate for each in fit.coefficients])
+    shared = fit.groups[0].sd[0] ** 2 * (data["person"][:, None] == data["person"][None, :])
+    whole = shared + fit.sigma**2 * np.eye(240)
+    gap = np.linalg.solve(whole[np.ix_(train, train)], data["time"][train] - matrix[train] @ weights)
+    test = ~train
+    mean = matrix[test] @ weights + shared[np.ix_(test, train)] @ gap
+    new = data["person"][test] == 7
+    variance = fit.sigma**2 + np.where(new, fit.groups[0].sd[0] ** 2, 0)
+    np.testing.assert_allclose(found, stats.norm.logpdf(data["time"][test], mean, np.sqrt(variance)), rtol=1e-6)
+
+
+def vars_of(request: Request) -> dict[str, object]:
+    return {name: getattr(request, name) for name in request.__dataclass_fields__}
+
+
+def test_columns_that_others_determine_are_dropped_as_in_r() -> None:
+    data = example()
+    doubled = {**data, "twice": 2 * data["length"]}
+    more = Request("time", ("length", "twice"), (Added("bits", ("bits",)),))
+    plain = Request("time", ("length",), (Added("bits", ("bits",)),))
+    gains = [fitting.fit(source(doubled), request).gains[0].gains for request in (more, plain)]
+    np.testing.assert_allclose(gains[0], gains[1], rtol=1e-8)
+
+
+def test_lags_stop_at_texts_and_participants_and_cover_every_column() -> None:
+    data = {
+        "participant": [1, 1, 1, 2, 2, 2, 2], "text": ["a", "a", "b", "b", "b", "b", "a"], "time": [300.0] * 7,
+        "length": [1, 2, 3, 4, 5, 6, 7], "bits": [1.0, 2, 3, 4, 5, None, 7],
+    }  # fmt: skip
+    rows = observations.observations(source(data), "time", ["length"], [Added("m", ("bits",))], 1)
+    # Only rows 2 and 5 have a row before them in the same text of the same participant, and all values.
+    assert rows.frame.select("length", "length_1", "bits", "bits_1").rows() == [(2, 1, 2, 1), (5, 4, 5, 4)]
+    assert rows.dropped == {"without a word before": 4, "without bits": 1}
+    assert [str(term[0]) for term in (*rows.baseline, *rows.added["m"])] == ["length", "length_1", "bits", "bits_1"]
+
+
+def test_splines_are_natural_and_penalised_by_their_curvature() -> None:
+    values = np.random.default_rng(2).gamma(2, 3, 300)
+    basis = splines.basis(values, "bits", 7)
+    heights = np.cos(basis.knots)
+    reference = interpolate.CubicSpline(basis.knots, heights, bc_type="natural")
+    places = np.linspace(basis.knots[0], basis.knots[-1], 50)
+    found = splines._cardinal(basis, places) @ heights
+    np.testing.assert_allclose(found, reference(places), atol=1e-12)
+    beyond = splines._cardinal(basis, basis.knots[-1] + np.array([0.0, 1, 2])) @ heights
+    np.testing.assert_allclose(np.diff(beyond), reference(basis.knots[-1], 1), rtol=1e-9)
+    # The integral of the squared second derivative, which is linear between knots, of each curved part is 1.
+    bends = basis.curvature @ basis.parts
+    areas = ((bends[:-1] ** 2 + bends[:-1] * bends[1:] + bends[1:] ** 2) / 3 * np.diff(basis.knots)[:, None]).sum(axis=0)
+    np.testing.assert_allclose(areas, 1, rtol=1e-8)
+
+
+def test_smooths_find_lines_and_curves() -> None:
+    random = np.random.default_rng(11)
+    bits = random.uniform(0, 12, 600)
+    for shape, curved in ((3 * bits, False), (40 * np.sin(bits / 2), True)):
+        data = {"time": 300 + shape + random.normal(0, 10, 600), "bits": bits, "length": random.normal(size=600)}
+        request = Request("time", ("length",), (Added("bits", ("bits",)),), model="smooth")
+        outcome = fitting.fit(source(data), request)
+        [test] = fitting.linearity("bits", outcome.observations["bits"])
+        assert (test.p < 1e-6) == curved
+        assert (test.edf > 4) == curved
+        straight = fitting.fit(source(data), Request(**{**vars_of(request), "model": "ols"}))
+        assert (outcome.gains[0].mean > straight.gains[0].mean + 0.1) == curved
+
+
+def test_intervals_have_sentences_and_participants_as_units() -> None:
+    outcome = fitting.fit(source(example()), REQUEST)
+    assert "random: participants, sentences" in outcome.gains[0].interval.method
+
+
+def test_tokens_are_summed_to_words() -> None:
+    found = joining.of_tokens(["A", " mis", "take", ",", " she", " said"], [1.0, 2, 3, 4, 5, 6])
+    assert found == [("A", 1), ("mistake,", 9), ("she", 5), ("said", 6)]
+
+
+def test_a_text_with_a_missing_word_is_aligned_by_its_words(tmp_path: Path) -> None:
+    shown = "one two three four five six seven eight".split()
+    (tmp_path / "times.csv").write_text("\n".join(["word,position,time", *(f"{word},{at},300" for at, word in enumerate(shown, 1))]))
+    others = [word for word in shown if word != "three"]
+    (tmp_path / "scores.csv").write_text("\n".join(["word,bits", *(f"{word},{len(word)}" for word in others)]))
+    times, scores = (tables.interpret(tables.open_table(tmp_path / f"{name}.csv"), {}) for name in ("times", "scores"))
+    joined = joining.join(times, scores, joining.Rules())
+    assert [(one.shown, one.scored) for one in joined.mismatches] == [("three", "")]
+    assert joined.words["bits"].to_list() == [3, 3, None, 4, 4, 3, 5, 5]
+
+
+def test_missing_values_are_no_words(tmp_path: Path) -> None:
+    """The word NA is a word; an NA in a column of numbers is missing."""
+    (tmp_path / "times.csv").write_text("word,position,time\nNA,1,300\nnull,2,NA\n")
+    frame = tables.interpret(tables.open_table(tmp_path / "times.csv"), {}).frame
+    assert frame.select("word", "time").rows() == [("NA", 300), ("null", None)]
+
+
+def test_strong_spillover_rings_no_alarm_and_a_shift_does() -> None:
+    random = np.random.default_rng(4)
+    bits, length = random.gamma(2, 3, 1500), random.integers(2, 10, 1500).astype(float)
+    time = 250 + 4 * length + 2 * bits + 6 * np.roll(bits, 1) + 3 * np.roll(bits, 2) + random.normal(0, 30, 1500)
+    frame = pl.DataFrame({"text": ["a"] * 1500, "position": np.arange(1500.0), "time": time, "bits": bits, "length": length, "line": np.arange(1500)})
+    assert alarms.alarms(frame) == []
+    shifted = alarms.alarms(frame.with_columns(time=pl.col("time").shift(-1)))
+    assert [alarm.code for alarm in shifted] == ["lag"]
+
+
+def test_two_regions_and_two_texts_are_alarms_of_their_own() -> None:
+    words = {"text": ["a"] * 3, "position": [1.0, 1, 2], "word": ["x", "x", "y"], "region": ["n", "v", "v"], "line": [1, 2, 3]}
+    assert [alarm.code for alarm in alarms.alarms(pl.DataFrame(words))] == ["two_regions"]
+
+
+def test_the_slopes_of_effects_are_those_of_least_squares_with_robust_errors() -> None:
+    """One sentence a row: the variance is that of leaving out one row after another, close to White's."""
+    data = example() | {"sentence": np.arange(240), "person": np.zeros(240)}
+    rows = fitting.prepare(source(data), REQUEST)["bits"]
+    number = effects.slopes("bits", rows, fitting.clusters(rows)).predict(np.array([1.0]))
+    matrix = np.column_stack([np.ones(240), data["length"], data["bits"]])
+    inverse = np.linalg.inv(matrix.T @ matrix)
+    weights = inverse @ matrix.T @ data["time"]
+    residual = data["time"] - matrix @ weights
+    white = inverse @ (matrix.T @ (matrix * residual[:, None] ** 2)) @ inverse
+    assert number.value == pytest.approx(weights[2])
+    assert number.variance == pytest.approx(white[2, 2], rel=0.03)
+
+
+def test_layouts_have_the_roles_of_a_join() -> None:
+    for layout in layouts.LAYOUTS:
+        assert {"time", "text", "position", "word"} <= layout.columns.keys(), layout.name
+        assert layouts.find(layout.name) is layout
+    with pytest.raises(SyntagmError, match="Did you mean provo"):
+        layouts.find("Provo")
+
+
+def test_natural_stories(shared: Path) -> None:
+    """10,256 words are aligned with GPT-3's tokens; the lag alarm rings, and falls silent when times are moved."""
+    folder = shared / "data" / "reading" / "natural_stories"
+    times = tables.interpret(tables.open_table(folder / "processed_wordinfo.tsv"), {})
+    tokens = tables.interpret(tables.open_table(folder / "all_stories_gpt3.csv"), {"text": ("story",)}, unused=("time",))
+    with pytest.raises(InputError, match="--texts order"):
+        joining.join(times, tokens, joining.Rules())
+    joined = joining.join(times, tokens, joining.Rules(texts="order"))
+    assert (joined.words.height, joined.matched) == (10_256, 10_255)
+    assert [(one.shown, one.scored) for one in joined.mismatches] == [("peaked", "peeked")]
+    frame = joined.words.join(times.frame.select("text", "position", "time"), on=["text", "position"], maintain_order="left")
+    assert [alarm.code for alarm in alarms.alarms(frame)] == ["lag"]
+    assert alarms.alarms(frame.with_columns(time=pl.col("time").shift(1).over("text"))) == []
