@@ -10,20 +10,20 @@ from syntagm.materials import datasets
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "datasets.md"
 _HEAD = """# Datasets: published tests, and how they are read
 
-For people who evaluate on published data: what there is, in which layout, and what has to be typed. *As is* means that the
-name of the file is enough. `check` says what the columns or lines of a file are taken for. The page is written by
+For people who evaluate on published data: what there is, in which layout, and what has to be typed. *As is* means that
+the name of the file is enough. `check` says what the columns or lines of a file are taken for. The page is written by
 `python -m tools.datasets`.
 
-*Tried* says what the reader was tried on: published **files**, the first rows of published files (a **sample**), or files
-written for the tests in the published **layout**. The convention is the one of the authors; Syntagm compares sums of bits
-unless you ask for another.
+*Tried* says what the reader was tried on: published **files**, the first rows of published files (a **sample**), or
+files written for the tests in the published **layout**. The convention is the one of the authors; Syntagm compares sums
+of bits unless you ask for another.
 
 | dataset | language | size | licence | layout | convention | read | tried |
 |---|---|---|---|---|---|---|---|
 """
 _FOOT = """
-How columns are named, and what is refused: [formats](formats.md). Conversions that download data are not part of Syntagm;
-`hf:ORG/NAME` reads data sets of the [Hugging Face Hub](formats.md#data-sets-of-the-hugging-face-hub).
+How columns are named, and what is refused: [formats](formats.md). `hf:ORG/NAME` reads data sets of the [Hugging Face
+Hub](formats.md#data-sets-of-the-hugging-face-hub).
 """
 
 
