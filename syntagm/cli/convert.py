@@ -10,6 +10,12 @@ suite), or is given with --as. SyntaxGym numbers regions and predictions; to con
 template, which names them, use `syntagm make`, which keeps the names as labels. The file is
 read again and compared with the suite: if anything would be lost, the losses are listed and
 nothing is written, unless --lossy is given.
+
+    syntagm convert pairs.tsv tasks --as lm-eval-task
+    cd tasks && lm_eval --model hf --model_args pretrained=gpt2 --include_path . --tasks syntagm_pairs
+
+writes a task of lm-evaluation-harness for each suite, as YAML and JSON lines, into the folder OUT.
+IN may then be several suites, such as warstadt2020; nothing but tags of suites is lost.
 """
 
 import argparse
@@ -22,7 +28,7 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
-    parser.add_argument("output", metavar="OUT", type=_files.file, help="the file to write")
+    parser.add_argument("output", metavar="OUT", type=_files.file, help="the file to write; with --as lm-eval-task, the folder")
     parser.add_argument(
         "--as", dest="format", metavar="FORMAT", help="the format of OUT, if its extension does not determine it"
     )
@@ -36,11 +42,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read IN, and write OUT completely or not at all."""
     from syntagm.io import atomic
+    from syntagm.materials import lm_eval_task
     from syntagm.materials.conversion import convert, formats_for
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
 
     target: Path = args.output
+    if args.format == lm_eval_task.NAME:
+        return _write_tasks(args)
     files = expand([args.source])
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")
@@ -54,4 +63,27 @@ def run(args: argparse.Namespace) -> int:
     print(
         f"{target}: {len(suites):,} suite{'s' if len(suites) != 1 else ''}, {items:,} item{'s' if items != 1 else ''}"
     )
+    return 0
+
+
+def _write_tasks(args: argparse.Namespace) -> int:
+    """Write tasks of lm-evaluation-harness into a folder, all or none."""
+    from syntagm.errors import RunError
+    from syntagm.io import atomic, regular
+    from syntagm.materials import lm_eval_task
+    from syntagm.materials.suite_files import read_suites
+
+    folder: Path = args.output
+    if folder.exists() and not folder.is_dir():
+        raise RunError(str(folder), "not a folder", "a folder", "Choose another folder.")
+    suites = read_suites(args.source, allow_pickle=args.allow_pickle)
+    contents = {folder / name: content for name, content in lm_eval_task.files(suites, folder.resolve().name).items()}
+    for path, content in contents.items():
+        same = path.is_file() and path.stat().st_size == len(content) and regular.content(path, len(content)) == content
+        if path.exists() and not same and not args.force:
+            raise RunError(str(path), "a file with another content", "a new file", _files.CURE)
+    with atomic.used_folder(folder):
+        atomic.write_all(contents)
+    items = sum(len(suite.items) for suite in suites)
+    print(f"{folder}: {len(suites):,} task{'s' if len(suites) != 1 else ''}, {items:,} item{'s' if items != 1 else ''}")
     return 0

@@ -32,8 +32,8 @@ def paragraphs(runs: Sequence[Run]) -> list[str]:
     """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
     # People are asked, and have no surprisals.
-    scored = [run for run in runs if run.task is not People]
-    asked = [_people(run) for run in runs if run.task is People]
+    scored = [run for run in runs if run.task.surprisals]
+    asked = [_people(run) if run.task is People else _imported(run) for run in runs if not run.task.surprisals]
     return [
         " ".join([_materials(runs, suites), *_models(scored), *asked]),
         *([" ".join(_measure(scored))] if scored else []),
@@ -153,6 +153,14 @@ def _versions(suites: Sequence[SuiteRecord]) -> str:
     """Return how many suites were evaluated with different items, such as several samples; "" if none."""
     repeated = sum(count > 1 for count in Counter(suite.name for suite in suites).values())
     return f" ({repeated:,} of them with different items in different runs)" if repeated else ""
+
+
+def _imported(run: Run) -> str:
+    """Say which tool scored the sentences."""
+    return (
+        f"The sentences of {_name_model(run)} were scored with {text(run.record['options']['tool'])}; a pair counts as right if "
+        "its good sentence has the higher sum of log-probabilities, and a tie counts as a failure."
+    )
 
 
 def _models(runs: Sequence[Run]) -> Iterator[str]:

@@ -98,7 +98,7 @@ class Evidence(Chapter):
         """The claims that some convention shows; None without pairs of sentences, or with too many to judge on a page."""
         runs = [column.run for column in self.columns]
         pairs = sum(suite.items for run in runs for suite in run.suites if conventions.whole(run, suite.name))
-        if not self.judged or not 0 < pairs <= _PAIRS:
+        if not (self.judged and all(run.task.surprisals for run in runs)) or not 0 < pairs <= _PAIRS:
             return None
         try:
             table = claims.make_table(runs)

@@ -1,0 +1,52 @@
+"""Import the results of another tool as a run.
+
+    syntagm import-results lm-eval out/samples_*.jsonl --label gpt2 -o runs/lm_eval
+    syntagm import-results minicons scores.csv --label gpt2 -o runs/minicons
+    syntagm import-results babylm predictions.json --suite blimp_filtered --label gpt2 -o runs/babylm
+
+    lm-eval   samples_TASK_DATE.jsonl of tasks with pairs of sentences, such as blimp or those of
+              `syntagm convert --as lm-eval-task`, as lm-evaluation-harness writes them with --log_samples
+    minicons  a CSV file with the columns good,bad,score_good,score_bad (sums of natural logarithms);
+              also suite, item and reported (1 or 0)
+    babylm    predictions.json of BabyLM's pipeline, which has choices only; --suite names the pairs
+
+A run has two verdicts for each pair: `full_sentence` counts ties as failures, as everywhere
+here, and `as_reported` is the tool's own, which may count them as hits. There are sums of
+sentences and no tokens. With --suite, the run is of these suites, and so comparable with others
+of them; babylm needs it, as its files have no sentences. Compare, tabulate and report such runs like others.
+"""
+
+import argparse
+import shlex
+import sys
+
+from syntagm.cli import _files
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
+    parser.add_argument("tool", metavar="TOOL", help="lm-eval, minicons or babylm")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="the files of the tool")
+    parser.add_argument("--label", metavar="NAME", default="model", help="the name of the model in results (model)")
+    parser.add_argument("--suite", metavar="PATH", nargs="+", default=[], help="the suites that were asked")
+    _files.add_output(parser, "DIR", "the run directory", required=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the run, and print the accuracy by both verdicts."""
+    from syntagm.imported.pairs import import_results
+    from syntagm.materials.suite_files import read_suites
+    from syntagm.tasks.sums import FULL, REPORTED
+
+    suites = read_suites(*arguments.suite) if arguments.suite else []
+    made = import_results(
+        arguments.tool, arguments.files, arguments.output, arguments.label, suites, command=shlex.join(["syntagm", *sys.argv[1:]])
+    )
+    results = made.results()
+    for name in (FULL, REPORTED):
+        values = results.filter(measure=name)["value"]
+        defined = values.filter(values.is_not_nan())
+        ties = int((results.filter(measure=name)["margin"].abs() <= made.tolerance).sum())
+        print(f"{name}: {float(defined.mean() or 0):.4f} of {len(defined):,} pairs, {ties:,} ties")  # type: ignore[arg-type]
+    print(f"run: {arguments.output}")
+    return 0
