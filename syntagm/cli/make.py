@@ -1,6 +1,6 @@
 """Make suites from templates, one file per suite.
 
-PATH is a template, a folder of templates, a bundled collection (distance, hu2020,
+PATH is a template, a folder of templates, a bundled collection (distance, frontier, hu2020,
 islands, marvin2018, textbook, warstadt2020), or one suite of a collection.
 docs/reference/templates.md describes the template language.
 
