@@ -2,8 +2,8 @@
 
 The page has the contrast, an example, the predictions in words, the chance level and the
 source of each suite. PATH is a file in any format, a folder, a pattern, a bundled
-collection (distance, frontier, hu2020, islands, marvin2018, textbook, warstadt2020), or
-one suite of a collection. No model is needed. The same suites always give the same page.
+collection (distance, frontier, german, hu2020, islands, marvin2018, textbook,
+warstadt2020), or one suite of a collection. No model is needed. The same suites always give the same page.
 
     syntagm describe hu2020 -o hu2020.md
     syntagm describe my_suite.toml

@@ -1,7 +1,7 @@
 """Make suites from templates, one file per suite.
 
-PATH is a template, a folder of templates, a bundled collection (distance, frontier, hu2020,
-islands, marvin2018, textbook, warstadt2020), or one suite of a collection.
+PATH is a template, a folder of templates, a bundled collection (distance, frontier, german,
+hu2020, islands, marvin2018, textbook, warstadt2020), or one suite of a collection.
 docs/reference/templates.md describes the template language.
 
     syntagm make hu2020 -o suites
