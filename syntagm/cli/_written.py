@@ -8,6 +8,7 @@ FILES = (
         for ending in ("csv", "tsv", "parquet", "jsonl")
     ),
     File("the discordant items of two models", "*.csv", checked=False),
+    File("the exposure of items in a training text", "*.csv", checked=False),
     File("a page about suites, or a methods paragraph", "*.md", checked=False),
     File("a methods paragraph in LaTeX", "*.tex", checked=False),
     File("a bibliography", "*.bib", checked=False),

@@ -2,8 +2,8 @@
 
 The page has the contrast, an example, the predictions in words, the chance level and the
 source of each suite. PATH is a file in any format, a folder, a pattern, a bundled
-collection (distance, hu2020, islands, marvin2018, textbook, warstadt2020), or one suite
-of a collection. No model is needed. The same suites always give the same page.
+collection (distance, frontier, german, hu2020, islands, marvin2018, textbook,
+warstadt2020), or one suite of a collection. No model is needed. The same suites always give the same page.
 
     syntagm describe hu2020 -o hu2020.md
     syntagm describe my_suite.toml
@@ -11,8 +11,9 @@ of a collection. No model is needed. The same suites always give the same page.
     syntagm describe warstadt2020 --baselines     also what word frequency or length alone would score
 
 Some tags of a suite are used only here: `contrast` describes what the suite tests,
-`ungrammatical` lists the conditions that get a star, separated by spaces, and `frequency_cue`
-and `length_cue` say why a baseline is off chance.
+`ungrammatical` lists the conditions that get a star, separated by spaces, `frequency_cue`
+and `length_cue` say why a baseline is off chance, `token_cue` which token gives a pair away,
+and `closed_class` why a slot has few words.
 """
 
 import argparse

@@ -1,13 +1,21 @@
 """Make suites from templates, one file per suite.
 
-PATH is a template, a folder of templates, a bundled collection (distance, hu2020,
-islands, marvin2018, textbook, warstadt2020), or one suite of a collection.
+PATH is a template, a folder of templates, a bundled collection (distance, frontier, german,
+hu2020, islands, marvin2018, textbook, warstadt2020), or one suite of a collection.
 docs/reference/templates.md describes the template language.
 
     syntagm make hu2020 -o suites
     syntagm make marvin2018 -o pairs --as tsv --style published
     syntagm make warstadt2020/causative -o pairs --as blimp -n 200 --seed 7
     syntagm make warstadt2020 -o pairs --as blimp --vocabulary models/lstm
+
+From a treebank in CoNLL-U, --rule makes minimal pairs: it finds a word, changes one of its
+features, and looks up the form in the treebank, or in --lexicon (lemma, form and features,
+as in UniMorph). Bundled rules: verb_number, article_gender, article_case. docs/guide/treebank.md
+describes rules.
+
+    syntagm make --ud de_gsd-ud-dev.conllu --rule verb_number -o pairs
+    syntagm make --ud de_gsd-ud-dev.conllu --rule my_rule.toml --lexicon deu.tsv -n 200 -o pairs
 
 The items depend only on the template and --seed: the same command gives the same bytes on
 every machine. A file with other content is replaced only with --force. SyntaxGym's format
@@ -23,7 +31,7 @@ number that it reaches; the exit code is then 1.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +49,10 @@ _DEFAULT = ("syntaxgym", "spreadsheet")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     add = parser.add_argument
-    add("source", metavar="PATH", nargs="+", help="templates, folders, patterns, bundled collections")
+    add("source", metavar="PATH", nargs="*", help="templates, folders, patterns, bundled collections")
+    add("--ud", metavar="TREEBANK", help="a treebank in CoNLL-U, from which --rule makes pairs")
+    add("--rule", metavar="FILE|NAME", nargs="+", help="what --ud changes: files, or names of bundled rules")
+    add("--lexicon", metavar="FILE", help="further forms for --rule, in UniMorph's layout")
     _files.add_output(parser, "DIR", "the folder to write to", required=True)
     add(
         "--as",
@@ -74,17 +85,23 @@ def run(arguments: argparse.Namespace) -> int:
     options = {
         key: value for key in ("n", "seed", "style", "vocabulary") if (value := getattr(arguments, key)) is not None
     }
+    unfilled: list[str] = []
     formats = {name: _format(name) for name in ([arguments.format] if arguments.format else _DEFAULT)}
+    _refuse_mixture(arguments)
     if arguments.vocabulary:
         from syntagm.formats import template
 
         template.words_of(arguments.vocabulary)
-    files = expand([with_options(source, options) for source in arguments.source])
+    suites: Iterable[Suite]
+    if arguments.ud:
+        suites = _from_treebank(arguments)
+    else:
+        files = expand([with_options(source, options) for source in arguments.source])
+        suites = _suites(files, unfilled if arguments.vocabulary else None)
     atomic.make_folder(arguments.output)
     seen: set[str] = set()
     counts: list[int] = []
-    unfilled: list[str] = []
-    for suite in _suites(files, unfilled if arguments.vocabulary else None):
+    for suite in suites:
         if (file_name := _file_name(suite.name)) in seen:
             raise InputError(
                 f"suite {suite.name}", "two suites have this name", "each name once", "Rename one, or use two folders."
@@ -99,6 +116,36 @@ def run(arguments: argparse.Namespace) -> int:
     made, wanted = len(counts), len(seen) + len(unfilled)
     print(f"{made:,} of {wanted:,} suites, {sum(counts):,} items")
     return DONE if made == wanted else FELL_SHORT
+
+
+def _refuse_mixture(arguments: argparse.Namespace) -> None:
+    """Refuse templates with a treebank, and options of the one with the other."""
+    if not arguments.ud:
+        if not arguments.source:
+            raise UsageError("PATH", "neither a template nor --ud", "one of them")
+        if odd := [name for name in ("rule", "lexicon") if getattr(arguments, name)]:
+            raise UsageError(f"--{odd[0]}", "no --ud", "both", "Add --ud TREEBANK.")
+        return
+    if arguments.source:
+        raise UsageError("PATH", f"{arguments.source[0]} and --ud", "one of them")
+    if not arguments.rule:
+        raise UsageError("--ud", "no --rule", "both", "Add --rule FILE, or the name of a bundled rule.")
+    if odd := [name for name in ("seed", "style", "vocabulary") if getattr(arguments, name) is not None]:
+        raise UsageError(f"--{odd[0]}", "--ud", "a template", f"Omit --{odd[0]}: pairs stand in the order of the treebank.")
+
+
+def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":
+    """Make a suite for each rule, and say how many words were left out and why."""
+    from syntagm.io.number import whole
+    from syntagm.materials import treebank
+
+    most = None if arguments.n is None else whole("-n", arguments.n)
+    lexicon = Path(arguments.lexicon) if arguments.lexicon else None
+    for name in arguments.rule:
+        suite, left_out = treebank.suite(Path(arguments.ud), treebank.Rule.read(name), lexicon, most)
+        for reason, n in left_out.most_common():
+            print(f"{suite.name}: {counted(n, 'word')} left out: {reason}", file=sys.stderr)
+        yield suite
 
 
 def _suites(files: Sequence[str], unfilled: list[str] | None) -> "Iterator[Suite]":

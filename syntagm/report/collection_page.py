@@ -28,6 +28,8 @@ _NOTED = {
     "comment": "Comment",
     "frequency_cue": "Word frequency is a cue",
     "length_cue": "Length is a cue",
+    "token_cue": "A single token is a cue",
+    "closed_class": "The class is closed",
 }
 _LEGEND = """Bold regions are those that the predictions compare, unless they compare whole sentences. A star marks ungrammatical
 sentences, if the suite declares them. *Chance* is the probability that the (first) prediction holds if all

@@ -12,13 +12,17 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
-from syntagm.errors import RunError, UsageError
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.io import csv, utf8
+from syntagm.materials.exposure import COLUMNS
 from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -27,6 +31,7 @@ from syntagm.views.scores.numbers import chance_of_suite, verdicts
 from syntagm.views.scores.shared import shared_kind
 
 REGION = "region:"
+EXPOSURE = "exposure:"
 ESTIMATES: Mapping[str, Any] = {
     "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64,
     "suites": pl.Int64, "method": pl.String,
@@ -164,18 +169,46 @@ def labels(run: Run, suite: str, by: str) -> list[str | None]:
 
     Arguments:
         by: a tag of the items, or `region:NAME` for the words of that region in the first condition, in lower case and
-            without surrounding punctuation.
+            without surrounding punctuation, or `exposure:FILE` for the count of the rarest bigram of the item in a file of
+            `syntagm exposure`, rounded down to a power of ten.
+
+    Raises:
+        InputError: the file can't be read.
     """
     record = run.suite(suite)
     table = run.sentences(suite)
     if not len(table):
         return []
     first = table.filter(pl.col("condition") == record.conditions[0])
+    if by.startswith(EXPOSURE):
+        counts = _exposure(by.removeprefix(EXPOSURE), suite)
+        return [counts.get(item) for item in first["item"]]
     if not by.startswith(REGION):
         return [_text(json.loads(text).get(by)) for text in first["tags"]]
     name = by.removeprefix(REGION)
     columns = ("text", "region_names", "region_starts", "region_ends")
     return [_content(name, *row) for row in first.select(columns).iter_rows()]
+
+
+def _exposure(file: str, suite: str) -> Mapping[str, str]:
+    """Return the exposure of each item of a suite: 0, or the power of ten below the count of its rarest bigram."""
+    path = Path(file)
+    least = _rarest(path, path.stat().st_mtime_ns if path.is_file() else 0).get(suite, {})
+    return {item: str(10 ** (len(str(count)) - 1) if count else 0) for item, count in least.items()}
+
+
+# The file is asked for once for each suite; a file that was written again has another time.
+@lru_cache(maxsize=2)
+def _rarest(path: Path, _: int) -> Mapping[str, Mapping[str, int]]:
+    """Read the counts of the rarest bigrams: suite -> item -> count."""
+    least: dict[str, dict[str, int]] = {}
+    for line, (suite, item, unit, _text, count) in csv.under(COLUMNS, utf8.read(path), path):
+        if not count.isdecimal():
+            raise InputError(f"{path}, line {line}, count", repr(count), "a whole number", "Run `syntagm exposure` again.")
+        if unit == "bigram":
+            counts = least.setdefault(suite, {})
+            counts[item] = min(counts.get(item, int(count)), int(count))
+    return least
 
 
 def unknown(runs: Sequence[Run], by: str, suites: Sequence[str] = ()) -> UsageError:
@@ -198,7 +231,9 @@ def spoken_by(by: str) -> str:
     ('lemma', 'verb and words of the region critical')
     """
     return " and ".join(
-        f"words of the region {name.removeprefix(REGION)}" if name.startswith(REGION) else name for name in by.split(",")
+        f"words of the region {name.removeprefix(REGION)}" if name.startswith(REGION)
+        else "exposure to the rarest bigram" if name.startswith(EXPOSURE) else name
+        for name in by.split(",")
     )
 
 

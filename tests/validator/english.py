@@ -120,7 +120,7 @@ FEMININE = listed(
     woman girl lady widow bride queen princess actress waitress nun schoolgirl duchess landlady hostess heroine
     mother grandmother sister daughter wife aunt niece granddaughter countess empress goddess witch midwife
     housewife policewoman businesswoman congresswoman saleswoman spokeswoman sportswoman noblewoman mistress
-    stewardess heiress cow hen mare ballerina
+    stewardess heiress cow hen mare ballerina headmistress cowgirl
     """
 )
 MASCULINE = listed(
@@ -129,7 +129,7 @@ MASCULINE = listed(
     son husband uncle nephew grandson count emperor god wizard policeman businessman congressman salesman spokesman
     sportsman nobleman fisherman fireman mailman milkman chairman statesman craftsman workman foreman cameraman
     handyman watchman clergyman doorman Englishman Frenchman Irishman Dutchman bull rooster stallion bridegroom
-    bishop pope
+    bishop pope headmaster widower cowboy
     """
 )
 # Masculine nouns that are also said of women: of unknown gender, when it matters.

@@ -1,0 +1,181 @@
+"""Exposure: how often a training text contains the words, the bigrams and the constructions of the items of suites.
+
+    word           a word of a sentence of the item
+    bigram         two words with nothing but white space between them (or nothing, as before a possessive 's)
+    construction   a pattern of words, as "both * and *"
+
+Words are those of `baselines.words`, in lower case. A line of a text is divided at punctuation, and nothing is counted
+across a division or a line end. All occurrences count, also overlapping ones. Counts are exact.
+
+A construction is a sequence of words. `*` stands for one word, `a/b` for one of two, `...` for none to five words. An
+occurrence is a place where the pattern begins. A suite names its construction in the tag `construction`, an item may
+name its own; others are given to `Wanted`.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from syntagm.errors import InputError
+from syntagm.io import lines
+from syntagm.materials.baselines import words
+from syntagm.suite import Item, Suite
+
+UNITS = ("word", "bigram", "construction")
+COLUMNS = ("suite", "item", "unit", "text", "count")
+TAG = "construction"
+# The largest number of words that `...` stands for: what is farther apart is rarely one construction.
+MOST = 5
+_ANY, _SOME = "*", "..."
+_BETWEEN = re.compile(r"[^\w\s'’-]+|(?<!\w)['’-]+|['’-]+(?!\w)")
+_MAX_PATTERN = 20
+
+Row = tuple[str, str, str, str, int]
+
+
+def segments(text: str) -> Iterator[list[str]]:
+    """Yield the words between punctuation, in lower case.
+
+    >>> list(segments("The cook's dog, a poodle, wasn't well-fed."))
+    [['the', 'cook', "'s", 'dog'], ['a', 'poodle'], ["wasn't", 'well-fed']]
+    """
+    for part in _BETWEEN.split(text):
+        if found := words(part.lower()):
+            yield list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """A pattern of words.
+
+    Arguments:
+        text: the pattern as the author wrote it.
+        parts: for each part the words that fit; empty for any word, None for `...`.
+    """
+
+    text: str
+    parts: tuple[frozenset[str] | None, ...]
+
+    @classmethod
+    def read(cls, text: str, place: str) -> "Construction":
+        """Read a pattern.
+
+        Raises:
+            InputError: the pattern is empty, too long, has no word, or begins or ends with `...`.
+        """
+        parts: list[frozenset[str] | None] = []
+        for part in text.lower().split():
+            if part == _SOME:
+                parts.append(None)
+            elif part == _ANY:
+                parts.append(frozenset())
+            else:
+                choices = part.split("/")
+                if any(list(words(choice)) != [choice] for choice in choices):
+                    expected = "words, `*` for one word, `...` for up to five, and a/b for one of two"
+                    raise InputError(place, f"{part!r} in the construction {text!r}", expected)
+                parts.append(frozenset(choices))
+        if not any(parts):
+            raise InputError(place, f"the construction {text!r}", "at least one word")
+        if parts[0] is None or parts[-1] is None:
+            raise InputError(place, f"the construction {text!r}", "a word or * at both ends")
+        if len(parts) > _MAX_PATTERN:
+            raise InputError(place, f"a construction of {len(parts)} parts", f"at most {_MAX_PATTERN}")
+        return cls(text, tuple(parts))
+
+    def occurrences(self, segment: Sequence[str]) -> int:
+        """Return at how many places of a segment the pattern begins."""
+        # The places that the parts read so far can lead to, for each beginning: few, as a segment is short.
+        found = 0
+        for start in range(len(segment)):
+            ends = {start}
+            for part in self.parts:
+                if part is None:
+                    ends = {end + more for end in ends for more in range(MOST + 1)}
+                else:
+                    ends = {
+                        end + 1 for end in ends if end < len(segment) and (not part or segment[end] in part)
+                    }
+                if not ends:
+                    break
+            found += bool(ends)
+        return found
+
+    @property
+    def key(self) -> frozenset[str]:
+        """The words of the part with the fewest alternatives: a segment without any of them has no occurrence."""
+        return min((part for part in self.parts if part), key=len)
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What is to be counted, and the counts.
+
+    Arguments:
+        constructions: patterns that count for every item, besides those that suites and items name.
+    """
+
+    constructions: Sequence[Construction] = ()
+    units: dict[str, set[str]] = field(default_factory=lambda: {"word": set(), "bigram": set()})
+    patterns: dict[str, Construction] = field(default_factory=dict)
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    total: int = 0
+
+    def add(self, suite: Suite) -> None:
+        """Note the words, bigrams and constructions of a suite.
+
+        Raises:
+            InputError: a tag `construction` is not a pattern.
+        """
+        for item in suite.items:
+            for unit, text in self.of_item(suite, item):
+                if unit in self.units:
+                    self.units[unit].add(text)
+
+    def of_item(self, suite: Suite, item: Item) -> list[tuple[str, str]]:
+        """Return the units of an item and their texts, each once, in the order in which they occur."""
+        found: dict[str, dict[str, None]] = {unit: {} for unit in UNITS}
+        for sentence in item.sentences.values():
+            for segment in segments(sentence.text):
+                found["word"] |= dict.fromkeys(segment)
+                found["bigram"] |= dict.fromkeys(map(" ".join, zip(segment, segment[1:], strict=False)))
+        named = item.tags.get(TAG) or suite.tags.get(TAG)
+        if named and named not in self.patterns:
+            self.patterns[named] = Construction.read(named, f"suite {suite.name}, item {item.id}")
+        for construction in self.constructions:
+            self.patterns.setdefault(construction.text, construction)
+        found["construction"] = dict.fromkeys([
+            *([named] if named else []), *(construction.text for construction in self.constructions)
+        ])  # fmt: skip
+        return [(unit, text) for unit, texts in found.items() for text in texts]
+
+    def count(self, paths: Iterable[Path]) -> None:
+        """Count in texts, gzipped or not, line by line.
+
+        Raises:
+            InputError: a text can't be read (see `lines.read`).
+        """
+        single, double = self.units["word"], self.units["bigram"]
+        one, two, constructions = self.counts["word"], self.counts["bigram"], self.counts["construction"]
+        by_word: dict[str, list[Construction]] = defaultdict(list)
+        for construction in self.patterns.values():
+            for word in construction.key:
+                by_word[word].append(construction)
+        for path in paths:
+            for _, line in lines.read(path):
+                for segment in segments(line):
+                    self.total += len(segment)
+                    one.update(word for word in segment if word in single)
+                    two.update(pair for pair in map(" ".join, zip(segment, segment[1:], strict=False)) if pair in double)
+                    if by_word:
+                        here = {pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]}
+                        for text, construction in here.items():
+                            constructions[text] += construction.occurrences(segment)
+
+    def rows(self, suite: Suite) -> Iterator[Row]:
+        """Yield the counts of the items of a suite."""
+        for item in suite.items:
+            for unit, text in self.of_item(suite, item):
+                yield suite.name, item.id, unit, text, self.counts[unit][text]

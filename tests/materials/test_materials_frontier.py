@@ -1,0 +1,76 @@
+"""The collection `frontier`: what each suite says of itself, and that no baseline explains a prediction unsaid."""
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import syntagm
+from syntagm.materials import baselines
+from syntagm.materials.exposure import TAG, Construction, segments
+from syntagm.stats.chance import chance
+from syntagm.suite import Suite
+
+# What a corrected variant is a variant of.
+VARIANTS = {
+    "irregular_past_pronoun": "irregular_past_participle_verbs",
+    "gerund_subject_case": "principle_A_case_2",
+    "there_object_raising": "existential_there_object_raising",
+}
+
+
+@cache
+def suites() -> dict[str, Suite]:
+    return {suite.name: suite for suite in syntagm.read_suites("frontier?n=12")}
+
+
+def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> None:
+    assert len(suites()) == 58
+    for suite in suites().values():
+        assert re.fullmatch(r"[A-Z][^\n]+\.", suite.tags["contrast"]), suite.name
+        assert all(suite.tags[key] for key in ("circuit", "phenomenon", "reference", "author", "licence")), suite.name
+        assert all(sentence.regions for item in suite.items for sentence in item.sentences.values()), suite.name
+        assert not any(math.isnan(chance.known(prediction.formula).value) for prediction in suite.predictions), suite.name
+
+
+def test_what_is_compared_differs_in_every_item() -> None:
+    for suite in suites().values():
+        for item in suite.items:
+            texts = [sentence.text for sentence in item.sentences.values()]
+            assert len(set(texts)) == len(texts), (suite.name, item.id)
+            assert not any(re.search(r"\b(\w+) \1\b", text) for text in texts if "that that" not in text), texts
+
+
+def test_constructions_are_patterns() -> None:
+    named = {suite.name: suite.tags[TAG] for suite in suites().values() if TAG in suite.tags}
+    assert len(named) >= 50
+    for name, pattern in named.items():
+        Construction.read(pattern, name)
+
+
+def test_a_construction_occurs_in_the_sentences_that_it_is_said_of() -> None:
+    for suite in suites().values():
+        if TAG in suite.tags:
+            pattern = Construction.read(suite.tags[TAG], suite.name)
+            sentences = [sentence.text for item in suite.items for sentence in item.sentences.values()]
+            assert any(pattern.occurrences(segment) for text in sentences for segment in segments(text)), suite.name
+
+
+def test_variants_have_the_method_that_they_correct() -> None:
+    for name, original in VARIANTS.items():
+        assert f"As {original}," in _head(name)
+        assert suites()[name].predictions[0].name in ("one_prefix", "two_prefix")
+
+
+def _head(name: str) -> str:
+    file = Path(syntagm.__file__).parent / "materials" / "frontier" / f"{name}.toml"
+    return file.read_text(encoding="utf-8").partition("\n")[0]
+
+
+@pytest.mark.slow
+def test_no_baseline_explains_a_prediction_unsaid() -> None:
+    for suite in syntagm.read_suites("frontier"):
+        found = baselines.baselines(suite, baselines.books())
+        assert not baselines.warnings(suite, found), suite.name
