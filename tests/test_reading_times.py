@@ -8,7 +8,18 @@ import pytest
 from scipy import interpolate, stats
 
 from syntagm.errors import InputError, SyntagmError
-from syntagm.reading_times import alarms, effects, fitting, folds, joining, layouts, observations, regressions, splines, tables
+from syntagm.reading_times import (
+    alarms,
+    effects,
+    fitting,
+    folds,
+    joining,
+    layouts,
+    observations,
+    regressions,
+    splines,
+    tables,
+)
 from syntagm.reading_times.fitting import Added, Request
 from syntagm.reading_times.tables import Source
 
@@ -157,7 +168,7 @@ def test_tokens_are_summed_to_words() -> None:
 
 
 def test_a_text_with_a_missing_word_is_aligned_by_its_words(tmp_path: Path) -> None:
-    shown = "one two three four five six seven eight".split()
+    shown = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
     (tmp_path / "times.csv").write_text("\n".join(["word,position,time", *(f"{word},{at},300" for at, word in enumerate(shown, 1))]))
     others = [word for word in shown if word != "three"]
     (tmp_path / "scores.csv").write_text("\n".join(["word,bits", *(f"{word},{len(word)}" for word in others)]))

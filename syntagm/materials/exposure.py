@@ -12,6 +12,7 @@ occurrence is a place where the pattern begins. A suite names its construction i
 name its own; others are given to `Wanted`.
 """
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from syntagm.errors import InputError
 from syntagm.io import lines
-from syntagm.materials.baselines import words
+from syntagm.languages.words import english as words
 from syntagm.suite import Item, Suite
 
 UNITS = ("word", "bigram", "construction")
@@ -140,7 +141,7 @@ class Wanted:
         for sentence in item.sentences.values():
             for segment in segments(sentence.text):
                 found["word"] |= dict.fromkeys(segment)
-                found["bigram"] |= dict.fromkeys(map(" ".join, zip(segment, segment[1:], strict=False)))
+                found["bigram"] |= dict.fromkeys(map(" ".join, itertools.pairwise(segment)))
         named = item.tags.get(TAG) or suite.tags.get(TAG)
         if named and named not in self.patterns:
             self.patterns[named] = Construction.read(named, f"suite {suite.name}, item {item.id}")
@@ -168,7 +169,7 @@ class Wanted:
                 for segment in segments(line):
                     self.total += len(segment)
                     one.update(word for word in segment if word in single)
-                    two.update(pair for pair in map(" ".join, zip(segment, segment[1:], strict=False)) if pair in double)
+                    two.update(pair for pair in map(" ".join, itertools.pairwise(segment)) if pair in double)
                     if by_word:
                         here = {pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]}
                         for text, construction in here.items():

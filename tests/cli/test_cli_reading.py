@@ -196,7 +196,7 @@ def test_the_join_lists_every_mismatch(tmp_path: Path, capsys: pytest.CaptureFix
     shown = capsys.readouterr().out
     assert "words joined: 9 of 11" in shown
     assert "mismatch: text A, position 3 (line 4): shown 'barks', scored 'barked'" in shown
-    mismatches = read((tmp_path / "joined.csv.mismatches.csv"))
+    mismatches = read(tmp_path / "joined.csv.mismatches.csv")
     assert [(row["text"], row["shown"], row["scored"]) for row in mismatches] == [("A", "barks", "barked"), ("A", "night.", "night…")]
     joined = read(output)
     assert [row["bits"] for row in joined[:5]] == ["0.5", "1.5", "NA", "3.5", "NA"]
