@@ -133,8 +133,11 @@ def serve(session: Session, name: str, permissions: Permissions) -> None:
             time.sleep(wait)
             continue
         wait = 0.0
-        # The worker that planned a run waits for the driver, so that it computes the first units itself.
-        while piece.name == OPEN and exchange.pulse.exists() and not exchange.answered(piece.model):
+        # The worker that planned a run waits for the driver, so that it computes the first units itself. If the plan arrived
+        # damaged, it is offered again.
+        while piece.name == OPEN and exchange.pulse.exists():
+            if exchange.answered(piece.model) or exchange.offers_of(piece.model):
+                break
             time.sleep(0.005)
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from executor_for_tests import Here
 from laboratory import kills
 
+from syntagm import word_list
 from syntagm.cli import main
 from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
 from syntagm.io import atomic
@@ -29,8 +31,10 @@ from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Job
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.pieces import RESULTS, Outcome, Piece, refusal
+from syntagm.runs.shared_folder import SharedFolder
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Worker
+from syntagm.tasks.gaps.task import Gaps
 from syntagm.tasks.predictions.task import Predictions
 
 SUITES = ("first", "second", "third")
@@ -154,6 +158,45 @@ class TestBytes:
         assert [warning.partition(": lost with worker w")[2][1:] for warning in said] == [
             ": a damaged file; it is computed again"
         ] * 2
+
+    def test_a_damaged_plan_is_made_again_by_the_only_worker(
+        self, tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It has planned the run, and would wait for the driver's answer."""
+
+        class Threads(SharedFolder):
+            damaged = 0
+
+            def start(self, workers: Sequence[str], session: Session) -> None:
+                self.place = session.exchange
+                for name in workers:
+                    threading.Thread(target=worker.serve, args=(session, name, self.permissions), daemon=True).start()
+
+            def ended(self) -> Mapping[str, str]:
+                if not self.damaged and list(self.place.glob("outcomes/*.open.w1")):
+                    for path in self.place.glob("files/*.open.w1.*"):
+                        self.damaged += 1
+                        path.write_bytes(b"?")
+                return {}
+
+            def stop(self) -> None:
+                pass
+
+        class Quiet:
+            def __init__(self, *_: object) -> None:
+                pass
+
+            def renew(self, lease: Path | None) -> None:
+                pass
+
+        monkeypatch.setattr(worker, "_Heart", Quiet)
+        (tmp_path / "words.csv").write_text("lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\n")
+        task = Gaps(word_list.read(str(tmp_path / "words.csv")), "all", (), (), False)
+        (out := tmp_path / "out").mkdir()
+        executor = Threads("", {})
+        [(_, result)] = drive([Job("toy", "", out / "toy")], Work(task, files), out, executor, Progress())
+        assert isinstance(result, Run)
+        assert executor.damaged
 
     def test_a_piece_that_is_offered_again_may_be_delivered_at_once(
         self, tmp_path: Path, files: list[str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch

@@ -169,6 +169,19 @@ def test_the_worker_that_planned_a_run_waits_for_the_driver(hub: Callable[..., H
     assert here.ray.call("compute").words[0] == FIRST
 
 
+def test_a_plan_that_is_damaged_or_late_holds_up_no_worker(hub: Callable[..., Hub]) -> None:
+    here = hub()
+    here.start("w1")
+    here.offer(OPENING)
+    outcome(here.ray.call("compute"))
+    here.driver.send(("offer", OPENING))
+    late = here.ray.call("compute")
+    assert late.words[0] == OPENING
+    here.offer(FIRST, fingerprint="f")
+    outcome(late)
+    assert here.ray.call("compute").words[0] == FIRST
+
+
 def test_a_dead_worker_costs_its_piece_and_is_started_again(hub: Callable[..., Hub]) -> None:
     here = hub()
     here.start("w1")

@@ -484,10 +484,16 @@ class _Hub:
     def _describe(self, model: int, order: dict[str, Any]) -> None:
         self._orders[model] = order
         if "fingerprint" in order:
-            for hand in self._hands.values():
-                hand.awaits = None if hand.awaits == model else hand.awaits
+            self._answered(model)
+
+    def _answered(self, model: int) -> None:
+        """Let the worker go on that has planned a model."""
+        for hand in self._hands.values():
+            hand.awaits = None if hand.awaits == model else hand.awaits
 
     def _offer(self, piece: Piece) -> None:
+        if piece.name == OPEN:
+            self._answered(piece.model)  # the plan was damaged
         pieces = self._offers.setdefault(piece.model, [])
         if piece not in pieces:
             insort(pieces, piece)
@@ -528,7 +534,8 @@ class _Hub:
         self._idle[hand.name] = hand
         hand.pace.note(piece, sent.seconds)
         if piece.name == OPEN and "error" not in sent.head:
-            hand.awaits = piece.model
+            # Unless another worker was quicker.
+            hand.awaits = None if "fingerprint" in self._orders[piece.model] else piece.model
             if not sent.head.get("steady", True):
                 self._unsteady.add(piece.model)
         self.tell(sent)
