@@ -165,7 +165,7 @@ def _ray(jobs: Sequence[Any], work: Any, folder: Path) -> tuple[float, float]:
                 self.first = self.last
             return events
 
-    executor = Measured("", {"workers": str(MEASURED_WORKERS)})
+    executor = Measured("", {"workers": MEASURED_WORKERS})
     list(driver.drive(jobs, work, folder, executor, Progress()))
     first = executor.first or (0.0, 0.0)
     return (executor.last[0] - first[0]) / MEASURED, (executor.last[1] - first[1]) / MEASURED
