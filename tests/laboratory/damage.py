@@ -91,6 +91,7 @@ ARTEFACTS: Mapping[str, Artefact] = {
         "human experiment", "in/people", (("experiment", "import", "in/people", "-o", "out/people"),), (),
         (_at("people", "in/plan"), ("experiment", "simulate", "in/plan", "-o", "in/people")),
     ),
+    "pages": Artefact("report", "in/pages", (), (_at("report_pages", "in/pages/"),)),
     "experiment": Artefact("experiment", "in/paper", (), (_with_tests(_at("experiment", "in/paper")),)),
     "treebank": Artefact("experiment", "in/treebank", (), (_on_trees(_at("experiment", "in/treebank")),)),
     "products": Artefact("", "out", (), tuple(line for name, line in LINES.items() if name in _PRODUCTS)),

@@ -33,6 +33,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
              "--most-probable", "2", "-o", "out/fill"),
     "report": ("report", "in/run", "in/other", "-o", "out/report.html"),
     "report_figures": ("report", "in/run", "-o", "out/report.html", "--figures", "out/figures", "--format", "svg,vl.json"),
+    "report_pages": ("report", "in/run", "in/other", "-o", "out/pages/"),
     "figure": ("figure", "scores", "in/run", "-o", "out/figures/scores", "--format", "svg,vl.json,pdf,png"),
     "table": ("table", "scores", "in/run", "-o", "out/tables/scores"),
     "compare": ("compare", "in/run", "in/other", "-o", "out/pairs.csv"),
@@ -91,7 +92,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 # Their bytes depend on which answers an interrupted run had put into the cache: they count them.
 LOOSE = {"out/run/ledger.jsonl", "out/run/run.json"}
 # Commands that write nothing.
-READERS = {"check", "conform", "integrity", "models", "parse", "perplexity", "selftest"}
+READERS = {"check", "conform", "integrity", "models", "parse", "perplexity", "selftest", "serve"}
 
 
 def prepare(disk: Disk, start: Path, lines: Sequence[str] = tuple(PREPARATION)) -> None:

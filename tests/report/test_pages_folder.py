@@ -4,6 +4,8 @@ import csv
 import io
 import os
 import posixpath
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,7 +16,8 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
 from syntagm.io import integrity
-from syntagm.report.site.folder import write_pages
+from syntagm.report.site.folder import contents, write_pages
+from syntagm.report.site.site import Site
 from syntagm.runs.store import Run
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
@@ -112,3 +115,21 @@ def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
         elements = Reader(path.read_text("utf-8")).elements
         assert [element.get("src", "").rpartition("/")[2] for tag, element in elements if tag == "script"] == ["script.js"]
         assert not [tag for tag, _ in elements if tag in ("img", "iframe", "object", "style")]
+
+
+def test_the_same_command_goes_on_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = toy_run(tmp_path / "run", agreement())
+    expected = write_pages(run, tmp_path / "whole").parent
+
+    def killed(site: Site) -> Iterator[tuple[str, bytes]]:
+        yield from islice(contents(site), 5)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("syntagm.report.site.folder.contents", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_pages(run, tmp_path / "pages")
+    assert len(files_of(tmp_path / "pages")) == 6
+    write_pages(run, tmp_path / "pages")
+    for name in files_of(expected):
+        assert (tmp_path / "pages" / name).read_bytes() == (expected / name).read_bytes()

@@ -59,6 +59,10 @@ def write_pages(runs: Runs, folder: str | Path, *, resampling: Resampling | None
     """
     folder, run_list = Path(folder), runs_of(runs)
     before = _written_before(folder)
+    atomic.make_folder(folder)
+    if not (folder / MANIFEST).exists():
+        # A killed command leaves a folder that the same command accepts.
+        FORM.write(folder / MANIFEST, {"files": {}})
     hashes: dict[str, str] = {}
     made: set[Path] = set()
     with using(resampling):

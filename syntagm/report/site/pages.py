@@ -18,7 +18,7 @@ from syntagm.report.alerts import Alert
 from syntagm.report.html import isolate, join
 from syntagm.report.links import Links, Rows
 from syntagm.report.numbers import Subject
-from syntagm.report.section import Section
+from syntagm.report.section import Drawing, Picture, Section
 from syntagm.report.site.addresses import OVERVIEW, SEARCH, TABLES, Addresses, Place, Query, main_table
 
 _FIGURES = ("svg", "png", "csv")
@@ -115,6 +115,10 @@ class OnePage(ABC):
         """Return the sections that the page has."""
         return [section for section in self.list_sections() if section.when(self)]
 
+    def svg(self, drawing: Drawing) -> Markup:
+        """Draw a figure of the page."""
+        return Markup(drawing.figure.svg())
+
     def steps(self) -> Sequence[Step]:
         """Return the steps from the overview to this page, without either."""
         return ()
@@ -136,7 +140,8 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
     for section in page.sections():
         pictures = {}
         for drawing in section.figures(page, False):
-            pictures[drawing.stem] = draw(drawing, page.links)
+            svg = page.svg(drawing) if isinstance(page, OnePage) else Markup(drawing.figure.svg())
+            pictures[drawing.stem] = Picture(drawing, svg, page.links, saved=True)
         variables = {"pictures": pictures, **section.describe(page, page.links), **section.versions[0]}
         parts.append((section, Markup(shell.render_part(section.template, variables))))
     steps = page.steps() if isinstance(page, OnePage) else ()
@@ -158,13 +163,6 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
         },
         frame,
     )
-
-
-def draw(drawing: Any, links: Links) -> Any:
-    """Draw a figure for a page."""
-    from syntagm.report.section import Picture
-
-    return Picture(drawing, Markup(drawing.figure.svg()), links, saved=True)
 
 
 def table_of(page: Any, name: str) -> pl.DataFrame:

@@ -18,9 +18,12 @@ from syntagm.report.site.items import Items
 from syntagm.report.site.overview import overview_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
-from syntagm.report.site.suite import SuitePage
+from syntagm.report.site.suite import Drawn, SuitePage
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
+
+# The suites whose figures are kept.
+_DRAWN = 128
 
 
 class NoPage(UsageError):
@@ -46,6 +49,7 @@ class Site:
         # Suites of fill runs have no pages of their own.
         subjects = [] if kept.over_gaps(runs[0]) else self.chapter.subjects
         self.suites: dict[str, Subject[Run]] = dict(zip(keys(subject.title for subject in subjects), subjects, strict=True))
+        self._drawn = lru_cache(maxsize=_DRAWN)(lambda key: Drawn(self.suites[key]))
         self._items = lru_cache(maxsize=None)(lambda key: Items(self.suites[key]))
 
     @property
@@ -84,7 +88,7 @@ class Site:
             case ("suite", suite):
                 items = self.items(suite)
                 selection = items.choices.read(query)
-                page = SuitePage(self.suites[suite], suite, items, selection, addresses, _beside([*self.suites], suite))
+                page = SuitePage(self._drawn(suite), suite, items, selection, addresses, _beside([*self.suites], suite))
             case ("suite", suite, item):
                 page = self._item(suite, item, addresses, query)
             case ("search",):

@@ -48,12 +48,37 @@ _VALUES = 200
 
 
 @final
+class Drawn:
+    """The figures of a suite, with the numbers of their sections: they are the same for all selections of items."""
+
+    def __init__(self, subject: Subject[Run]) -> None:
+        self.subject = subject
+        self._svg: dict[str, Markup] = {}
+
+    @cached_property
+    def suite(self) -> SuiteOnPage:
+        """What the tables and sentences of reports need of the suite."""
+        sentences = read_sentences(self.subject)
+        effects = figures.effects_of(self.subject, sentences)
+        kind, figure = figures.suite(self.subject, "", sentences, effects)
+        item, shown = example(self.subject.record, sentences[0])
+        empty = Markup("")
+        return SuiteOnPage(self.subject, kind, figure, kind, tuple(effects), items_of.NOTHING, item, shown, empty, empty)
+
+    def svg(self, drawing: Drawing) -> Markup:
+        """Draw a figure, once."""
+        if drawing.stem not in self._svg:
+            self._svg[drawing.stem] = Markup(drawing.figure.svg())
+        return self._svg[drawing.stem]
+
+
+@final
 class SuitePage(OnePage):
     """The page of a suite.
 
     Arguments:
-        subject: the suite.
         key: its name in addresses.
+        drawn: its figures.
         items: its items.
         selection: the items that are listed.
         addresses: where the pages are.
@@ -61,11 +86,12 @@ class SuitePage(OnePage):
     """
 
     def __init__(
-        self, subject: Subject[Run], key: str, items: Items, selection: Selection, addresses: Addresses,
+        self, drawn: Drawn, key: str, items: Items, selection: Selection, addresses: Addresses,
         neighbours: tuple[str, str] = ("", ""),
     ) -> None:  # fmt: skip
-        self.subject, self.key, self.items, self.selection, self.addresses = subject, key, items, selection, addresses
-        self.title, self.place, self._neighbours = subject.title, ("suite", key), neighbours
+        self.subject, self.drawn, self.items = drawn.subject, drawn, items
+        self.selection, self.addresses, self._neighbours = selection, addresses, neighbours
+        self.title, self.place = drawn.subject.title, ("suite", key)
 
     def list_sections(self) -> Sequence[Section[Any]]:
         """Return the records of all sections, in the order of the page."""
@@ -91,16 +117,14 @@ class SuitePage(OnePage):
         """The sentences of the suite under each model."""
         return read_sentences(self.subject)
 
-    @cached_property
+    @property
     def suite(self) -> SuiteOnPage:
         """What the tables and sentences of reports need of the suite."""
-        effects = figures.effects_of(self.subject, self.sentences)
-        kind, figure = figures.suite(self.subject, "", self.sentences, effects)
-        item, sentences = example(self.subject.record, self.sentences[0])
-        return SuiteOnPage(
-            self.subject, "regions" if kind == "regions" else "margins", figure, kind, tuple(effects), items_of.NOTHING,
-            item, sentences, Markup(""), Markup(""),
-        )  # fmt: skip
+        return self.drawn.suite
+
+    def svg(self, drawing: Drawing) -> Markup:
+        """Draw a figure, or return it as it was drawn before."""
+        return self.drawn.svg(drawing)
 
     @cached_property
     def judged(self) -> list[str]:
