@@ -143,7 +143,8 @@ def load(people: int, trials: int) -> None:
         study.close()
     where = latencies[len(latencies) // 2], latencies[int(len(latencies) * 0.99)], latencies[-1]
     print(
-        f"{people} people, {len(latencies):,} answers, {stored:,} stored: median {where[0] * 1000:.0f} ms, 99th {where[1] * 1000:.0f} ms, "
+        f"{people} people, {len(latencies):,} answers, {stored:,} stored: "
+        f"median {where[0] * 1000:.0f} ms, 99th {where[1] * 1000:.0f} ms, "
         f"largest {where[2] * 1000:.0f} ms; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {platform.machine()}"
     )
 

@@ -1,7 +1,5 @@
 """The files that this package writes: experiments with their answers, and the pages that run without us."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from syntagm.errors import InputError, RunError, SyntagmError
@@ -21,20 +19,10 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
     except InputError as error:
         found[Path(error.place.partition(",")[0])] = error
     path = folder / store.NAME
-    if path.exists() and (reason := _damage(path)):
+    if reason := store.damage(path):
         cure = "Put the file back from a copy; `syntagm experiment export` writes what can still be read."
         found[path] = RunError(str(path), f"damaged: {reason}", "the answers as they were stored", cure)
     return found
-
-
-def _damage(path: Path) -> str:
-    """Return what SQLite finds wrong with a file of answers; "" if nothing."""
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            found = str(connection.execute("PRAGMA quick_check").fetchone()[0])
-            return "" if found == "ok" else found
-    except sqlite3.Error as error:
-        return str(error)
 
 
 def renew(folder: Path) -> list[str]:

@@ -82,7 +82,6 @@ class Simulated:
         Summed over the comparison with its signs, the shares give 1.
         """
         if trial.role != "critical":
-            # Attention checks are easy.
             return {"bad": 2.0, "good": -2.0}.get(trial.condition, 0.0)
         signs = self.signs[trial.suite]
         total = sum(sign * sign for sign in signs.values())
@@ -109,14 +108,16 @@ class SimulatedPerson:
         body: dict[str, Any] = {"trial": trial.id}
         lapse = random.random() < self.among.truth.lapse
         ms = round(1000 * math.exp(random.gauss(0.6 + self._speed, 0.4)), 1)
-        effect = self.among.item_effect(trial) + self._own
+        # Practice and attention checks are easy for everybody.
+        easy = trial.role in ("practice", "catch")
+        effect = self.among.truth.effect if easy else self.among.item_effect(trial) + self._own
         if self.among.judge is not None:
             effect, share = 1.0, self._judged(trial)
         else:
             share = self.among.share(trial)
         match design.name:
             case "forced-choice":
-                odds = share if self.among.judge is not None else effect if trial.role == "critical" else 2 * effect
+                odds = share if self.among.judge is not None else 2 * effect if easy else effect
                 chance = 0.5 if lapse else _logistic(odds)
                 body |= {"choice": trial.choices[random.random() >= chance], "ms": ms}
             case "yes-no":

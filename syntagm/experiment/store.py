@@ -106,8 +106,7 @@ class Study:
         if self._connection is not None:
             return self._connection
         for name in (NAME, f"{NAME}-wal", f"{NAME}-shm", KEY):
-            if (beside := self.folder / name).is_symlink() or (beside.exists() and not beside.is_file()):
-                raise RunError(str(beside), "a link or a special file", "a file of the study, or none")
+            _refuse_special(self.folder / name)
         with self._guarded():
             connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
             connection.execute("PRAGMA journal_mode=WAL")
@@ -458,6 +457,32 @@ class Study:
             self.state(), tuple((done, live, gone) for done, live, gone in lists), tuple(self.quotas()), count,
             median(minutes) if minutes else None,
         )  # fmt: skip
+
+
+def _refuse_special(path: Path) -> None:
+    """Refuse a link or a special file in the place of a file of the study, which may also be absent."""
+    if path.is_symlink():
+        raise RunError(str(path), "a link", "a file of the study, or none")
+    if path.exists():
+        try:
+            regular.checked(path)
+        except OSError as error:
+            raise RunError(str(path), f"can't be read ({error.strerror})", "a file of the study, or none") from error
+
+
+def damage(path: Path) -> str:
+    """Return what is wrong with a file of answers; "" if nothing, or if there is none."""
+    try:
+        _refuse_special(path)
+        if not path.exists():
+            return ""
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            found = str(connection.execute("PRAGMA quick_check").fetchone()[0])
+            return "" if found == "ok" else found
+    except RunError as error:
+        return error.found
+    except sqlite3.Error as error:
+        return str(error)
 
 
 def _seal(person: str, number: int, trial: str, body: str) -> str:

@@ -13,8 +13,8 @@ from syntagm.stats.interval import Interval, score, student
 
 Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
-# With fewer people or items, an interval is a little too short (`benchmarks/people_coverage.py`).
-FEW = 10
+# With fewer people or items, an interval may be a little too short (`benchmarks/people_coverage.py`).
+FEW = 20
 
 
 def weighted(
