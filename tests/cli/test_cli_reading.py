@@ -284,6 +284,22 @@ def test_the_fit_prints_the_mean_gain_and_writes_the_folds(tmp_path: Path, capsy
     assert f"mean gain {mean:.6f} nats per observation" in shown
 
 
+def test_the_methods_paragraph_says_what_was_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reading", "fit", str(simulated(tmp_path / "table.csv")), *FIT, "--folds", "text:3", "--methods"]) == 0
+    shown = capsys.readouterr().out
+    assert "588 of 600 observations were used (dropped: 12 without a word before)" in shown
+    assert "In 3-fold cross-validation with whole texts as folds" in shown
+
+
+def test_lags_stop_at_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.read_csv(simulated(tmp_path / "table.csv"))
+    pl.concat([frame.with_columns(lang=pl.lit(name)) for name in ("de", "en")]).write_csv(tmp_path / "both.csv")
+    assert main(["reading", "fit", str(tmp_path / "both.csv"), *FIT]) == 0
+    shown = capsys.readouterr().out
+    assert "lags stop at each language (lang), text (text)" in shown
+    assert "dropped: 24 without a word before" in shown
+
+
 def test_models_as_columns_and_as_rows_have_the_same_gains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = simulated(tmp_path / "table.csv", models=2)
     assert main(["reading", "fit", str(path), *FIT]) == 0
