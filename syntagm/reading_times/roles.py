@@ -39,7 +39,8 @@ ROLES = (
     ), joint=True),
     Role("list", "the list that the participant saw", ("group", "latinsquaregroup")),
     Role("text", "the text: a story, or one version of an item", (
-        "story", "textid", "passage", "passageid", "document", "doc", "docid", "trialid", "trial", "article", "paragraph", "textnr",
+        "story", "textid", "passage", "passageid", "document", "doc", "docid", "trialid", "trial", "article",
+        "paragraph", "textnr",
         "uniqueparagraphid",
         "sentnr",
     ), joint=True),
