@@ -82,7 +82,9 @@ def test_the_loglinear_density_is_that_of_the_time() -> None:
 def test_a_mixed_model_predicts_known_groups_and_widens_for_new_ones() -> None:
     """With given variances, the prediction is that of the multivariate normal distribution of all rows."""
     data = example()
-    rows = fitting.prepare(source(data), Request(**{**vars_of(REQUEST), "model": "mixed", "random": ("(1 | person)",)}))["bits"]
+    rows = fitting.prepare(
+        source(data), Request(**{**vars_of(REQUEST), "model": "mixed", "random": ("(1 | person)",)})
+    )["bits"]
     density = regressions.densities("mixed", rows, "bits", ["(1 | person)"])
     train = (data["person"] != 7) & (np.arange(240) % 5 > 0)
     found = density(train)
@@ -139,7 +141,9 @@ def test_splines_are_natural_and_penalised_by_their_curvature() -> None:
     np.testing.assert_allclose(np.diff(beyond), reference(basis.knots[-1], 1), rtol=1e-9)
     # The integral of the squared second derivative, which is linear between knots, of each curved part is 1.
     bends = basis.curvature @ basis.parts
-    areas = ((bends[:-1] ** 2 + bends[:-1] * bends[1:] + bends[1:] ** 2) / 3 * np.diff(basis.knots)[:, None]).sum(axis=0)
+    areas = ((bends[:-1] ** 2 + bends[:-1] * bends[1:] + bends[1:] ** 2) / 3 * np.diff(basis.knots)[:, None]).sum(
+        axis=0
+    )
     np.testing.assert_allclose(areas, 1, rtol=1e-8)
 
 
@@ -169,7 +173,9 @@ def test_tokens_are_summed_to_words() -> None:
 
 def test_a_text_with_a_missing_word_is_aligned_by_its_words(tmp_path: Path) -> None:
     shown = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
-    (tmp_path / "times.csv").write_text("\n".join(["word,position,time", *(f"{word},{at},300" for at, word in enumerate(shown, 1))]))
+    (tmp_path / "times.csv").write_text(
+        "\n".join(["word,position,time", *(f"{word},{at},300" for at, word in enumerate(shown, 1))])
+    )
     others = [word for word in shown if word != "three"]
     (tmp_path / "scores.csv").write_text("\n".join(["word,bits", *(f"{word},{len(word)}" for word in others)]))
     times, scores = (tables.interpret(tables.open_table(tmp_path / f"{name}.csv"), {}) for name in ("times", "scores"))
@@ -189,14 +195,29 @@ def test_strong_spillover_rings_no_alarm_and_a_shift_does() -> None:
     random = np.random.default_rng(4)
     bits, length = random.gamma(2, 3, 1500), random.integers(2, 10, 1500).astype(float)
     time = 250 + 4 * length + 2 * bits + 6 * np.roll(bits, 1) + 3 * np.roll(bits, 2) + random.normal(0, 30, 1500)
-    frame = pl.DataFrame({"text": ["a"] * 1500, "position": np.arange(1500.0), "time": time, "bits": bits, "length": length, "line": np.arange(1500)})
+    frame = pl.DataFrame(
+        {
+            "text": ["a"] * 1500,
+            "position": np.arange(1500.0),
+            "time": time,
+            "bits": bits,
+            "length": length,
+            "line": np.arange(1500),
+        }
+    )
     assert alarms.alarms(frame) == []
     shifted = alarms.alarms(frame.with_columns(time=pl.col("time").shift(-1)))
     assert [alarm.code for alarm in shifted] == ["lag"]
 
 
 def test_two_regions_and_two_texts_are_alarms_of_their_own() -> None:
-    words = {"text": ["a"] * 3, "position": [1.0, 1, 2], "word": ["x", "x", "y"], "region": ["n", "v", "v"], "line": [1, 2, 3]}
+    words = {
+        "text": ["a"] * 3,
+        "position": [1.0, 1, 2],
+        "word": ["x", "x", "y"],
+        "region": ["n", "v", "v"],
+        "line": [1, 2, 3],
+    }
     assert [alarm.code for alarm in alarms.alarms(pl.DataFrame(words))] == ["two_regions"]
 
 
@@ -226,12 +247,16 @@ def test_natural_stories(shared: Path) -> None:
     """10,256 words are aligned with GPT-3's tokens; the lag alarm rings, and falls silent when times are moved."""
     folder = shared / "data" / "reading" / "natural_stories"
     times = tables.interpret(tables.open_table(folder / "processed_wordinfo.tsv"), {})
-    tokens = tables.interpret(tables.open_table(folder / "all_stories_gpt3.csv"), {"text": ("story",)}, unused=("time",))
+    tokens = tables.interpret(
+        tables.open_table(folder / "all_stories_gpt3.csv"), {"text": ("story",)}, unused=("time",)
+    )
     with pytest.raises(InputError, match="--texts order"):
         joining.join(times, tokens, joining.Rules())
     joined = joining.join(times, tokens, joining.Rules(texts="order"))
     assert (joined.words.height, joined.matched) == (10_256, 10_255)
     assert [(one.shown, one.scored) for one in joined.mismatches] == [("peaked", "peeked")]
-    frame = joined.words.join(times.frame.select("text", "position", "time"), on=["text", "position"], maintain_order="left")
+    frame = joined.words.join(
+        times.frame.select("text", "position", "time"), on=["text", "position"], maintain_order="left"
+    )
     assert [alarm.code for alarm in alarms.alarms(frame)] == ["lag"]
     assert alarms.alarms(frame.with_columns(time=pl.col("time").shift(1).over("text"))) == []

@@ -170,6 +170,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--against", metavar="FILE", type=Path, help="numbers of models for the figure gain: model, and one column"
     )
+    fit.add_argument("--methods", action="store_true", help="print a methods paragraph with citations")
     _of_exclusions(fit)
     _of_output(fit)
 
@@ -567,6 +568,8 @@ def _fit(options: argparse.Namespace) -> int:
         )
     for alarm in found:
         print(_said(alarm), file=sys.stderr)
+    if options.methods:
+        print(f"\n{fitting.methods(outcome)}")
     _draw(outcome, drawn, against, options.force)
     if options.output:
         _save(options, outcome.frame(), {options.file: source.digest}, _results(outcome, found, COLUMNS))
@@ -629,6 +632,8 @@ def _alarms(source: "Source", request: "Request") -> "tuple[list[Alarm], list[st
 
 
 def _results(outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str]) -> dict[str, Any]:
+    from syntagm.reading_times import fitting
+
     gains = [
         {
             "model": gain.model,
@@ -653,7 +658,9 @@ def _results(outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str
     ]
     return {
         "rows": outcome.rows, "dropped": dict(outcome.dropped), "notes": list(outcome.notes), "alarms": _plain(found),
-        "results": {"columns": list(columns), "gains": gains, "differences": differences},
+        "results": {
+            "columns": list(columns), "gains": gains, "differences": differences, "methods": fitting.methods(outcome),
+        },
     }  # fmt: skip
 
 

@@ -180,7 +180,7 @@ def _units(frame: pl.DataFrame) -> list[Alarm]:
 
 
 def _doubled(frame: pl.DataFrame) -> list[Alarm]:
-    by = keys(frame, "participant", "suite", "text", "condition", "position", "model")
+    by = keys(frame, "language", "participant", "suite", "text", "condition", "position", "model")
     if "position" not in by or "text" not in by:
         return []
     if "participant" not in by and "time" not in frame.columns:
@@ -214,7 +214,7 @@ def _doubled(frame: pl.DataFrame) -> list[Alarm]:
 
 
 def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
-    by = keys(frame, "suite", "text", "condition", "position")
+    by = keys(frame, "language", "suite", "text", "condition", "position")
     if "region" not in frame.columns or "position" not in by or "text" not in by:
         return []
     both = frame.group_by(by, maintain_order=True).agg(
@@ -234,7 +234,7 @@ def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
 
 
 def _words_differ(frame: pl.DataFrame) -> list[Alarm]:
-    by = keys(frame, "suite", "text", "condition", "position")
+    by = keys(frame, "language", "suite", "text", "condition", "position")
     if "word" not in frame.columns or "position" not in by or "text" not in by:
         return []
     several = (
@@ -253,7 +253,7 @@ def _words_differ(frame: pl.DataFrame) -> list[Alarm]:
 
 
 def _missing_words(frame: pl.DataFrame) -> list[Alarm]:
-    by = keys(frame, "suite", "text", "condition")
+    by = keys(frame, "language", "suite", "text", "condition")
     if "position" not in frame.columns or "text" not in by or "region" in frame.columns:
         return []
     places = frame.filter(pl.col("position").is_not_null()).select(*by, "position").unique().sort(*by, "position")
@@ -274,7 +274,7 @@ def _missing_words(frame: pl.DataFrame) -> list[Alarm]:
 def _same_text(frame: pl.DataFrame) -> list[Alarm]:
     if "word" not in frame.columns or "text" not in frame.columns:
         return []
-    by = keys(frame, "suite", "text", "condition")
+    by = keys(frame, "language", "suite", "text", "condition")
     ordered = frame.filter(pl.col("word").is_not_null() & pl.all_horizontal(pl.col(name).is_not_null() for name in by))
     if "position" in frame.columns:
         ordered = ordered.unique([*by, "position"], maintain_order=True).sort("position", maintain_order=True)

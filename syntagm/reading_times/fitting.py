@@ -352,6 +352,34 @@ def lines(outcome: Outcome) -> list[str]:
     return said
 
 
+_MODELS = {
+    "ols": "linear regressions by least squares, with a normal density and the residual variance of the training rows",
+    "loglinear": "linear regressions of log reading times by least squares, with the density of the untransformed times",
+    "mixed": "linear mixed-effects models by restricted maximum likelihood (Bates et al. 2015)",
+    "smooth": "additive models with natural cubic splines of the added predictors, smoothed by restricted likelihood (Wood 2011)",
+}
+
+
+def methods(outcome: Outcome) -> str:
+    """Draft a methods paragraph about a fit, with citations by authors and years."""
+    request = outcome.request
+    kind, count = request.folds
+    cut_as = "contiguous parts of the rows" if kind == "contiguous" else f"whole {kind}s"
+    kept = outcome.rows - sum(outcome.dropped.values())
+    dropped = "; ".join(f"{number:,} {reason}" for reason, number in outcome.dropped.items())
+    later = f", each for the word and the {request.lags} words before it" if request.lags else ""
+    added = "; ".join(f"{each.label}: {', '.join(each.columns)}" for each in request.added)
+    random = f" Random effects were {' + '.join(request.random)}." if request.random else ""
+    return (
+        f"We measured how much surprisal (Hale 2001; Levy 2008) improves the prediction of {request.response} on held-out data "
+        f"(Goodkind & Bicknell 2018; Wilcox et al. 2023). {kept:,} of {outcome.rows:,} observations were used"
+        f"{f' (dropped: {dropped})' if dropped else ''}. In {count}-fold cross-validation with {cut_as} as folds and no "
+        f"shuffling, we fitted {_MODELS[request.model]}. The baseline had the predictors {', '.join(request.baseline) or 'none'}"
+        f"{later}; added were {added}.{random} The gain is the difference of the held-out log-likelihoods in nats per "
+        f"observation; intervals are 95% ({outcome.gains[0].interval.method})."
+    )
+
+
 def _bounds(interval: Interval) -> str:
     if isnan(interval.low):
         return f" ({interval.method})"

@@ -18,7 +18,7 @@ from syntagm.stats.mixed import formula
 from syntagm.stats.mixed.columns import Columns
 from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
-_KEYS = ("model", "text", "sentence", "participant", "position", "region", "item")
+_KEYS = ("model", "language", "text", "sentence", "participant", "position", "region", "item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +174,10 @@ def observations(
     labels = {
         f":{role}": source.texts(columns)
         for role, columns in chosen.items()
-        if role in ("model", "text", "participant")
+        if role in ("model", "language", "text", "participant")
     }
     if "sentence" in chosen:
-        within = [*chosen["text"], *chosen["sentence"]] if "text" in chosen else chosen["sentence"]
+        within = [column for role in ("language", "text", "sentence") for column in chosen.get(role, ())]
         labels[":sentence"] = source.texts([*dict.fromkeys(within)])
     frame = frame.with_columns(
         *(column.alias(name) for name, column in labels.items()),
@@ -194,7 +194,7 @@ def observations(
     total = frame.height
     if not total:
         raise InputError(str(source.path), f"no row with {' and '.join(where)}", "at least one")
-    over = [name for name in (":model", ":participant", ":text") if name in frame.columns]
+    over = [name for name in (":model", ":language", ":participant", ":text") if name in frame.columns]
     if lags:
         notes += _order(frame, over, chosen)
         for lag in range(1, lags + 1):

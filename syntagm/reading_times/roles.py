@@ -34,14 +34,17 @@ ROLES = (
         "firstrundur",
     )),
     Role("participant", "the person who read", (
-        "subject", "subj", "participantid", "subjectid", "subjid", "workerid", "worker", "person", "reader", "ppnr",
+        "subject", "subj", "participantid", "subjectid", "subjid", "workerid", "worker", "person", "reader", "ppnr", "readerid",
         "subjnr", "subid", "md5hashofparticipantsipaddress",
     ), joint=True),
     Role("list", "the list that the participant saw", ("group", "latinsquaregroup")),
     Role("text", "the text: a story, or one version of an item", (
-        "story", "textid", "passage", "passageid", "document", "doc", "docid", "trialid", "textnr", "uniqueparagraphid",
+        "story", "textid", "passage", "passageid", "document", "doc", "docid", "trialid", "trial", "article",
+        "paragraph", "textnr",
+        "uniqueparagraphid",
         "sentnr",
     ), joint=True),
+    Role("language", "the language, in whose texts names may recur", ("lang",)),
     Role("sentence", "the sentence in its text", (
         "sent", "sentenceid", "sentid", "sentnum", "sentencenumber", "sentnumber", "line",
     ), joint=True),

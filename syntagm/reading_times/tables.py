@@ -5,9 +5,9 @@ missing values, and are counted.
 """
 
 import hashlib
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -192,7 +192,7 @@ def open_table(path: Path, decimal: str = "point") -> Source:
     if path.suffix == ".parquet":
         content = utf8.whole(path, MAX_PARQUET)
         try:
-            frame = pl.read_parquet(io.BytesIO(content))
+            frame = pl.read_parquet(BytesIO(content))
         except Exception as error:  # polars raises errors of many kinds, and panics
             raise InputError(str(path), f"no Parquet that can be read ({error})"[:300], "a Parquet file") from None
         if not frame.height:

@@ -41,7 +41,9 @@ def simulated(path: Path, rows: int = 600, models: int = 1) -> Path:
     columns |= {"time": time, "length": length, "bits": bits, "noise": random.normal(size=rows)}
     frame = pl.DataFrame(columns)
     if models > 1:
-        frame = pl.concat([frame.with_columns(model=pl.lit(f"m{at}"), bits=pl.col("bits") + at) for at in range(models)])
+        frame = pl.concat(
+            [frame.with_columns(model=pl.lit(f"m{at}"), bits=pl.col("bits") + at) for at in range(models)]
+        )
     frame.write_csv(path)
     return path
 
@@ -88,8 +90,9 @@ BROKEN: dict[str, tuple[str, int, str]] = {
     "seconds": ("\n".join([HEADER, *times(lambda ms: f"{ms / 1000}")]), 1, "[units]"),
     "logarithms": ("\n".join([HEADER, *times(lambda ms: f"{np.log(ms)}")]), 1, "[units]"),
     "mixed units": (
-        "\n".join([HEADER, *(f"{','.join(line.split(',')[:4])},{float(line.split(',')[4]) / (1000 if line[0] == '1' and at % 2 else 1)}"
-                             for at, line in enumerate(LINES))]), 1, "[units]",
+        "\n".join([HEADER, *(small if line[0] == "1" and at % 2 else line
+                             for at, (line, small) in enumerate(zip(LINES, times(lambda ms: f"{ms / 1000}"), strict=True)))]),
+        1, "[units]",
     ),
     "negative time": ("\n".join([HEADER, *changed(0, ",290", ",-1")]), 1, "[units]"),
     "microseconds": ("\n".join([HEADER, *times(lambda ms: f"{ms * 1000}")]), 1, "[units]"),
@@ -106,9 +109,16 @@ BROKEN: dict[str, tuple[str, int, str]] = {
         "\n".join([HEADER + ",region", *(f"{line},{at % 2 if line[0] == '1' else 0}" for at, line in enumerate(LINES))]), 1,
         "[two_regions]",
     ),
-    "frequency 0": ("\n".join([HEADER + ",frequency", *(f"{line},{at % 4 * 30}" for at, line in enumerate(LINES))]), 1, "[frequency_zero]"),
-    "surprisal of -1": ("\n".join([HEADER + ",bits", *(f"{line},{-1 if ',1,' in line[3:] else 5 + at % 3}" for at, line in enumerate(LINES))]), 1, "[first_words]"),
-    "lengths of other words": ("\n".join([HEADER + ",length", *(f"{line},{20 + at}" for at, line in enumerate(LINES))]), 1, "[columns]"),
+    "frequency 0": (
+        "\n".join([HEADER + ",frequency", *(f"{line},{at % 4 * 30}" for at, line in enumerate(LINES))]), 1, "[frequency_zero]",
+    ),
+    "surprisal of -1": (
+        "\n".join([HEADER + ",bits", *(f"{line},{-1 if ',1,' in line[3:] else 5 + at % 3}" for at, line in enumerate(LINES))]),
+        1, "[first_words]",
+    ),
+    "lengths of other words": (
+        "\n".join([HEADER + ",length", *(f"{line},{20 + at}" for at, line in enumerate(LINES))]), 1, "[columns]",
+    ),
     "NUL": (HEADER + "\n1,A,1,a\0b,300\n", 2, "NUL"),
     "open quotation mark": (HEADER + '\n1,A,1,"The,300\n', 2, "can't be read"),
     "odd truth value": ("\n".join([HEADER + ",correct", *(f"{line},maybe" for line in LINES)]), 2, "TRUE or FALSE"),
@@ -153,19 +163,40 @@ def test_the_table_of_predictors(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path, output = table(tmp_path / "times.csv"), tmp_path / "table.csv"
     frequencies = tmp_path / "frequencies.csv"
     frequencies.write_text("word,frequency\nthe,6\ndog,3\n")
-    line = ["reading", "table", str(path), "--model", "toy", "--frequency", str(frequencies), "--spillover", "1", "-o", str(output)]
+    line = [
+        "reading",
+        "table",
+        str(path),
+        "--model",
+        "toy",
+        "--frequency",
+        str(frequencies),
+        "--spillover",
+        "1",
+        "-o",
+        str(output),
+    ]
     assert main(line) == 0
     rows = read(output)
     assert len(rows) == len(LINES)
     first, second = rows[:2]
-    assert (first["word"], first["bits"], first["length"], first["frequency"], first["bits_1"]) == ("The", "2", "3", "6", "NA")
+    assert (first["word"], first["bits"], first["length"], first["frequency"], first["bits_1"]) == (
+        "The",
+        "2",
+        "3",
+        "6",
+        "NA",
+    )
     assert (second["bits_1"], second["length_1"], second["frequency_1"]) == ("2", "3", "6")
     assert rows[4]["word"] == "night."
     assert (rows[4]["length"], rows[4]["frequency"], rows[4]["final"]) == ("5", "NA", "1")
     # The first word of the second text has no word before it.
     assert rows[5]["bits_1"] == "NA"
     shown = capsys.readouterr().out
-    assert "lmer(time ~ length + length_1 + frequency + frequency_1 + (1 | participant) + (1 | text), d, REML = FALSE)" in shown
+    assert (
+        "lmer(time ~ length + length_1 + frequency + frequency_1 + (1 | participant) + (1 | text), d, REML = FALSE)"
+        in shown
+    )
     written = json.loads(record.place(output).read_text())
     assert written["command"] == "reading table"
     # The same line again replaces the file, and a file of somebody else's is spared.
@@ -188,7 +219,9 @@ def test_several_models_as_columns_and_as_rows(tmp_path: Path) -> None:
 
 def test_the_join_lists_every_mismatch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, scores = table(tmp_path / "times.csv"), tmp_path / "scores.csv"
-    words = {story: text.replace("barks", "barked").replace("night.", "night…").split() for story, text in WORDS.items()}
+    words = {
+        story: text.replace("barks", "barked").replace("night.", "night…").split() for story, text in WORDS.items()
+    }
     lines = [f"{story},{at},{word},{at + 0.5}" for story, own in words.items() for at, word in enumerate(own)]
     scores.write_text("\n".join(["text,index,word,bits", *lines]), encoding="utf-8")
     output = tmp_path / "joined.csv"
@@ -197,7 +230,10 @@ def test_the_join_lists_every_mismatch(tmp_path: Path, capsys: pytest.CaptureFix
     assert "words joined: 9 of 11" in shown
     assert "mismatch: text A, position 3 (line 4): shown 'barks', scored 'barked'" in shown
     mismatches = read(tmp_path / "joined.csv.mismatches.csv")
-    assert [(row["text"], row["shown"], row["scored"]) for row in mismatches] == [("A", "barks", "barked"), ("A", "night.", "night…")]
+    assert [(row["text"], row["shown"], row["scored"]) for row in mismatches] == [
+        ("A", "barks", "barked"),
+        ("A", "night.", "night…"),
+    ]
     joined = read(output)
     assert [row["bits"] for row in joined[:5]] == ["0.5", "1.5", "NA", "3.5", "NA"]
     accepted = ["--accept", "barks=barked", "night.=night…"]
@@ -205,13 +241,17 @@ def test_the_join_lists_every_mismatch(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "joined.csv.mismatches.csv").exists()
 
 
-def test_texts_that_are_numbered_differently_are_not_joined_by_chance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_that_are_numbered_differently_are_not_joined_by_chance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, scores = table(tmp_path / "times.csv"), tmp_path / "scores.csv"
     lines = [f"{number},{word},1" for number, text in enumerate(WORDS.values()) for word in text.split()]
     scores.write_text("\n".join(["text,word,bits", *lines]))
     assert main(["reading", "join", str(path), str(scores), "-o", str(tmp_path / "joined.csv")]) == 2
     assert "--texts order" in capsys.readouterr().err
-    assert main(["reading", "join", str(path), str(scores), "--texts", "order", "-o", str(tmp_path / "joined.csv")]) == 0
+    assert (
+        main(["reading", "join", str(path), str(scores), "--texts", "order", "-o", str(tmp_path / "joined.csv")]) == 0
+    )
 
 
 def test_exclusions_are_counted_and_still_precede(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -244,6 +284,22 @@ def test_the_fit_prints_the_mean_gain_and_writes_the_folds(tmp_path: Path, capsy
     assert f"mean gain {mean:.6f} nats per observation" in shown
 
 
+def test_the_methods_paragraph_says_what_was_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reading", "fit", str(simulated(tmp_path / "table.csv")), *FIT, "--folds", "text:3", "--methods"]) == 0
+    shown = capsys.readouterr().out
+    assert "588 of 600 observations were used (dropped: 12 without a word before)" in shown
+    assert "In 3-fold cross-validation with whole texts as folds" in shown
+
+
+def test_lags_stop_at_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.read_csv(simulated(tmp_path / "table.csv"))
+    pl.concat([frame.with_columns(lang=pl.lit(name)) for name in ("de", "en")]).write_csv(tmp_path / "both.csv")
+    assert main(["reading", "fit", str(tmp_path / "both.csv"), *FIT]) == 0
+    shown = capsys.readouterr().out
+    assert "lags stop at each language (lang), text (text)" in shown
+    assert "dropped: 24 without a word before" in shown
+
+
 def test_models_as_columns_and_as_rows_have_the_same_gains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = simulated(tmp_path / "table.csv", models=2)
     assert main(["reading", "fit", str(path), *FIT]) == 0
@@ -251,7 +307,9 @@ def test_models_as_columns_and_as_rows_have_the_same_gains(tmp_path: Path, capsy
     assert "m0: mean gain" in shown
     # A constant added to surprisals changes nothing.
     assert "m1 - m0: " in shown
-    assert main(["reading", "fit", str(path), *FIT[:4], "--add", "a=bits", "--add", "b=noise", "--where", "model=m1"]) == 0
+    assert (
+        main(["reading", "fit", str(path), *FIT[:4], "--add", "a=bits", "--add", "b=noise", "--where", "model=m1"]) == 0
+    )
     assert "b - a: -" in capsys.readouterr().out
 
 
@@ -270,7 +328,9 @@ def test_models_as_columns_and_as_rows_have_the_same_gains(tmp_path: Path, capsy
         (["--response", "time", "--add", "bits", "--figure", "gains=x"], "gain, lag, shape"),
     ],
 )
-def test_what_can_not_be_fitted(arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_can_not_be_fitted(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["reading", "fit", str(simulated(tmp_path / "table.csv")), *arguments]) == 2
     assert said in capsys.readouterr().err
 

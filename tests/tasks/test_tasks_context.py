@@ -15,7 +15,18 @@ LINES = ("The dog that barks chased a cat.", "It ran away from the old house.", 
 def scored(tmp_path: Path, *options: str, model: str = "demo") -> list[dict[str, str]]:
     (tmp_path / "story.txt").write_text("\n".join(LINES) + "\n")
     output = tmp_path / "words.csv"
-    line = ["score", model, "--file", str(tmp_path / "story.txt"), "--by", "word", "-o", str(output), "--force", *options]
+    line = [
+        "score",
+        model,
+        "--file",
+        str(tmp_path / "story.txt"),
+        "--by",
+        "word",
+        "-o",
+        str(output),
+        "--force",
+        *options,
+    ]
     assert main(line) == 0
     return list(csv.DictReader(output.read_text().splitlines()))
 
@@ -37,14 +48,18 @@ def test_a_maximum_that_nothing_reaches_changes_nothing(model: str, tmp_path: Pa
 @pytest.mark.slow
 def test_no_sentences_of_context_are_separate_lines(tmp_path: Path) -> None:
     lines = scored(tmp_path)
-    assert bits(scored(tmp_path, "--context", "document", "--context-sentences", "0")) == pytest.approx(bits(lines), abs=1e-4)
+    assert bits(scored(tmp_path, "--context", "document", "--context-sentences", "0")) == pytest.approx(
+        bits(lines), abs=1e-4
+    )
     one = scored(tmp_path, "--context", "document", "--context-sentences", "1")
     second = score_text(load("demo"), f"{LINES[1]} {LINES[2]}", by="word")["bits"].to_list()
     assert bits(one)[-4:] == pytest.approx(second[-4:], abs=1e-4)
 
 
 def test_one_token_of_context_is_all_that_a_bigram_model_needs(tmp_path: Path) -> None:
-    assert bits(scored(tmp_path, "--context-tokens", "1", model="toy")) == pytest.approx(bits(scored(tmp_path, model="toy")))
+    assert bits(scored(tmp_path, "--context-tokens", "1", model="toy")) == pytest.approx(
+        bits(scored(tmp_path, model="toy"))
+    )
 
 
 @pytest.mark.slow
@@ -76,7 +91,9 @@ def test_several_models_share_a_table(tmp_path: Path) -> None:
         (["--model", "toy"], "twice"),
     ],
 )
-def test_what_does_not_go_together(options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_go_together(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "story.txt").write_text(LINES[0])
     line = ["score", "toy", "--file", str(tmp_path / "story.txt"), "-o", str(tmp_path / "out.csv"), *options]
     assert main(line) == 2
