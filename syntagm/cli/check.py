@@ -152,20 +152,20 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
 
 def _spare(fix: Path | None, exclude_list: Path | None, force: bool) -> None:
     """Refuse to replace files that Syntagm did not write, and any file by mended suites."""
-    from syntagm.materials import mending
+    from syntagm.materials import excluded, mending
 
     if fix:
         if fix.exists() and not force:
             raise UsageError(str(fix), "this file exists", "a new name", _files.CURE)
         _files.spare_csv(_log(fix), mending.COLUMNS, force)
     if exclude_list:
-        _files.spare_csv(exclude_list, mending.EXCLUDED_COLUMNS, force)
+        _files.spare_csv(exclude_list, excluded.COLUMNS, force)
 
 
 def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings: "Sequence[Finding]") -> None:
     """Write the mended suites with the log of changes, and the list of items to exclude, as far as they are asked for."""
     from syntagm.io import atomic, csv
-    from syntagm.materials import mending
+    from syntagm.materials import excluded, mending
     from syntagm.materials.conversion import convert, formats_for
 
     every = [suite for own in suites.values() for suite in own]
@@ -177,7 +177,7 @@ def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings:
         print(f"{args.fix}: {counted(len(changes), 'sentence')} mended; the changes are in {_log(args.fix)}")
     if args.exclude_list:
         rows = mending.to_exclude(every, findings)
-        atomic.write(args.exclude_list, "".join(csv.lines(mending.EXCLUDED_COLUMNS, rows)).encode())
+        atomic.write(args.exclude_list, "".join(csv.lines(excluded.COLUMNS, rows)).encode())
         print(f"{args.exclude_list}: {counted(len(rows), 'item')} to exclude; use run --exclude {args.exclude_list}")
 
 
