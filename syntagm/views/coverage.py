@@ -37,23 +37,40 @@ def make_table(runs: Sequence[Run]) -> Table:
             script = main_script("".join(run.sentences(record.name)["text"].head(100)))
             rows.append((model, title, language, script, total, unknown, parts, characters))
             if unknown + parts >= HARDLY:
-                warnings.append(f"{model} hardly knows the script of {title}: {unknown + parts:.0%} of its tokens are "
-                                "unknown or parts of characters.")  # fmt: skip
+                warnings.append(_remark(model, title, unknown + parts))
     if not rows:
         raise UsageError("runs", "no sentences", "runs of suites")
     return Table("Coverage of suites by vocabularies", COLUMNS, tuple(rows), notes=(NOTE,), warnings=tuple(warnings))
 
 
-def shares(run: Run, suite: str) -> tuple[int, float, float, float]:
-    """Return the number of tokens of a suite, the shares of unknown ones and of parts of characters, and their length."""
-    tokens = run.tokens(suite)
+def shares(run: Run, suite: str, limit: int | None = None) -> tuple[int, float, float, float]:
+    """Return the number of tokens of a suite, the shares of unknown ones and of parts of characters, and their length.
+
+    Arguments:
+        limit: look at the first sentences only; None for all.
+    """
+    table = run.sentences(suite)
+    table = table if limit is None else table.head(limit)
+    tokens = table.with_row_index("sentence").filter(pl.col("starts").list.len() > 0).explode(["starts", "known"])
     if not len(tokens):
         return 0, 0.0, 0.0, 0.0
-    same = pl.len().over("item", "condition", "start") > 1
-    found = tokens.select(
-        pl.len().alias("n"),
-        (~pl.col("known")).mean().alias("unknown"),
-        same.mean().alias("parts"),
-        (pl.col("token").str.len_chars().sum() / pl.len()).alias("characters"),
-    ).row(0)
-    return int(found[0]), float(found[1]), float(found[2]), float(found[3])
+    same = pl.len().over("sentence", "starts") > 1
+    unknown, parts = tokens.select((~pl.col("known").cast(pl.Boolean)).mean().alias("u"), same.mean().alias("p")).row(0)
+    return len(tokens), float(unknown), float(parts), float(table["text"].str.len_chars().sum()) / len(tokens)
+
+
+def remarks(runs: Sequence[Run]) -> list[str]:
+    """Return a sentence for each suite in another script than Latin that a model hardly knows, by its first sentences."""
+    found = []
+    for model, run in named(runs):
+        for record in run.suites if "parquet" in run.tables else ():
+            if main_script("".join(run.sentences(record.name)["text"].head(20))) in ("", "Latn"):
+                continue
+            _, unknown, parts, _ = shares(run, record.name, 100)
+            if unknown + parts >= HARDLY:
+                found.append(_remark(model, record.name, unknown + parts))
+    return found
+
+
+def _remark(model: str, suite: str, share: float) -> str:
+    return f"{model} hardly knows the script of {suite}: {share:.0%} of its tokens are unknown or parts of characters."

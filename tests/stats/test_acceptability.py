@@ -1,6 +1,7 @@
 """Single judgements: thresholds from other folds, MCC, AUC, against straightforward computations."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from syntagm.stats import acceptability
 def best(costs: np.ndarray, labels: np.ndarray, quality: Callable[[np.ndarray, np.ndarray], float]) -> float:
     """Try all thresholds."""
     levels = sorted(set(costs))
-    cuts = [-np.inf, *((low + high) / 2 for low, high in zip(levels, levels[1:], strict=False)), np.inf]
+    cuts = [-np.inf, *((low + high) / 2 for low, high in pairwise(levels)), np.inf]
     found = [quality(costs <= cut, labels) for cut in cuts]
     return cuts[int(np.argmax([-2 if np.isnan(value) else value for value in found]))]
 
