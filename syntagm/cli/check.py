@@ -7,6 +7,7 @@
     syntagm check template.toml --counts      also what the template can draw
     syntagm check template.toml --baselines   also what word frequency, length or one word alone would score
     syntagm check pairs.csv --language tr     words, case and script by the rules of Turkish
+    syntagm check pairs.csv --model gpt2      also pairs whose sentences may be swapped
     syntagm check pairs.csv --json            findings and their numbers as JSON
     syntagm check pairs.csv --fix clean.tsv --exclude-list bad.csv
                                               mend blanks, NFC and encoding, and list the items to exclude
@@ -82,6 +83,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="write the items that should not count, for run --exclude: duplicates, identical pairs, sentences that are good "
         "in one item and bad in another, and those that the data mark as discarded",
     )
+    parser.add_argument(
+        "--model",
+        metavar="MODEL",
+        help="a model that scores the suites, to find pairs whose sentences may be swapped (W405)",
+    )
     _files.add_force(parser)
 
 
@@ -139,6 +145,8 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
             _print_counts(file)
         if frequencies:
             show(_print_baselines(suites[file], file, frequencies))
+        if args.model:
+            show(_swapped(suites[file], file, args.model))
     show([*repeated(suites), *near_duplicates(suites)])
     _files.note_skipped(skipped)
     print(_summary(suites, counts, len(lexicons)))
@@ -249,6 +257,23 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
             listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
             print(shown_lines(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {fitting.about}: {listed}"))
     return warnings
+
+
+def _swapped(suites: "Sequence[Suite]", file: str, model: str) -> "list[Finding]":
+    """Score the pairs of suites with a model, and return a finding for each whose sentences may be swapped."""
+    from syntagm.materials.swapped import swapped
+    from syntagm.models.names import load
+    from syntagm.runs.evaluate import evaluate
+
+    pairs = [suite for suite in suites if suite.items and all({"good", "bad"} == set(each.sentences) for each in suite.items)]
+    if not pairs:
+        return []
+    run = evaluate(load(model), pairs)
+    found = []
+    for suite in pairs:
+        results = run.results(suite.name).filter(measure=suite.predictions[0].name)
+        found += swapped(suite, results["margin"].to_list(), model, file)
+    return found
 
 
 def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:
