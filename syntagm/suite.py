@@ -4,8 +4,9 @@ A region is a span of the sentence's text, in characters (code points). So a sen
 and tokens are aligned with regions by comparing positions.
 """
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from random import Random
@@ -20,6 +21,9 @@ from syntagm.languages.tags import Language
 
 Aggregate = Literal["sum", "mean", "median", "range", "max", "min"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
+# The tag that `without` gives to a suite.
+EXCLUSION = "exclusion"
+_EXCLUSION = re.compile(r"(\d+) of (\d+) items, ([0-9a-f]{8})")
 # The tags that say the language of a suite.
 LANGUAGES = ("language", "lang")
 # The tag of a suite whose language its file doesn't say, but the dataset that it belongs to.
@@ -182,6 +186,36 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None 
     return replace(suite, items=tuple(suite.items[place] for place in places), tags=tags)
 
 
+def without(suite: Suite, excluded: Collection[str]) -> Suite:
+    """Leave items out of a suite. The tag `exclusion` says how many, and has a hash of their ids.
+
+    Arguments:
+        suite: the suite.
+        excluded: the ids of the items; ids that the suite doesn't have are ignored.
+
+    Raises:
+        UsageError: no item would be left.
+    """
+    kept = tuple(item for item in suite.items if item.id not in excluded)
+    if len(kept) == len(suite.items):
+        return suite
+    if not kept:
+        raise UsageError("--exclude", f"all items of the suite {suite.name}", "at least one that is left")
+    gone = [item.id for item in suite.items if item.id in excluded]
+    digest = hashlib.sha256("\0".join(gone).encode()).hexdigest()[:8]
+    return replace(suite, items=kept, tags={**suite.tags, EXCLUSION: f"{len(gone)} of {len(suite.items)} items, {digest}"})
+
+
+def exclusion_of(tags: Mapping[str, str]) -> tuple[int, int, str] | None:
+    """Return how many items were left out, of how many, and the hash of their ids, as a suite's tags say it; else None.
+
+    >>> exclusion_of({"exclusion": "3 of 150 items, 0a1b2c3d"})
+    (3, 150, '0a1b2c3d')
+    """
+    match = _EXCLUSION.fullmatch(tags.get(EXCLUSION, ""))
+    return (int(match[1]), int(match[2]), match[3]) if match else None
+
+
 @dataclass(frozen=True, slots=True)
 class Draw:
     """Which items of each suite are evaluated.
@@ -190,11 +224,13 @@ class Draw:
         limit: the largest number of items; a mapping has one for each suite. None for all.
         seed: the seed of the random draw.
         stop_at: the half-width of the interval for which a pilot chooses the limit, or has chosen it; see `sampled`.
+        exclude: suite and id of the items that are left out before the others are drawn; see `without`.
     """
 
     limit: int | Mapping[str, int] | None = None
     seed: int = 1
     stop_at: float | None = None
+    exclude: tuple[tuple[str, str], ...] = ()
 
     @property
     def needs_pilot(self) -> bool:
@@ -218,7 +254,11 @@ class Sampled:
 
     def __iter__(self) -> Iterator[Suite]:
         limits = self.draw.limit
+        excluded: dict[str, set[str]] = {}
+        for name, item in self.draw.exclude:
+            excluded.setdefault(name, set()).add(item)
         for suite in self.suites:
+            suite = without(suite, excluded.get(suite.name, ()))
             limit = limits[suite.name] if isinstance(limits, Mapping) else limits
             yield sampled(suite, limit, self.draw.seed, self.draw.stop_at)
 

@@ -48,6 +48,17 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
     _files.add_output(parser, "DIR", "the run directory, new or unfinished", required=True)
     add("-n", metavar="N", help="generate N items per suite, from templates and bundled collections")
     add("--limit", metavar="N", type=int, help="evaluate at most N items of each suite, drawn at random")
+    add(
+        "--exclude",
+        metavar="FILE",
+        type=Path,
+        help="leave out the items of a list, CSV with the columns suite and item, as check --exclude-list writes it",
+    )
+    add(
+        "--language",
+        metavar="TAG",
+        help="the language of all suites (BCP 47, such as de or zh-Hant); known of published datasets",
+    )
     add("--seed", metavar="S", help="random seed for the items that -n generates or --limit draws (1)")
     add(
         "--style",
@@ -134,7 +145,11 @@ def given(
         UsageError: an option has a wrong value, options exclude each other, there are no such suites, there is no such
             executor, or its library is not installed.
     """
+    from syntagm.io.number import counted
+    from syntagm.languages.tags import find
+    from syntagm.materials import excluded
     from syntagm.materials.finding import expand
+    from syntagm.materials.reading import with_options
     from syntagm.materials.suite_files import SuiteFiles
     from syntagm.runs.evaluation import Evaluation
 
@@ -143,11 +158,19 @@ def given(
     known |= {"output": output, "cache": given_cache(options, task), "command": shlex.join(options.line)}
     asked = Evaluation(**given_fields(Evaluation, options) | known)
     skipped: list[str] = []
-    files = expand(with_template_options(suites, given_generation(options)), skipped)
+    named = with_template_options(suites, given_generation(options))
+    if language := getattr(options, "language", None):
+        named = [with_options(name, {"language": find(language).tag}) for name in named]
+    files = expand(named, skipped)
     if not options.quiet:
         _files.note_skipped(skipped)
         _files.note_columns(files)
-    return replace(asked, suites=SuiteFiles(files, permissions.allow_pickle))
+    read = SuiteFiles(files, permissions.allow_pickle)
+    if draw.exclude:
+        excluded.refuse_unknown(draw.exclude, read)
+        if not options.quiet:
+            print(f"{counted(len(draw.exclude), 'item')} excluded by {options.exclude}", file=sys.stderr)
+    return replace(asked, suites=read)
 
 
 def given_display(options: argparse.Namespace) -> Display:
@@ -162,9 +185,12 @@ def given_draw(options: argparse.Namespace) -> "Draw":
         UsageError: the seed is not an integer, or the limit is below 1.
     """
     from syntagm.io.number import whole
+    from syntagm.materials import excluded
     from syntagm.suite import Draw
 
     chosen = given_fields(Draw, options)
+    if listed := chosen.pop("exclude", None):
+        chosen["exclude"] = excluded.read(listed)
     if (limit := chosen.get("limit")) is not None and limit < 1:
         raise UsageError("--limit", str(limit), "at least 1")
     # Otherwise, it is the seed of generated items, which need not be drawn again.

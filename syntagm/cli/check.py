@@ -7,6 +7,7 @@
     syntagm check template.toml --counts      also what the template can draw
     syntagm check template.toml --baselines   also what word frequency, length or one word alone would score
     syntagm check pairs.csv --language tr     words, case and script by the rules of Turkish
+    syntagm check pairs.csv --model gpt2      also pairs whose sentences may be swapped
     syntagm check pairs.csv --json            findings and their numbers as JSON
     syntagm check pairs.csv --fix clean.tsv --exclude-list bad.csv
                                               mend blanks, NFC and encoding, and list the items to exclude
@@ -82,6 +83,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="write the items that should not count, for run --exclude: duplicates, identical pairs, sentences that are good "
         "in one item and bad in another, and those that the data mark as discarded",
     )
+    parser.add_argument(
+        "--model",
+        metavar="MODEL",
+        help="a model that scores the suites, to find pairs whose sentences may be swapped (W405)",
+    )
     _files.add_force(parser)
 
 
@@ -139,6 +145,8 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
             _print_counts(file)
         if frequencies:
             show(_print_baselines(suites[file], file, frequencies))
+        if args.model:
+            show(_swapped(suites[file], file, args.model))
     show([*repeated(suites), *near_duplicates(suites)])
     _files.note_skipped(skipped)
     print(_summary(suites, counts, len(lexicons)))
@@ -152,20 +160,20 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
 
 def _spare(fix: Path | None, exclude_list: Path | None, force: bool) -> None:
     """Refuse to replace files that Syntagm did not write, and any file by mended suites."""
-    from syntagm.materials import mending
+    from syntagm.materials import excluded, mending
 
     if fix:
         if fix.exists() and not force:
             raise UsageError(str(fix), "this file exists", "a new name", _files.CURE)
         _files.spare_csv(_log(fix), mending.COLUMNS, force)
     if exclude_list:
-        _files.spare_csv(exclude_list, mending.EXCLUDED_COLUMNS, force)
+        _files.spare_csv(exclude_list, excluded.COLUMNS, force)
 
 
 def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings: "Sequence[Finding]") -> None:
     """Write the mended suites with the log of changes, and the list of items to exclude, as far as they are asked for."""
     from syntagm.io import atomic, csv
-    from syntagm.materials import mending
+    from syntagm.materials import excluded, mending
     from syntagm.materials.conversion import convert, formats_for
 
     every = [suite for own in suites.values() for suite in own]
@@ -177,7 +185,7 @@ def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings:
         print(f"{args.fix}: {counted(len(changes), 'sentence')} mended; the changes are in {_log(args.fix)}")
     if args.exclude_list:
         rows = mending.to_exclude(every, findings)
-        atomic.write(args.exclude_list, "".join(csv.lines(mending.EXCLUDED_COLUMNS, rows)).encode())
+        atomic.write(args.exclude_list, "".join(csv.lines(excluded.COLUMNS, rows)).encode())
         print(f"{args.exclude_list}: {counted(len(rows), 'item')} to exclude; use run --exclude {args.exclude_list}")
 
 
@@ -249,6 +257,23 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
             listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
             print(shown_lines(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {fitting.about}: {listed}"))
     return warnings
+
+
+def _swapped(suites: "Sequence[Suite]", file: str, model: str) -> "list[Finding]":
+    """Score the pairs of suites with a model, and return a finding for each whose sentences may be swapped."""
+    from syntagm.materials.swapped import swapped
+    from syntagm.models.names import load
+    from syntagm.runs.evaluate import evaluate
+
+    pairs = [suite for suite in suites if suite.items and all({"good", "bad"} == set(each.sentences) for each in suite.items)]
+    if not pairs:
+        return []
+    run = evaluate(load(model), pairs)
+    found = []
+    for suite in pairs:
+        results = run.results(suite.name).filter(measure=suite.predictions[0].name)
+        found += swapped(suite, results["margin"].to_list(), model, file)
+    return found
 
 
 def _lines(findings: "Sequence[Finding]", everything: bool) -> Iterator[str]:

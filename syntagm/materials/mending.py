@@ -16,7 +16,6 @@ from syntagm.io import csv
 from syntagm.suite import Region, Sentence, Suite
 
 COLUMNS = ("suite", "item", "condition", "codes", "before", "after")
-EXCLUDED_COLUMNS = ("suite", "item")
 # Findings of items that no mending can save: the same pair twice, both sentences the same, good in one and bad in another.
 EXCLUDING = ("W202", "W204", "W212")
 _WHITE = re.compile(r"\s+")

@@ -23,7 +23,7 @@ from syntagm.runs.files import content_of, damaged, has_run, read_ledger, read_r
 from syntagm.runs.kept import Kept
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
-from syntagm.suite import Region, Sentence, sample_of
+from syntagm.suite import Region, Sentence, exclusion_of, sample_of
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions
@@ -353,12 +353,14 @@ class Run:
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
     def _sample(self, tags: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the part of a suite's signatures that describes the sample of items; empty if all items were evaluated."""
+        """Return the parts of a suite's signatures that describe its items; empty if all items were evaluated."""
+        gone = exclusion_of(tags)
+        excluded = (f"exclude:{gone[0]}@{gone[2]}",) if gone else ()
         samples = (sample_of(suite) for suite in (tags, *(suite.tags for suite in self.suites)))
         if not (sample := next((sample for sample in samples if sample), None)):
-            return ()
+            return excluded
         reach = "" if sample.reach is None else f",half-width:{sample.reach:g}"
-        return (f"sample:{sample.items},seed:{sample.seed}{reach}",)
+        return *excluded, f"sample:{sample.items},seed:{sample.seed}{reach}"
 
     def refuse(self, what: str) -> NoReturn:
         """Raise RunError, because runs of this task don't have `what`."""

@@ -6,7 +6,8 @@ import pytest
 
 from syntagm.errors import SyntagmError, UsageError
 from syntagm.materials import conversion, datasets, finding, reading
-from syntagm.suite import published
+from syntagm.materials.swapped import swapped
+from syntagm.suite import Item, Sentence, Suite, published
 from tools import datasets as page
 
 DATA = Path(__file__).parents[1] / "data"
@@ -68,3 +69,15 @@ def test_a_language_that_the_dataset_tells_is_not_written(tmp_path: Path) -> Non
     assert "language" not in published(suites[0]).tags
     conversion.convert(suites, tmp_path / "copy.jsonl", ["blimp"])
     assert (tmp_path / "copy.jsonl").read_bytes() == path.read_bytes()
+
+
+def test_pairs_that_a_reliable_model_gets_clearly_wrong_may_be_swapped() -> None:
+    items = tuple(Item(str(number), {"good": Sentence("a"), "bad": Sentence("b")}) for number in range(12))
+    suite = Suite("s", items, ())
+    margins = [4.0] * 5 + [2.0] * 4 + [-1.0, -4.0, float("nan")]
+    # 9 of 11 are right; the median of the right ones is 4 bits, so only the item at -4 is as clearly wrong.
+    assert [(each.code, each.item) for each in swapped(suite, margins, "M")] == [("W405", "10")]
+    [whole] = swapped(suite, [-margin for margin in margins], "M")
+    assert (whole.item, "0.82 of 11 pairs" in whole.message) == ("", True)
+    assert swapped(suite, [1.0, -5.0] * 6, "M") == []
+    assert swapped(suite, [4.0] * 8 + [-4.0] + [float("nan")] * 3, "M") == []

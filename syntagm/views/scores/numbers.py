@@ -23,6 +23,7 @@ from syntagm.views.gaps import kept
 
 _NUMBERS = ("value", "low", "high", "n", "ties", "undefined")
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
+LANGUAGE = "language"
 
 
 @public(name="estimate")
@@ -107,10 +108,15 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
 
 
 def grouping(runs: Sequence[Run]) -> list[str]:
-    """Return the tags in `TAGS` that suites have, omitting a tag whose groups are among those of an earlier one."""
+    """Return the tags in `TAGS` that suites have, omitting a tag whose groups are among those of an earlier one.
+
+    Languages are a grouping if there are several.
+    """
     chosen: dict[frozenset[tuple[str, str]], str] = {}
-    for tag in TAGS:
+    for tag in (*TAGS, LANGUAGE):
         groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
+        if tag == LANGUAGE and len({label for _, label in groups}) < 2:
+            continue
         if groups and not any(groups <= earlier for earlier in chosen):
             chosen[groups] = tag
     return list(chosen.values())

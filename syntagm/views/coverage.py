@@ -1,0 +1,76 @@
+"""Coverage: how much of the text of each suite a model's vocabulary has: unknown tokens, and parts of characters."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntagm.drawing.table import Table
+from syntagm.errors import UsageError
+from syntagm.languages.scripts import main_script
+from syntagm.runs.several import named, titles
+from syntagm.runs.store import Run
+
+COLUMNS = ("model", "suite", "language", "script", "tokens", "unknown", "parts", "characters per token")
+# From this share of tokens that are unknown or parts of characters, a model can hardly know the script.
+HARDLY = 0.5
+NOTE = (
+    "unknown: the share of tokens that are not in the vocabulary. parts: the share of tokens that are a part of a character "
+    "only (byte fallback): another token starts at the same place. Where both together are "
+    f"{HARDLY:g} or more, the model has hardly seen the script, and its scores say little about the language."
+)
+
+
+def make_table(runs: Sequence[Run]) -> Table:
+    """Make one row for each model and suite.
+
+    Raises:
+        UsageError: no run has sentences.
+    """
+    names = titles(runs)
+    rows, warnings = [], []
+    for model, run in named(runs):
+        for record in run.suites if "parquet" in run.tables else ():
+            title, language = names[record.name, record.hash], record.tags.get("language", "")
+            total, unknown, parts, characters = shares(run, record.name)
+            if not total:
+                continue
+            script = main_script("".join(run.sentences(record.name)["text"].head(100)))
+            rows.append((model, title, language, script, total, unknown, parts, characters))
+            if unknown + parts >= HARDLY:
+                warnings.append(_remark(model, title, unknown + parts))
+    if not rows:
+        raise UsageError("runs", "no sentences", "runs of suites")
+    return Table("Coverage of suites by vocabularies", COLUMNS, tuple(rows), notes=(NOTE,), warnings=tuple(warnings))
+
+
+def shares(run: Run, suite: str, limit: int | None = None) -> tuple[int, float, float, float]:
+    """Return the number of tokens of a suite, the shares of unknown ones and of parts of characters, and their length.
+
+    Arguments:
+        limit: look at the first sentences only; None for all.
+    """
+    table = run.sentences(suite)
+    table = table if limit is None else table.head(limit)
+    tokens = table.with_row_index("sentence").filter(pl.col("starts").list.len() > 0).explode(["starts", "known"])
+    if not len(tokens):
+        return 0, 0.0, 0.0, 0.0
+    same = pl.len().over("sentence", "starts") > 1
+    unknown, parts = tokens.select((~pl.col("known").cast(pl.Boolean)).mean().alias("u"), same.mean().alias("p")).row(0)
+    return len(tokens), float(unknown), float(parts), float(table["text"].str.len_chars().sum()) / len(tokens)
+
+
+def remarks(runs: Sequence[Run]) -> list[str]:
+    """Return a sentence for each suite in another script than Latin that a model hardly knows, by its first sentences."""
+    found = []
+    for model, run in named(runs):
+        for record in run.suites if "parquet" in run.tables else ():
+            if main_script("".join(run.sentences(record.name)["text"].head(20))) in ("", "Latn"):
+                continue
+            _, unknown, parts, _ = shares(run, record.name, 100)
+            if unknown + parts >= HARDLY:
+                found.append(_remark(model, record.name, unknown + parts))
+    return found
+
+
+def _remark(model: str, suite: str, share: float) -> str:
+    return f"{model} hardly knows the script of {suite}: {share:.0%} of its tokens are unknown or parts of characters."

@@ -1,0 +1,107 @@
+"""Judgements: how well costs of sentences agree with labels and ratings: accuracy and MCC by a threshold, AUC, correlation."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import numpy as np
+
+from syntagm.conventions.convention import DEFAULT, Convention
+from syntagm.conventions.scored import scored
+from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.text import or_none
+from syntagm.errors import UsageError
+from syntagm.result import Kind
+from syntagm.runs.several import named, titles
+from syntagm.runs.store import Run
+from syntagm.stats import acceptability, interval
+from syntagm.views.conventions.numbers import Source, choose
+from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
+
+COLUMNS = (
+    *("model", "suite", "n", "acceptable", "accuracy", "low", "high", "mcc", "auc", "auc low", "auc high"),
+    *("rated", "spearman", "pearson"),
+)
+NOTE = (
+    f"accuracy, mcc: a sentence is called acceptable up to a threshold, which is chosen on the sentences of the other "
+    f"{acceptability.FOLDS - 1} of {acceptability.FOLDS} folds (for the MCC, the one of best MCC). auc: how often an acceptable "
+    "sentence costs less than another. spearman, pearson: of ratings with costs of opposite sign, over rated sentences. "
+    "Of pairs, each good sentence is acceptable and each bad one is not; a sentence of several items counts once. "
+    "Intervals are for other sentences."
+)
+# Condition -> the label of its sentences (None: that of the tag `label`), and the tag with their rating.
+_SIDES = {"sentence": (None, "rating"), "good": (True, "rating_good"), "bad": (False, "rating_bad")}
+
+
+def make_table(
+    runs: Sequence[Run],
+    convention: Annotated[str, "the cost: a linking function, such as mean_token"] = DEFAULT,
+    unigrams: Unigrams = "",
+    suite: Suite = "",
+    tokens: HowTokens = "blanks",
+    case: HowCase = "keep",
+) -> Table:
+    """Make one row for each model and suite of single judgements or of pairs.
+
+    Raises:
+        UsageError: no suite has labels or ratings, or the convention compares only parts of pairs.
+    """
+    chosen_by = Convention.parse(convention)
+    if chosen_by.linking.name in ("critical", "after_prefix", "shared_rest"):
+        expected = "a cost of whole sentences, such as bits, mean_token or slor"
+        raise UsageError("convention=", f"{convention}, which depends on the partner", expected)
+    source = Source(unigrams, "", tokens, case)
+    rows = [row for model, run in named(runs) for row in _rows(run, model, chosen_by, source, suite, titles(runs))]
+    if not rows:
+        expected = "suites of the condition `sentence` with tags `label` or `rating`, or pairs"
+        raise UsageError("suite=", "no suite with judgements", expected)
+    return Table("Agreement with judgements", COLUMNS, tuple(rows), notes=(f"cost: {convention}. {NOTE}",))
+
+
+def _rows(
+    run: Run, model: str, convention: Convention, source: Source, suite: str, names: dict[tuple[str, str], str]
+) -> Iterator[tuple[Cell, ...]]:
+    chosen = choose(run, source, [str(convention)])
+    first_scored = run.record["model"]["start"] is not None
+    for record in run.suites:
+        if (suite and record.name != suite) or not set(record.conditions) & set(_SIDES):
+            continue
+        tags = run.sentences(record.name)["tags"]
+        costs: dict[str, float] = {}
+        labels: dict[str, bool | None] = {}
+        ratings: dict[str, float | None] = {}
+        for (_, condition, sentence, answer), text in zip(run.answers(record.name), tags, strict=True):
+            if condition not in _SIDES:
+                continue
+            label, rated = _SIDES[condition]
+            own = json.loads(text)
+            prepared = scored(sentence.text, answer, first_scored, convention.kept, chosen.unigrams, source.tokens)
+            costs[sentence.text] = convention.linking.cost(prepared)[0]
+            given = {"1": True, "0": False}.get(own.get("label", ""))
+            labels[sentence.text] = given if label is None else label
+            ratings[sentence.text] = float(own[rated]) if rated in own else None
+        if numbers := _numbers(costs, labels, ratings):
+            yield model, names[record.name, record.hash], *map(or_none, numbers)
+
+
+def _numbers(
+    costs: dict[str, float], labels: dict[str, bool | None], ratings: dict[str, float | None]
+) -> tuple[Cell, ...]:
+    """Return the numbers of a row; empty without labels and ratings."""
+    defined = [text for text, cost in costs.items() if not np.isnan(cost)]
+    labelled = [text for text in defined if labels[text] is not None]
+    rated = [text for text in defined if ratings[text] is not None]
+    if not labelled and not rated:
+        return ()
+    values, acceptable = np.array([costs[text] for text in labelled]), np.array([labels[text] for text in labelled], bool)
+    found = acceptability.thresholded(values, acceptable)
+    correct = found.correct.astype(np.float64)
+    within, across = interval.of_items(correct, Kind.VERDICT), acceptability.auc(values, acceptable)
+    accuracy = float(correct.mean()) if len(correct) else np.nan
+    spearman, pearson = acceptability.correlations(
+        np.array([costs[text] for text in rated]), np.array([ratings[text] for text in rated], np.float64)
+    )
+    return (
+        len(labelled), int(acceptable.sum()), accuracy, within.low, within.high, found.mcc,
+        across.value, across.interval.low, across.interval.high, len(rated), spearman, pearson,
+    )  # fmt: skip
