@@ -14,41 +14,42 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "conventions
 _FLIPS = "## How much they move\n"
 _HEAD = """# Conventions: which number is it?
 
-For people who compare accuracies of papers and tools, or choose a number of their own. Papers and tools compare the two
-sentences of a pair by different numbers, and call the share of pairs that come out right by one name. In Syntagm, the
-number is the sum of bits of the whole sentence, for every dataset, unless you ask for another one:
+For people who compare accuracies of papers and tools, or choose a number of their own. Papers and tools compare the
+two sentences of a pair by different numbers, and call the share of pairs that come out right by one name. In Syntagm,
+the number is the sum of bits of the whole sentence, for every dataset, unless you ask for another one:
 
-    syntagm table conventions runs/demo                                  # accuracy under each, and the verdicts that flip
-    syntagm table conventions runs/demo unigrams=corpus.txt              # also SLOR and others that weigh word frequency
-    syntagm table conventions runs/demo convention=mean_token,bits+ties_as_hits
-    syntagm figure conventions runs/demo -o conventions                  # how many verdicts differ between each two
-    syntagm table claims runs/demo runs/gpt2                             # which claims survive every convention
-    syntagm table auc runs/demo                                          # separation across items, beside accuracy in pairs
+    syntagm table conventions runs/demo                          # accuracy under each, and the verdicts that flip
+    syntagm table conventions runs/demo unigrams=corpus.txt      # also SLOR and others that weigh frequency
+    syntagm table conventions runs/demo convention=mean_token,penalised
+    syntagm figure conventions runs/demo -o conventions          # how many verdicts differ between each two
+    syntagm table claims runs/demo runs/gpt2                     # which claims survive every convention
+    syntagm table auc runs/demo                                  # separation across items, beside accuracy in pairs
 
-All are computed from the tokens of a run, so no model is asked again. They apply to predictions that compare two whole
-sentences. A difference of at most the tolerance, in bits and before any division, is a tie; a tie is a failure unless
-the convention says otherwise. `flips` are the pairs whose verdict differs from that by `bits`.
+All are computed from the tokens of a run, so no model is asked again. They apply to predictions that compare two
+whole sentences. A difference of at most the tolerance, in bits and before any division, is a tie; a tie is a failure
+unless the convention says otherwise. `flips` are the pairs whose verdict differs from that by `bits`.
 
 The page is written by `python -m tools.conventions`, its last section with the runs that it names.
 
 ## Linking functions
 
-b are the surprisals of tokens or words in bits, u those of the words under a unigram model (`unigrams=`). The sentence
-with the lower number is preferred. Sizes are those of what is scored: a scored end-of-text symbol is a token and a word.
+b are the surprisals of tokens or words in bits, u those of the words under a unigram model (`unigrams=`). The
+sentence with the lower number is preferred. Sizes are those of what is scored: a scored end-of-text symbol is a token
+and a word.
 
 | name | what is compared | used by |
 |---|---|---|
 """
 _MORCELA = """
 `ratings=FILE` adds `morcela`: (Σ b - β Σ u - γ) / words, with β and γ fitted by least squares on ratings of the run's
-sentences (CSV, `text,rating`). It contains `slor` (β = 1, γ = 0), which overcorrects for frequency (Tjuatja et al. 2024,
-arXiv 2411.02528). On the sentences on which it was fitted, its accuracy is not a test.
+sentences (CSV, `text,rating`). It contains `slor` (β = 1, γ = 0), which overcorrects for frequency (Tjuatja et al.
+2024, arXiv 2411.02528). On the sentences on which it was fitted, its accuracy is not a test.
 
-Under a masked model, b are pseudo-surprisals, and `bits` is the negative pseudo-log-likelihood (Salazar et al. 2020); the
-model's option `masking=word` masks the rest of a word, too (Kauf & Ivanova 2023).
+Under a masked model, b are pseudo-surprisals, and `bits` is the negative pseudo-log-likelihood (Salazar et al. 2020);
+the model's option `masking=word` masks the rest of a word, too (Kauf & Ivanova 2023).
 
-Asking a model in words which sentence is better (prompting) is not among the conventions: it measures another ability, and
-finds less (Hu & Levy 2023; arXiv 2408.09639).
+Asking a model in words which sentence is better (prompting) is not among the conventions: it measures another
+ability, and finds less (Hu & Levy 2023; arXiv 2408.09639).
 
 ## Treatments
 
@@ -58,9 +59,9 @@ finds less (Hu & Levy 2023; arXiv 2408.09639).
 |---|---|---|
 """
 _MIDDLE = """
-What decides the surprisals themselves is no treatment but an option of the model or another text, and needs another run:
-`bos=no` (the context lacks the start symbol), `eos=yes`, `dtype=`, and sentences in lower case or with a blank before
-them. lm-evaluation-harness scores the pairs of BLiMP with a blank before each sentence.
+What decides the surprisals themselves is no treatment but an option of the model or another text, and needs another
+run: `bos=no` (the context lacks the start symbol), `eos=yes`, `dtype=`, and sentences in lower case or with a blank
+before them. lm-evaluation-harness scores the pairs of BLiMP with a blank before each sentence.
 
 ## What tools do by default
 
@@ -76,22 +77,29 @@ them. lm-evaluation-harness scores the pairs of BLiMP with a blank before each s
 ## Separation besides pairs
 
 A model may prefer the good sentence of each pair, and still not tell good sentences from bad ones, because sentences
-differ more from each other than the two of a pair (Hu et al. 2026, 10.1162/TACL.a.611). `table auc` has the area under the
-ROC curve: the share of all pairs of a good and a bad sentence, of the same item or of two, in which the good one has the
-lower cost; ties count half. `matched` compares sentences with the same number of tokens only. Items are the random units of
-its interval, whose coverage is at least .93 in simulations with 100 items or more (`benchmarks/coverage_auc.md`); with 30
-items, it is .89 where the AUC is .95.
+differ more from each other than the two of a pair (Hu et al. 2026, 10.1162/TACL.a.611). `table auc` has the area
+under the ROC curve: the share of all pairs of a good and a bad sentence, of the same item or of two, in which the
+good one has the lower cost; ties count half. `matched` compares sentences with the same number of tokens only. Items
+are the random units of its interval, whose coverage is at least .93 in simulations with 100 items or more
+(`benchmarks/coverage_auc.md`); with 30 items, it is .89 where the AUC is .95.
 
 ## Beside other tools
 
     syntagm convert pairs.tsv tasks --as lm-eval-task     # YAML and JSON lines that lm-evaluation-harness runs
-    cd tasks && lm_eval --model hf --model_args pretrained=gpt2 --include_path . --tasks syntagm_pairs --log_samples -o out
+    cd tasks && lm_eval --model hf --model_args pretrained=gpt2 --include_path . --tasks syntagm_pairs \\
+        --log_samples --output_path out
     syntagm import-results lm-eval out/*/samples_*.jsonl --suite pairs.tsv --label gpt2 -o runs/lm_eval
-    syntagm compare runs/gpt2 runs/lm_eval
+    syntagm compare runs/gpt2 runs/lm_eval --explain
 
 Such a task has no blank before a sentence, so its `acc` is `bits+ties_as_hits`, `acc_norm` is `mean_character`, and
-`acc_bytes` is `mean_byte`. `import-results minicons` reads a table of scores, and `import-results babylm` the choices of
-BabyLM's pipeline. A run has both verdicts: `full_sentence`, in which a tie is a failure, and `as_reported`, the tool's.
+`acc_bytes` is `mean_byte`. `import-results minicons` reads a table of scores, and `import-results babylm` the choices
+of BabyLM's pipeline. A run has both verdicts: `full_sentence`, in which a tie is a failure, and `as_reported`, the
+tool's.
+
+`compare A B --explain` and `table explanation A B` search the smallest set of differences by which A gets the verdicts
+of B on the same pairs: another linking function, tokens that don't count, ties as hits. What decides the surprisals
+themselves can't be found in the tokens of a run: evaluate the model with `bos=no` or another `dtype`, and explain that
+run.
 
 """
 
@@ -129,9 +137,9 @@ def flips(folders: list[str]) -> str:
     items = sum(suite.items for suite in runs[0].suites)
     suites = ", ".join(suite.name for suite in runs[0].suites)
     about = (
-        f"Accuracy (the mean over suites) and flips on {items:,} pairs, drawn at random from each of {len(runs[0].suites)} paradigms of "
-        f"BLiMP: {suites}. The models are small ones, whose margins are small, so these are upper ends. A mean is undefined if "
-        "a suite has no pair with a number, as where nothing follows the words that differ."
+        f"Accuracy (the mean over suites) and flips on {items:,} pairs, drawn at random from each of "
+        f"{len(runs[0].suites)} paradigms of BLiMP: {suites}. The models are small ones, whose margins are small, so these are "
+        "upper ends. A mean is undefined if a suite has no pair with a number, as where nothing follows the words that differ."
     )
     return "\n".join([_FLIPS, *wrap(about, 120), "", *lines]) + "\n"
 

@@ -28,6 +28,11 @@ runs) have no discordant items.
 one that --measure names, its effect under A and under B, and B - A within items, with a 95%
 interval and d (mean divided by standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
 
+--explain searches the smallest set of differences (another linking function, tokens that don't
+count, ties as hits; `docs/reference/conventions.md`) by which A gets the verdicts of B on the same
+pairs, as for results of another tool (`syntagm import-results`). A needs surprisals.
+`syntagm table explanation A B` writes it to files.
+
 An existing FILE is replaced only if it has the header of this table; --force replaces any
 file. Exit code 1: a run is not finished; items without results are skipped.
 """
@@ -44,6 +49,7 @@ from syntagm.cli import _files, _resampling, _streams
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from syntagm.drawing.table import Table as Product
     from syntagm.result import Estimate, Group
     from syntagm.runs.store import Run
     from syntagm.stats.paired import Comparison
@@ -67,6 +73,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--flips", metavar="N", default="10", help="how many discordant items to list, or `all` (10)")
     parser.add_argument(
         "--effects", action="store_true", help="also compare the effects in bits, those of every prediction or of M"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="also say which differences of conventions explain the discordant verdicts"
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _resampling.arguments(parser)
@@ -93,13 +102,22 @@ def run(options: argparse.Namespace) -> int:
         _refuse_proportions(pairing, options.measure)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
+    explanation = _explanation(runs) if options.explain else None
     if options.json:
-        _print_json(pairing, runs, rule, effects, explained)
+        _print_json(pairing, runs, rule, effects, explained, explanation)
     else:
         _print(pairing, runs, rule, count, effects, notes)
+        if explanation:
+            print(f"\n{explanation}")
     if options.output:
         _write(pairing, options.output)
     return 0 if all(run.done for run in runs) else 1
+
+
+def _explanation(runs: "tuple[Run, Run]") -> "Product":
+    from syntagm.views import explanation
+
+    return explanation.make_table(runs)
 
 
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
@@ -297,8 +315,9 @@ def _intervals() -> "Sequence[str]":
 
 
 def _print_json(
-    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]"
-) -> None:
+    pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]",
+    explanation: "Product | None",
+) -> None:  # fmt: skip
     import json
 
     from syntagm.io.json import finite
@@ -314,6 +333,7 @@ def _print_json(
         ],
         **({} if effects is None else {"effects": effects}),
         "flips": pairing.discordant.to_dicts(),
+        **({} if explanation is None else {"explanation": explanation.to_frame().to_dicts()}),
         "warnings": pairing.warnings,
         "notes": list(notes),
         "left_out": pairing.skipped,
