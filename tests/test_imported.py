@@ -105,7 +105,7 @@ def test_minicons_as_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     for command in (["table", "scores"], ["report"], ["integrity"]):
         assert main([*command, str(tmp_path / "run")]) == 0
     path.write_text("good,bad,score_good,score_bad\na,b,1.5,-3\n")
-    with pytest.raises(InputError, match="line 2, score_good: '1.5'; expected a sum of log-probabilities"):
+    with pytest.raises(InputError, match=r"line 2, score_good: '1\.5'; expected a sum of log-probabilities"):
         import_results("minicons", [path], None, "m")
 
 

@@ -12,7 +12,7 @@ warstadt2020), or one suite of a collection. No model is needed. The same suites
 
 Some tags of a suite are used only here: `contrast` describes what the suite tests,
 `ungrammatical` lists the conditions that get a star, separated by spaces, `frequency_cue`
-and `length_cue` say why a baseline is off chance, `token_cue` which token gives a pair away,
+and `length_cue` say why a baseline is off chance, `word_cue` which word gives a pair away,
 and `closed_class` why a slot has few words.
 """
 

@@ -131,7 +131,9 @@ def _refuse_mixture(arguments: argparse.Namespace) -> None:
     if not arguments.rule:
         raise UsageError("--ud", "no --rule", "both", "Add --rule FILE, or the name of a bundled rule.")
     if odd := [name for name in ("seed", "style", "vocabulary") if getattr(arguments, name) is not None]:
-        raise UsageError(f"--{odd[0]}", "--ud", "a template", f"Omit --{odd[0]}: pairs stand in the order of the treebank.")
+        raise UsageError(
+            f"--{odd[0]}", "--ud", "a template", f"Omit --{odd[0]}: pairs stand in the order of the treebank."
+        )
 
 
 def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":

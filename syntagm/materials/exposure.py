@@ -4,24 +4,27 @@
     bigram         two words with nothing but white space between them (or nothing, as before a possessive 's)
     construction   a pattern of words, as "both * and *"
 
-Words are those of `baselines.words`, in lower case. A line of a text is divided at punctuation, and nothing is counted
-across a division or a line end. All occurrences count, also overlapping ones. Counts are exact.
+Words are found by the rules of the suites' language, in lower case; without a tag `language`, by those of English. A line
+of a text is divided at punctuation, and nothing is counted across a division or a line end. All occurrences count, also
+overlapping ones. Counts are exact.
 
 A construction is a sequence of words. `*` stands for one word, `a/b` for one of two, `...` for none to five words. An
 occurrence is a place where the pattern begins. A suite names its construction in the tag `construction`, an item may
 name its own; others are given to `Wanted`.
 """
 
-import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from syntagm.errors import InputError
 from syntagm.io import lines
-from syntagm.languages.words import english as words
+from syntagm.languages import casing, tags
+from syntagm.languages import words as words_of
+from syntagm.languages.tags import Language
 from syntagm.suite import Item, Suite
 
 UNITS = ("word", "bigram", "construction")
@@ -36,14 +39,15 @@ _MAX_PATTERN = 20
 Row = tuple[str, str, str, str, int]
 
 
-def segments(text: str) -> Iterator[list[str]]:
+def segments(text: str, language: Language = tags.UNKNOWN) -> Iterator[list[str]]:
     """Yield the words between punctuation, in lower case.
 
     >>> list(segments("The cook's dog, a poodle, wasn't well-fed."))
     [['the', 'cook', "'s", 'dog'], ['a', 'poodle'], ["wasn't", 'well-fed']]
     """
+    words = words_of.english if language is tags.UNKNOWN else words_of.segmenter(language).words
     for part in _BETWEEN.split(text):
-        if found := words(part.lower()):
+        if found := words(casing.lower(part, language)):
             yield list(found)
 
 
@@ -74,7 +78,7 @@ class Construction:
                 parts.append(frozenset())
             else:
                 choices = part.split("/")
-                if any(list(words(choice)) != [choice] for choice in choices):
+                if any([*segments(choice)] != [[choice]] for choice in choices):
                     expected = "words, `*` for one word, `...` for up to five, and a/b for one of two"
                     raise InputError(place, f"{part!r} in the construction {text!r}", expected)
                 parts.append(frozenset(choices))
@@ -96,9 +100,7 @@ class Construction:
                 if part is None:
                     ends = {end + more for end in ends for more in range(MOST + 1)}
                 else:
-                    ends = {
-                        end + 1 for end in ends if end < len(segment) and (not part or segment[end] in part)
-                    }
+                    ends = {end + 1 for end in ends if end < len(segment) and (not part or segment[end] in part)}
                 if not ends:
                     break
             found += bool(ends)
@@ -123,13 +125,20 @@ class Wanted:
     patterns: dict[str, Construction] = field(default_factory=dict)
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     total: int = 0
+    language: Language | None = None
 
     def add(self, suite: Suite) -> None:
         """Note the words, bigrams and constructions of a suite.
 
         Raises:
-            InputError: a tag `construction` is not a pattern.
+            InputError: a tag `construction` is not a pattern, or the suite is in another language than those before.
         """
+        if self.language not in (None, suite.language):
+            found = f"the language {suite.language.name}, after suites in {self.language.name if self.language else ''}"
+            raise InputError(
+                f"suite {suite.name}", found, "one language", "Count the suites of each language by themselves."
+            )
+        self.language = suite.language
         for item in suite.items:
             for unit, text in self.of_item(suite, item):
                 if unit in self.units:
@@ -139,9 +148,9 @@ class Wanted:
         """Return the units of an item and their texts, each once, in the order in which they occur."""
         found: dict[str, dict[str, None]] = {unit: {} for unit in UNITS}
         for sentence in item.sentences.values():
-            for segment in segments(sentence.text):
+            for segment in segments(sentence.text, suite.language):
                 found["word"] |= dict.fromkeys(segment)
-                found["bigram"] |= dict.fromkeys(map(" ".join, itertools.pairwise(segment)))
+                found["bigram"] |= dict.fromkeys(map(" ".join, pairwise(segment)))
         named = item.tags.get(TAG) or suite.tags.get(TAG)
         if named and named not in self.patterns:
             self.patterns[named] = Construction.read(named, f"suite {suite.name}, item {item.id}")
@@ -166,12 +175,14 @@ class Wanted:
                 by_word[word].append(construction)
         for path in paths:
             for _, line in lines.read(path):
-                for segment in segments(line):
+                for segment in segments(line, self.language or tags.UNKNOWN):
                     self.total += len(segment)
                     one.update(word for word in segment if word in single)
-                    two.update(pair for pair in map(" ".join, itertools.pairwise(segment)) if pair in double)
+                    two.update(pair for pair in map(" ".join, pairwise(segment)) if pair in double)
                     if by_word:
-                        here = {pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]}
+                        here = {
+                            pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]
+                        }
                         for text, construction in here.items():
                             constructions[text] += construction.occurrences(segment)
 

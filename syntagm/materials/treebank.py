@@ -149,7 +149,9 @@ class Rule:
                 continue
             [other] = others
             # A coordinated subject is plural, whatever its first noun is.
-            joined = any(third.head == other.id and third.relation.partition(":")[0] == "conj" for third in sentence.words)
+            joined = any(
+                third.head == other.id and third.relation.partition(":")[0] == "conj" for third in sentence.words
+            )
             if not joined and all(
                 name in word.features and word.features[name] == other.features.get(name) for name in self.agree
             ):
@@ -182,7 +184,6 @@ class Forms:
             return "", "the form is the same for both values"
         return (form.capitalize() if word.form[:1].isupper() else form), ""
 
-
     def agree(self, form: str, word: Word, other: Word, rule: Rule) -> bool:
         """Whether the changed form and the related word fit under some reading with the old value, or may anyway."""
         old = word.features[rule.feature]
@@ -214,7 +215,9 @@ def sentences(path: Path) -> Iterator[Parsed]:
         elif line.strip():
             columns = line.split("\t")
             if len(columns) != _COLUMNS:
-                raise InputError(f"{path}, line {number}", counted(len(columns), "column"), "ten columns, separated by tabs")
+                raise InputError(
+                    f"{path}, line {number}", counted(len(columns), "column"), "ten columns, separated by tabs"
+                )
             rows.append((number, columns))
         elif rows:
             yield _parsed(comments, rows, path)
@@ -239,7 +242,9 @@ def _parsed(comments: Mapping[str, str], rows: Sequence[tuple[int, list[str]]], 
             if "text" in comments:
                 start = text.find(form, place)
                 if start < 0:
-                    raise InputError(where, f"{form!r}, which the text doesn't have at this place", f"a word of {text!r}")
+                    raise InputError(
+                        where, f"{form!r}, which the text doesn't have at this place", f"a word of {text!r}"
+                    )
             else:
                 start = len(text)
                 text += form + ("" if "SpaceAfter=No" in misc.split("|") else " ")
@@ -267,14 +272,17 @@ def forms(treebank: Path, lexicon: Path | None = None) -> Forms:
                 continue
             columns = line.split("\t")
             if len(columns) < 3:
-                raise InputError(f"{lexicon}, line {number}", counted(len(columns), "column"), "lemma, form and features, separated by tabs")
+                expected = "lemma, form and features, separated by tabs"
+                raise InputError(f"{lexicon}, line {number}", counted(len(columns), "column"), expected)
             tags = columns[2].split(";")
             if upos := _CLASSES.get(tags[0]):
                 found.add(columns[0], upos, columns[1], dict(_UNIMORPH[tag] for tag in tags[1:] if tag in _UNIMORPH))
     return found
 
 
-def suite(treebank: Path, rule: Rule, lexicon: Path | None = None, most: int | None = None) -> tuple[Suite, Counter[str]]:
+def suite(
+    treebank: Path, rule: Rule, lexicon: Path | None = None, most: int | None = None
+) -> tuple[Suite, Counter[str]]:
     """Make a suite of pairs, in the order of the treebank.
 
     Arguments:
@@ -291,7 +299,9 @@ def suite(treebank: Path, rule: Rule, lexicon: Path | None = None, most: int | N
     items = tuple(islice(_items(treebank, rule, known, left_out), most))
     if not items:
         found = ", ".join(f"{reason}: {n:,}" for reason, n in left_out.most_common()) or "no word fits the rule"
-        raise InputError(f"{treebank}, rule {rule.name}", found, "a pair", "Give a lexicon with --lexicon, or another rule.")
+        raise InputError(
+            f"{treebank}, rule {rule.name}", found, "a pair", "Give a lexicon with --lexicon, or another rule."
+        )
     predictions = (
         Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)")),
         Prediction("one_prefix", parse("(critical;%good%) < (critical;%bad%)")),
@@ -362,7 +372,9 @@ def _split(text: str) -> Features:
 
 def _refuse_keys(table: Mapping[str, Any], name: str, place: str) -> None:
     if odd := sorted(table.keys() - _KEYS[name]):
-        raise InputError(f"{place}{f', [{name}]' * bool(name)}", f"the key {odd[0]}", "one of " + ", ".join(sorted(_KEYS[name])))
+        raise InputError(
+            f"{place}{f', [{name}]' * bool(name)}", f"the key {odd[0]}", "one of " + ", ".join(sorted(_KEYS[name]))
+        )
 
 
 def _table(top: Mapping[str, Any], name: str, place: str) -> Mapping[str, Any]:
@@ -376,7 +388,11 @@ def _table(top: Mapping[str, Any], name: str, place: str) -> Mapping[str, Any]:
 
 def _list(table: Mapping[str, Any], name: str, place: str) -> list[str]:
     values = table.get(name, [])
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values) or (name != "agree" and not values):
+    if (
+        not isinstance(values, list)
+        or not all(isinstance(value, str) for value in values)
+        or (name != "agree" and not values)
+    ):
         raise InputError(f"{place}, {name}", repr(values), "a list of strings")
     return values
 

@@ -28,7 +28,7 @@ _NOTED = {
     "comment": "Comment",
     "frequency_cue": "Word frequency is a cue",
     "length_cue": "Length is a cue",
-    "token_cue": "A single token is a cue",
+    "word_cue": "A word is a cue",
     "closed_class": "The class is closed",
 }
 _LEGEND = """Bold regions are those that the predictions compare, unless they compare whole sentences. A star marks ungrammatical

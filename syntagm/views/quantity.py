@@ -108,15 +108,17 @@ def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: 
                 tolerance=pl.lit(run.tolerance),
             )
             present |= dict.fromkeys(found)
-            tables.append(placed.hstack([pl.Series(name, values) for name, values in found.items()]).drop_nulls(list(found)))
+            tables.append(
+                placed.hstack([pl.Series(name, values) for name, values in found.items()]).drop_nulls(list(found))
+            )
     if not tables:
-        raise UsageError("measure", f"{measure!r}, of which no item has results and the properties", "another, or other runs")
+        raise UsageError(
+            "measure", f"{measure!r}, of which no item has results and the properties", "another, or other runs"
+        )
     return Quantity(pl.concat(tables, how="diagonal_relaxed"), shared_kind(runs, measure), tuple(present))
 
 
-def tagged(
-    runs: Sequence[Run], by: str, measure: str = "first", suites: Sequence[str] = (), most: int = 2
-) -> Quantity:
+def tagged(runs: Sequence[Run], by: str, measure: str = "first", suites: Sequence[str] = (), most: int = 2) -> Quantity:
     """Collect the values of a measure with tags of the items, of the suites that have them; see `labels`.
 
     Arguments:
@@ -204,7 +206,9 @@ def _rarest(path: Path, _: int) -> Mapping[str, Mapping[str, int]]:
     least: dict[str, dict[str, int]] = {}
     for line, (suite, item, unit, _text, count) in csv.under(COLUMNS, utf8.read(path), path):
         if not count.isdecimal():
-            raise InputError(f"{path}, line {line}, count", repr(count), "a whole number", "Run `syntagm exposure` again.")
+            raise InputError(
+                f"{path}, line {line}, count", repr(count), "a whole number", "Run `syntagm exposure` again."
+            )
         if unit == "bigram":
             counts = least.setdefault(suite, {})
             counts[item] = min(counts.get(item, int(count)), int(count))
@@ -231,8 +235,11 @@ def spoken_by(by: str) -> str:
     ('lemma', 'verb and words of the region critical')
     """
     return " and ".join(
-        f"words of the region {name.removeprefix(REGION)}" if name.startswith(REGION)
-        else "exposure to the rarest bigram" if name.startswith(EXPOSURE) else name
+        f"words of the region {name.removeprefix(REGION)}"
+        if name.startswith(REGION)
+        else "exposure to the rarest bigram"
+        if name.startswith(EXPOSURE)
+        else name
         for name in by.split(",")
     )
 

@@ -115,7 +115,9 @@ def _planted(folder: Path, size: int) -> None:
 
 
 def test_accuracy_by_exposure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "p.tsv").write_text("good\tbad\nThe cook is here.\tThe cook is hard.\nThe cook slept.\tBen slept cook.\n")
+    (tmp_path / "p.tsv").write_text(
+        "good\tbad\nThe cook is here.\tThe cook is hard.\nThe cook slept.\tBen slept cook.\n"
+    )
     (tmp_path / "text.txt").write_text(TEXT * 12)
     run, file = str(tmp_path / "run"), str(tmp_path / "e.csv")
     assert main(["run", "random?seed=1", "--suite", str(tmp_path / "p.tsv"), "-o", run, "--no-report"]) == 0

@@ -32,7 +32,9 @@ def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> 
         assert re.fullmatch(r"[A-Z][^\n]+\.", suite.tags["contrast"]), suite.name
         assert all(suite.tags[key] for key in ("circuit", "phenomenon", "reference", "author", "licence")), suite.name
         assert all(sentence.regions for item in suite.items for sentence in item.sentences.values()), suite.name
-        assert not any(math.isnan(chance.known(prediction.formula).value) for prediction in suite.predictions), suite.name
+        assert not any(math.isnan(chance.known(prediction.formula).value) for prediction in suite.predictions), (
+            suite.name
+        )
 
 
 def test_what_is_compared_differs_in_every_item() -> None:

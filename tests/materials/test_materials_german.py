@@ -23,7 +23,12 @@ GENDERS = ("m", "f", "n")
 PARADIGMS = [
     ("der den dem des", "die die der der", "das das dem des", "die die den der"),
     ("ein einen einem eines", "eine eine einer einer", "ein ein einem eines", ""),
-    ("dieser diesen diesem dieses", "diese diese dieser dieser", "dieses dieses diesem dieses", "diese diese diesen dieser"),
+    (
+        "dieser diesen diesem dieses",
+        "diese diese dieser dieser",
+        "dieses dieses diesem dieses",
+        "diese diese diesen dieser",
+    ),
 ]
 
 
@@ -86,7 +91,7 @@ def test_the_suites_are_there_and_each_says_what_it_tests() -> None:
     assert len(suites()) == 23
     for suite in suites().values():
         assert len(suite.items) == 100
-        assert suite.tags["language"] == "German"
+        assert suite.tags["language"] == "de"
         assert all(suite.tags[key] for key in ("circuit", "phenomenon", "reference", "contrast", "ungrammatical"))
         assert set(suite.tags["ungrammatical"].split()) < suite.items[0].sentences.keys()
 
@@ -117,7 +122,7 @@ def test_a_wrong_gender_leaves_no_nominative() -> None:
 
 @pytest.mark.parametrize("name", ["case_verb", "case_preposition"])
 def test_the_wrong_case_is_no_dative_plural(name: str) -> None:
-    """"Klara vertraut den Zeugen" is right: they are several."""
+    """ "Klara vertraut den Zeugen" is right: they are several."""
     for item in suites()[name].items:
         readings = phrases(item.sentences["dative_bad"].text)[-1]
         assert {case for case, _, _ in readings} == {"acc"}, item.sentences["dative_bad"].text

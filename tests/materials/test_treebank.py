@@ -116,7 +116,19 @@ def test_a_faulty_rule_is_refused(tmp_path: Path, old: str, new: str, message: s
 
 
 def test_the_command(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["make", "--ud", str(bank), "--rule", "verb_number", "-o", str(tmp_path / "pairs"), "--as", "tsv", "-n", "1"]
+    command = [
+        "make",
+        "--ud",
+        str(bank),
+        "--rule",
+        "verb_number",
+        "-o",
+        str(tmp_path / "pairs"),
+        "--as",
+        "tsv",
+        "-n",
+        "1",
+    ]
     assert main(command) == 0
     assert (tmp_path / "pairs" / "verb_number.tsv").read_text(encoding="utf-8").count("\n") == 2
     capsys.readouterr()
