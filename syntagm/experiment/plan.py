@@ -6,6 +6,7 @@ same plan, so that the pages, the simulation and the import agree without asking
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -139,7 +140,7 @@ class Exclusions:
             yield f"Answers outside of {self.fastest:g} to {self.slowest or float('inf'):g} ms are excluded."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """The plan of an experiment.
 
@@ -169,7 +170,7 @@ class Plan:
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def by_id(self) -> dict[str, Trial]:
         """The trials by name."""
         return {trial.id: trial for trial in self.trials}

@@ -134,7 +134,7 @@ def _tried(
     made: Plan, person: str, list_number: Any, body: Mapping[str, Any], place: str, audit: Audit
 ) -> Iterator[Answer]:
     """Yield a checked answer; note one that can't be an answer of the plan."""
-    trial = _trials(made).get(str(body.get("trial")))
+    trial = made.by_id.get(str(body.get("trial")))
     number = _list(list_number, made)
     if trial is None:
         audit.note("answers to unknown trials, left out", place)
@@ -143,16 +143,6 @@ def _tried(
         yield answers.checked(made, trial, person[:200], number, body, place)
     except InputError as error:
         audit.note("impossible answers, left out", str(error))
-
-
-_CACHED: dict[int, tuple[Plan, dict[str, Trial]]] = {}
-
-
-def _trials(made: Plan) -> dict[str, Trial]:
-    if id(made) not in _CACHED or _CACHED[id(made)][0] is not made:
-        _CACHED.clear()
-        _CACHED[id(made)] = made, made.by_id
-    return _CACHED[id(made)][1]
 
 
 def _list(value: Any, made: Plan) -> int | None:
@@ -166,7 +156,7 @@ def _list(value: Any, made: Plan) -> int | None:
 
 def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Path, audit: Audit) -> Iterator[Answer]:
     """Read answers.csv; its column `excluded` is computed anew."""
-    trials = _trials(made)
+    trials = made.by_id
     parts: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
     for line, row in rows:
         parts.setdefault((row["person"], row["trial"]), []).append((f"{path}, line {line}", row))
@@ -244,7 +234,7 @@ def _of_table(
     for line, row in rows:
         place = f"{path}, line {line}"
         if name["trial"] in present:
-            trial = _trials(made).get(row[name["trial"]])
+            trial = made.by_id.get(row[name["trial"]])
         else:
             trial = by_place.get((row.get(name["suite"], only), row[name["item"]], row[name["condition"]]))
         if trial is None:
@@ -265,7 +255,7 @@ def _of_table(
             regions = tuple(
                 (own["region"], _number(own["ms"], place), own["choice"] == "wrong") for place, own in lines
             )
-            _refuse_other_regions(_trials(made)[trial_name], [region for region, _, _ in regions], lines[0][0])
+            _refuse_other_regions(made.by_id[trial_name], [region for region, _, _ in regions], lines[0][0])
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
             continue

@@ -262,3 +262,14 @@ def test_a_language_model_can_be_the_judge(tmp_path: Path) -> None:
     bits = simulate.judged(made, sg.load_model("toy"))
     assert set(bits) == {text for trial in made.trials for text in trial.texts}
     assert all(len(found) == len(text.split()) for text, found in bits.items())
+
+
+def test_a_page_shows_people_beside_models_and_says_how_they_were_asked(tmp_path: Path) -> None:
+    run = run_of(PAIRS, [*chosen("a", "good", "good"), *chosen("b", "good", "bad")])
+    model = sg.evaluate(sg.load_model("toy"), list(PAIRS.suites))
+    page = sg.write_report([run, model], tmp_path / "page.html").read_text()
+    assert "Agreement of people" in page
+    assert "We evaluated 1 language model and asked 1 group of people on 1 suite" in page
+    assert "2 people took part (forced-choice, each item in one condition" in page
+    alone = sg.write_report([run], tmp_path / "alone.html").read_text()
+    assert "the probability given the text before it" not in alone
