@@ -63,7 +63,7 @@ def files(name: str, split: str = "") -> list[Path]:
         raise UsageError(name, "no name of a data set", "hf:ORG/NAME, hf:ORG/NAME@REVISION or hf:ORG/NAME/CONFIG")
     repository, revision, config = match["repository"], match["revision"], match["config"]
     folder = _snapshot(name, repository, revision)
-    parts = _parts(folder, repository, _download(name))
+    parts = _parts(folder, repository, _how_to_download(name))
     if not parts:
         expected = "files in " + ", ".join((_TABLE, *_OTHERS))
         raise InputError(name, "no data that can be read", expected, "Download it, and convert it to such a file.")
@@ -97,14 +97,14 @@ def _snapshot(name: str, repository: str, revision: str | None) -> Path:
             what = "this revision of the data set" if revision else "this data set"
             raise InputError(
                 name, f"the hub can't be reached, and its cache {cache} does not contain {what}",
-                "a data set in the cache", _download(name),
+                "a data set in the cache", _how_to_download(name),
             ) from error  # fmt: skip
         found = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise InputError(name, found[:300], "the name of a data set on the hub") from error
     return Path(folder)
 
 
-def _download(name: str) -> str:
+def _how_to_download(name: str) -> str:
     """Return the cure for a data set that is not in the cache, or only in part."""
     match = _NAME.fullmatch(name)
     return hub.download(match["repository"], match["revision"], dataset=True) if match else ""
@@ -173,7 +173,7 @@ def _readable(name: str, folder: Path, part: _Part) -> list[Path]:
         if len(present) < expected:
             raise InputError(
                 f"{name}, {part.config}", f"{len(present)} of {expected} files", "all files",
-                f"Not all of the data set is in the cache. {_download(name)}",
+                f"Not all of the data set is in the cache. {_how_to_download(name)}",
             )  # fmt: skip
     if part.files[0].suffix != _TABLE:
         return list(part.files)

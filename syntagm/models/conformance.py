@@ -241,13 +241,13 @@ def _gaps(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
         if len(fill.bits) != len(gap.words):
             yield f"{len(fill.bits)} answers to {len(gap.words)} candidates"
         elif not np.allclose(fill.bits, again.bits, rtol=0, atol=CLOSE, equal_nan=True):
-            yield f"{_gap(gap)}: {fill.bits.tolist()} bits, and {again.bits.tolist()} among other gaps"
+            yield f"{_show_gap(gap)}: {fill.bits.tolist()} bits, and {again.bits.tolist()} among other gaps"
         if problem := possible.fault_in_gap(fill, model):
-            yield f"{_gap(gap)}: {problem.found}; expected {problem.expected}"
+            yield f"{_show_gap(gap)}: {problem.found}; expected {problem.expected}"
         ranked = ~np.isnan(fill.above)
         left = 1 - fill.above[ranked] - fill.below[ranked]
         if not ((left > -1e-9) & (left < 1 + 1e-9)).all() or (ranked != ~np.isnan(fill.below)).any():
-            yield f"{_gap(gap)}: above {fill.above.tolist()}, below {fill.below.tolist()}; expected parts of 1"
+            yield f"{_show_gap(gap)}: above {fill.above.tolist()}, below {fill.below.tolist()}; expected parts of 1"
 
 
 def _agreement(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
@@ -256,7 +256,7 @@ def _agreement(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
             gap.words, fill.bits, model.score([gap.left + w for w in gap.words]), strict=True
         ):
             if not np.isnan(bits) and not abs(bits - (scored := _after(answer, gap.left))) < CLOSE:
-                yield f"{word!r} has {bits:.4f} bits in {_gap(gap)}, and {scored:.4f} in {answer.text!r}"
+                yield f"{word!r} has {bits:.4f} bits in {_show_gap(gap)}, and {scored:.4f} in {answer.text!r}"
 
 
 def _reductions(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
@@ -295,13 +295,13 @@ def _brute_force(model: LanguageModel) -> Iterator[str]:
         bits = np.array([entry.bits for entry in fill.best])
         expected = math.fsum(bits * 2.0**-bits)
         if not abs(entropy - expected) < CLOSE:
-            yield f"{_gap(gap)}: an entropy of {entropy:.4f} bits; that of the {len(bits):,} entries is {expected:.4f}"
+            yield f"{_show_gap(gap)}: an entropy of {entropy:.4f} bits; that of the {len(bits):,} entries is {expected:.4f}"
         low, high = (1 + int((bits < answer.bits[tokens[0]] + slack).sum()) for slack in (-CLOSE, CLOSE))
         if not low <= rank <= high:
-            yield f"{_gap(gap)}: rank {rank:g} of {_shown(answer, tokens[0])}; in the vocabulary it has rank {low}"
+            yield f"{_show_gap(gap)}: rank {rank:g} of {_shown(answer, tokens[0])}; in the vocabulary it has rank {low}"
 
 
-def _gap(gap: Gap) -> str:
+def _show_gap(gap: Gap) -> str:
     return f"'{gap.left}___{gap.right}'"
 
 

@@ -79,7 +79,7 @@ def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
     rise, other_rise = _rise(node.left), _rise(node.right)
     if rise and other_rise and sorted(rise[0]) == sorted(other_rise[0]) and node.operator in _MORE:
         rises = "rises more" if node.operator == ">" else "rises by less"
-        return f"the surprisal of {_regions(rise[0], labels)} {rises}", "", f"{_way(rise)} than {_way(other_rise)}"
+        return f"the surprisal of {_regions(rise[0], labels)} {rises}", "", f"{_direction(rise)} than {_direction(other_rise)}"
     if isinstance(node.right, float):
         return f"{_quantity(node.left, labels)} is {_SIDE[node.operator]}", "", _bits(node.right)
     return f"{_quantity(node.left, labels)} is {_SIZE[node.operator]}", "", _quantity(node.right, labels)
@@ -102,7 +102,7 @@ def _rise(node: Node) -> Rise | None:
     return (end[0], start[1], end[1]) if end and start and sorted(end[0]) == sorted(start[0]) else None
 
 
-def _way(rise: Rise) -> str:
+def _direction(rise: Rise) -> str:
     return f"from `{rise[1]}` to `{rise[2]}`"
 
 
@@ -113,7 +113,7 @@ def _quantity(node: Node, labels: Mapping[str, str]) -> str:
     if pooled := _pool(node):
         return f"the surprisal of {_regions(pooled[0], labels)} in `{pooled[1]}`"
     if rise := _rise(node):
-        return f"the rise in surprisal of {_regions(rise[0], labels)} {_way(rise)}"
+        return f"the rise in surprisal of {_regions(rise[0], labels)} {_direction(rise)}"
     assert isinstance(node, Binary)
     right = _quantity(node.right, labels)
     if node.operator == "-" and isinstance(node.right, Binary) and not (_pool(node.right) or _rise(node.right)):

@@ -130,14 +130,14 @@ def split(
         raise InputError("responses", "no variance", "responses that differ")
     source = bootstrap.generator(f"variance shares/{'/'.join(groups)}", bootstrap.current().seed)
     drawn = np.array(squares) * np.array(degrees) / source.chisquare(degrees, (DRAWS, len(degrees)))
-    variances = _variances(np.vstack([squares, drawn]), np.array(expected), sampling)
+    variances = _estimate_components(np.vstack([squares, drawn]), np.array(expected), sampling)
     names = (*groups, *(_REST if sampling is not None else _REST[1:]))
     levels = [column.shape[1] for column in columns.values()]
     counts = (*levels, *[len(response)] * (len(names) - len(levels)))
     return Split(names, counts, variances[0], variances[1:])
 
 
-def _variances(squares: Numbers, expected: Numbers, sampling: Sequence[float] | None) -> Numbers:
+def _estimate_components(squares: Numbers, expected: Numbers, sampling: Sequence[float] | None) -> Numbers:
     # A sum of squares doesn't contain the groups before it, so `expected` is triangular.
     solved = np.maximum(np.linalg.solve(np.triu(expected), squares.T).T, 0)
     if sampling is None:

@@ -43,8 +43,8 @@ def rows_of(
     """
     for label in (ALL, *labels):
         chosen = lemma_groups.by_lemma(lemmas.filter(pl.col("label") == label))
-        chosen = lemma_groups.balanced(lemmas, labels) if label == ALL else chosen
-        table = lemma_groups.tagged(chosen, tags, [TAG])
+        chosen = lemma_groups.balance_labels(lemmas, labels) if label == ALL else chosen
+        table = lemma_groups.add_tags(chosen, tags, [TAG])
         for band in sorted(int(text) for text in table[TAG].unique() if text.isdecimal()):
             in_band = table.filter(pl.col(TAG).cast(pl.Int64, strict=False) == band)
             estimate = lemma_groups.share(in_band, "equal_weight")

@@ -211,7 +211,7 @@ class TestFullPrecision:
         if kind == "lstm":
             network = Network(20, 8, 8, 1).eval()
             network.register_forward_hook(note)
-            list(reading.continued(network, [1, 2, 3], 2))
+            list(reading.read_in_portions(network, [1, 2, 3], 2))
         elif kind == "masked":
             model, tokenizer = (
                 masked_for_tests.transformer("bert", masked_for_tests.word_pieces()),

@@ -14,7 +14,7 @@ from syntagm.papers.hu2020 import completeness, figures
 from syntagm.papers.hu2020.claims_of_items import by_corpus
 from syntagm.papers.hu2020.claims_of_numbers import table4
 from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Checked, Findings, table
-from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.study import Study
 from syntagm.papers.hu2020.tables import correlations
@@ -31,7 +31,7 @@ def study_of(rows: list[tuple[str, str, int, str, str, float]], corpora: tuple[s
 
 def claimed(folder: Path, *models: str) -> list[tuple[Cell, ...]]:
     raw = read(raw_hu2020.write(folder, models))
-    return list(table([by_corpus, table4], Findings(raw, prepared(raw))).rows)
+    return list(table([by_corpus, table4], Findings(raw, build_study(raw))).rows)
 
 
 def row_of(folder: Path, claim: str, *models: str) -> tuple[Cell, ...]:
@@ -65,13 +65,13 @@ def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     # Three LSTMs and two RNNGs; held constant are the size and two of the three classes: 5 - 2 - 3 = 0 degrees of freedom.
     monkeypatch.setitem(raw_hu2020.INSTANCES, "rnng", raw_hu2020.INSTANCES["rnng"][:2])
     raw = read(raw_hu2020.write(tmp_path / "raw", ("vanilla", "rnng")))
-    rows = table([], Findings(raw, prepared(raw))).rows
+    rows = table([], Findings(raw, build_study(raw))).rows
     [within] = [row for row in rows if str(row[0]).endswith("within a class")]
     assert within[3] == "inconclusive" + INCOMPLETE
-    made = correlations(prepared(raw))
+    made = correlations(build_study(raw))
     # All are word by word: the size and one class of two leave 5 - 2 - 2 = 1 degree of freedom.
     assert not any(note.startswith("nan") for note in made.notes)
-    few = replace(prepared(raw), items=prepared(raw).items.filter(pl.col("corpus") == "xs"))
+    few = replace(build_study(raw), items=build_study(raw).items.filter(pl.col("corpus") == "xs"))
     assert any(note.startswith("nan") for note in correlations(few).notes)
 
 
@@ -82,7 +82,7 @@ def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path)
         raise UsageError("y ~ x", "the larger model has the lower likelihood", "a better search")
 
     raw = read(raw_hu2020.write(tmp_path / "raw"))
-    row = table([claim], Findings(raw, prepared(raw))).rows[1]
+    row = table([claim], Findings(raw, build_study(raw))).rows[1]
     assert row == (
         "One model is the best", "", "y ~ x: the larger model has the lower likelihood; expected a better search", UNKNOWN,
     )  # fmt: skip

@@ -16,9 +16,9 @@ import raw_hu2020
 from benchmarks import coverage_claims
 from syntagm.cli import main
 from syntagm.papers.hu2020 import completeness, figures, multiverse, published
-from syntagm.papers.hu2020.findings import Findings, judged, table
+from syntagm.papers.hu2020.findings import Findings, judge_claims, table
 from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Analysis, Claim, Contrast, Range, View
-from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Missing, Study
@@ -134,7 +134,7 @@ def changed(shared: Path, place: Path, change: Callable[[list[str]], list[str] |
         if not kept:
             file.unlink()
     raw = read(folder)
-    findings = Findings(raw, prepared(raw))
+    findings = Findings(raw, build_study(raw))
     # Cached properties.
     findings.regressions.__dict__.update(fits=Fits({}, {}), without={}, remaining={})
     return findings
@@ -223,7 +223,7 @@ def test_the_claims_are_judged_for_an_experiment_of_ones_own() -> None:
     study = of_an_experiment()
     regressions = Regressions(study)
     regressions.__dict__.update(fits=Fits({}, {}), without={}, remaining={})
-    found = {claim.text: claim for claim in judged(study.as_published(), None, regressions)}
+    found = {claim.text: claim for claim in judge_claims(study.as_published(), None, regressions)}
     better = found["RNNG scores higher than the LSTM (Figure 3)"].rows
     # The LSTM is right on half of the items of each suite.
     assert {row.value for row in better} == {0.5}

@@ -19,7 +19,7 @@ from syntagm.papers.hu2020 import completeness, multiverse, preparation, publish
 from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Findings, counts, table, verdicts
 from syntagm.papers.hu2020.models import LABELS
 from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Row
-from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import circuit_of, read
 from syntagm.papers.hu2020.regressions import Fits
 from syntagm.stats import bootstrap
@@ -63,7 +63,7 @@ def data() -> Data:
 def findings(rows: Data, folder: Path) -> Findings:
     """Read the rows; regressions are not fitted."""
     raw = read(write_rows(folder / "raw", rows))
-    found = Findings(raw, prepared(raw))
+    found = Findings(raw, build_study(raw))
     found.regressions.__dict__.update(fits=Fits({}, {}), without={}, remaining={})
     return found
 

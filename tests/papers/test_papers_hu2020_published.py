@@ -18,7 +18,7 @@ from syntagm.errors import UsageError
 from syntagm.papers.hu2020 import figures, multiverse, published, regressions, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
 from syntagm.papers.hu2020.multiverse import HOLDS, OPEN
-from syntagm.papers.hu2020.preparation import prepared
+from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Study
@@ -41,7 +41,7 @@ def raw(folder: Path) -> Raw:
 
 @cache
 def study_of(folder: Path, suites: str = "31") -> Study:
-    return prepared(raw(folder), suites)
+    return build_study(raw(folder), suites)
 
 
 @cache

@@ -16,7 +16,7 @@ from syntagm.papers import paper as papers
 from syntagm.papers.hu2020 import completeness
 from syntagm.papers.hu2020 import figures as _hu2020_figures
 from syntagm.papers.hu2020 import reproduce as hu2020
-from syntagm.papers.hu2020.preparation import prepared, with_suites
+from syntagm.papers.hu2020.preparation import build_study, with_suites
 from syntagm.papers.hu2020.raw import Raw, circuit_of, read
 from syntagm.stats import bootstrap
 
@@ -53,7 +53,7 @@ def test_rows_of_results(raw: Raw) -> None:
 
 
 def test_preparation(raw: Raw) -> None:
-    study = prepared(raw)
+    study = build_study(raw)
     instances = study.items.select("model", "corpus", "seed").unique().sort("model", "corpus", "seed").rows()
     # Without n-grams that don't break ties, without a GPT-2 on words; the n-gram's seeds are one.
     assert instances == [
@@ -75,7 +75,7 @@ def test_votes_and_means_of_tie_breaking_seeds(raw: Raw) -> None:
     votes = [sum(item) > 1.5 for item in zip(*answers, strict=True)]
     means = [sum(item) / 3 for item in zip(*answers, strict=True)]
     for ngram, expected in (("vote", sum(votes) / 4), ("mean", sum(means) / 4)):
-        scores = prepared(raw, ngram=ngram).scores().filter((pl.col("model") == "ngram") & (pl.col("suite") == "mvrr"))
+        scores = build_study(raw, ngram=ngram).scores().filter((pl.col("model") == "ngram") & (pl.col("suite") == "mvrr"))
         assert scores["score"].to_list() == [pytest.approx(expected)]
 
 
@@ -83,18 +83,18 @@ def test_sets_of_suites(raw: Raw) -> None:
     assert len(with_suites(raw.items, "34")) == len(raw.items)
     assert set(with_suites(raw.items, "33")["suite"]) == {"mvrr", "mvrr_mod", "number_src"}
     with pytest.raises(UsageError, match="one of 31, 33, 34"):
-        prepared(raw, suites="30")
+        build_study(raw, suites="30")
     with pytest.raises(UsageError, match="one of vote, mean"):
-        prepared(raw, ngram="first")
+        build_study(raw, ngram="first")
 
 
 def test_chance_is_exact_or_that_of_the_random_file(folder: Path) -> None:
     # mvrr 7/24 each, number 1/4: (7/24 + 7/24 + 1/4) / 3 = 5/18.
-    assert prepared(read(folder)).chance == pytest.approx(5 / 18, abs=1e-4)
+    assert build_study(read(folder)).chance == pytest.approx(5 / 18, abs=1e-4)
     rows = [f"random__{seed},{suite},0,{seed == 0}" for suite in raw_hu2020.SUITES for seed in range(5)]
     (folder / "sg_results" / "random.csv").write_text("\n".join(["model,suite,item,correct", *rows]) + "\n")
     # One of five draws is right everywhere.
-    assert prepared(read(folder)).chance == pytest.approx(1 / 5)
+    assert build_study(read(folder)).chance == pytest.approx(1 / 5)
 
 
 def test_circuits_go_by_the_beginning_of_a_name() -> None:
@@ -227,7 +227,7 @@ def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_what_was_trained_and_what_was_not_stand_apart(raw: Raw) -> None:
-    figure = _hu2020_figures.figure1(prepared(raw))
+    figure = _hu2020_figures.figure1(build_study(raw))
     kinds = dict(figure.table.select("model", "kind").iter_rows())
     assert {name for name, kind in kinds.items() if kind == "off the shelf"} == {"GRNN"}
     assert {name for name, kind in kinds.items() if kind == "trained for the study"} == {

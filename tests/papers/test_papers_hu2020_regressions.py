@@ -46,7 +46,7 @@ def test_classes_are_left_out_by_either_name(classes: tuple[str, ...], left: dic
 
 def test_a_test_that_cannot_be_made_is_a_note() -> None:
     names = ("full", "no_size", "no_architecture")
-    found = regressions.fitted(observed("lstm", "gpt2"), names)
+    found = regressions.fit_models(observed("lstm", "gpt2"), names)
     assert tuple(found.fits) == names
     # As if the search for the larger model had ended at a worse place.
     better = replace(found.fits["no_size"], loglik=found.fits["full"].loglik + 1)

@@ -48,7 +48,7 @@ def _probe(forward: MaskedForward) -> None:
     forward.symbols = min(forward.symbols, forward.vocabulary)
     targets = [int(row.inputs[row.place]) for row in rows]
     single = _bits(torch.stack(single_logits), targets)
-    for first, last, direct in _ways(forward):
+    for first, last, direct in _combinations(forward):
         forward.first, forward.last, forward.direct_head = first, last, direct
         if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
             forward.numerical_error = round_up(_furthest(batched - single, [len(text) for text in texts]))
@@ -59,7 +59,7 @@ def _probe(forward: MaskedForward) -> None:
     )  # fmt: skip
 
 
-def _ways(forward: MaskedForward) -> list[tuple[Any, Any, bool]]:
+def _combinations(forward: MaskedForward) -> list[tuple[Any, Any, bool]]:
     """Return combinations of optimised first layer, last layer and head to try, from the fastest to the plainest."""
     first, last = forward.first, forward.last
     return list(dict.fromkeys([(first, last, True), (None, last, True), (None, None, True), (None, None, False)]))

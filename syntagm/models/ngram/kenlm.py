@@ -75,7 +75,7 @@ class KenLM(LanguageModel):
         logs, in_vocabulary = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
-            sentence = " ".join(map(_spelled, words[begin + 1 : end - 1]))
+            sentence = " ".join(map(_word_or_unknown, words[begin + 1 : end - 1]))
             for place, (log, _, unknown) in enumerate(self._model.full_scores(sentence, bos=True, eos=True), begin + 1):
                 logs[place], in_vocabulary[place] = log, not unknown
         return self._possible(logs, in_vocabulary), in_vocabulary
@@ -91,11 +91,11 @@ class KenLM(LanguageModel):
         state, following = kenlm.State(), kenlm.State()
         self._model.BeginSentenceWrite(state)
         for word in before:
-            self._model.BaseScore(state, _spelled(word), following)
+            self._model.BaseScore(state, _word_or_unknown(word), following)
             state, following = following, state
         logs, in_vocabulary = np.empty(len(words)), np.empty(len(words), bool)
         for index, word in enumerate(words):
-            score = self._model.BaseFullScore(state, _spelled(word), following)
+            score = self._model.BaseFullScore(state, _word_or_unknown(word), following)
             logs[index], in_vocabulary[index] = score.log_prob, not score.oov
         # The words in the file can't be listed, so ranks are unknown.
         no_ranks = np.full(len(words), np.nan)
@@ -117,7 +117,7 @@ class KenLM(LanguageModel):
         return max(1, int(self._model.order) - 1)
 
 
-def _spelled(word: str) -> str:
+def _word_or_unknown(word: str) -> str:
     """Return a word, or the unknown word if the package can't accept it."""
     return UNKNOWN if _UNSPELLED.search(word) else word
 

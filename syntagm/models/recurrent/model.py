@@ -21,7 +21,7 @@ from syntagm.models.device import device
 from syntagm.models.family import Family
 from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network
-from syntagm.models.recurrent.reading import continued, next_logits, reductions, surprisals
+from syntagm.models.recurrent.reading import next_logits, read_in_portions, reductions, surprisals
 from syntagm.models.windows import refuse_overlap
 from syntagm.models.words import weights
 from syntagm.models.words.gaps import divide, single
@@ -184,7 +184,7 @@ class RecurrentModel(LanguageModel):
         """Read a long text in portions, and report a proportional number of characters after each."""
         nats = np.empty(len(sequence) - 1)
         read = 0
-        for portion in continued(self.network, sequence, self._batch):
+        for portion in read_in_portions(self.network, sequence, self._batch):
             nats[read : read + len(portion)] = portion
             if done:
                 done(characters * (read + len(portion)) // len(nats) - characters * read // len(nats))

@@ -81,7 +81,7 @@ def _numbers(
 
 
 @FullPrecision()
-def continued(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
+def read_in_portions(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
     """Compute the surprisals of one long sequence like `surprisals`, carrying the state from portion to portion.
 
     Arguments:

@@ -91,7 +91,7 @@ def class_over_size(withdrawn: Withdrawn, found: Regressions) -> list[Row]:
     rows = []
     for models, table in tables.items():
         fits = found.without.get(models) or (
-            found.fits if models == "all" else regressions.fitted(table, ("no_size", "no_architecture"))
+            found.fits if models == "all" else regressions.fit_models(table, ("no_size", "no_architecture"))
         )
         lacking = [name for name in ("no_architecture", "no_size") if name not in fits.fits]
         crossed = table.group_by("architecture").agg(pl.col("numwords").n_unique())["numwords"].max()

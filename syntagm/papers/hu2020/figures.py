@@ -56,7 +56,7 @@ def figures(study: Study, intervals: str = INTERVALS[0]) -> Iterator[tuple[str, 
         yield "figure4_by_corpus", figure4_by_corpus(study)
     if study.circuits:
         yield "figure5", figure5(study)
-    if modified(study).height:
+    if scores_of_pairs(study).height:
         yield "figure6", figure6(study)
 
 
@@ -185,8 +185,8 @@ def figure5(study: Study) -> Figure:
 
 def figure6(study: Study) -> Figure:
     """Draw the scores of suites with and without modifiers."""
-    means = clustered.means(modified(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
-    pairs = modified(study)["pair"].n_unique()
+    means = clustered.means(scores_of_pairs(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
+    pairs = scores_of_pairs(study)["pair"].n_unique()
     subtitle = [
         f"mean of {counted(pairs, 'suite')} each{_pooled(study)}; 95% interval, for other suites and models",
         "right: with minus without; n: number of suite scores without modifiers, and as many with",
@@ -195,7 +195,7 @@ def figure6(study: Study) -> Figure:
     return modifiers.draw(means, "Scores without and with modifiers", subtitle)
 
 
-def modified(study: Study) -> pl.DataFrame:
+def scores_of_pairs(study: Study) -> pl.DataFrame:
     """Return the scores of paired suites: one row per instance, pair of suites and member of the pair."""
     return labelled(study, modifier_stability(study.scores()))
 

@@ -14,7 +14,7 @@ from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse
 from syntagm.papers.hu2020.claims import CRITERIA, claims
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.multiverse import Row, Withdrawn
-from syntagm.papers.hu2020.preparation import prepared, withdrawn
+from syntagm.papers.hu2020.preparation import build_study, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
@@ -60,7 +60,7 @@ class Judged:
         return self.printed, text, multiverse.summary(self.rows)
 
 
-def judged(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[Judged]:
+def judge_claims(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[Judged]:
     """Judge the claims about scores, perplexity and regressions under all analyses.
 
     Arguments:
@@ -119,8 +119,8 @@ class Findings:
 
     def aic(self, name: str, suites: str) -> tuple[float, str]:
         """Return the AIC of a regression over another set of suites, and the number of suites as text."""
-        study = prepared(self.raw, suites)
-        fits = regressions.fitted(regressions.observations(study), (name,))
+        study = build_study(self.raw, suites)
+        fits = regressions.fit_models(regressions.observations(study), (name,))
         if name not in fits.fits:
             raise Missing(f"{name} could not be fitted: {fits.failures[name]}")
         return fits.fits[name].aic, study.counted
@@ -156,7 +156,7 @@ class Findings:
     @cached_property
     def judged(self) -> list[Judged]:
         """The claims about scores, perplexity and regressions, under all analyses."""
-        return judged(self.study, self.withdrawn, self.regressions)
+        return judge_claims(self.study, self.withdrawn, self.regressions)
 
     def rows(self) -> list[Row]:
         """Return all the numbers on which the claims are judged."""

@@ -57,7 +57,7 @@ def tables(items: pl.DataFrame, folder: Path | None = None) -> Iterator[tuple[st
             item.
         folder: where the likelihood ratios of simulated responses are kept, as in `few_groups.compare`.
     """
-    found = fitted(items)
+    found = fit_models(items)
     yield "regression_items", coefficients(found)
     yield "regression_items_fits", fits(found)
     if "counts" in found.fits:
@@ -73,7 +73,7 @@ def counts(items: pl.DataFrame) -> pl.DataFrame:
     return items.group_by(keys, maintain_order=True).agg(pl.col("correct").sum(), pl.len().alias("items"))
 
 
-def fitted(items: pl.DataFrame) -> Fits:
+def fit_models(items: pl.DataFrame) -> Fits:
     """Fit both models; one that the data don't allow gets a reason instead of a fit."""
     found, failures = dict[str, Fit](), dict[str, str]()
     for name in RANDOM:
@@ -147,7 +147,7 @@ def tests(found: Fits, counted: pl.DataFrame, folder: Path | None) -> Table:
     return Table("Logistic regression of counts: likelihood-ratio tests", columns, tuple(rows), (), tuple(notes))
 
 
-def planned(items: pl.DataFrame, folder: Path) -> list[few_groups.Planned]:
+def plan_tests(items: pl.DataFrame, folder: Path) -> list[few_groups.Planned]:
     """Plan the likelihood-ratio tests of `tests`, with made-up items if the results are not known yet."""
     plans, counted = list[few_groups.Planned](), counts(items)
     for fixed in WITHOUT.values():

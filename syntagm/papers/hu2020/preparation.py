@@ -34,7 +34,7 @@ WORDS = {"XS": 1.0, "SM": 4.8, "MD": 14.0, "LG": 42.0}
 _BPE = "gptbpe"
 
 
-def prepared(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
+def build_study(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     """Build the study of the paper from its raw data.
 
     Arguments:

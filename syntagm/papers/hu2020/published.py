@@ -20,7 +20,7 @@ from syntagm.papers.hu2020 import (
 )
 from syntagm.papers.hu2020.findings import Check, Findings
 from syntagm.papers.hu2020.models import label
-from syntagm.papers.hu2020.preparation import SUITES, WORDS, prepared
+from syntagm.papers.hu2020.preparation import SUITES, WORDS, build_study
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
@@ -44,8 +44,8 @@ def outputs(raw: Raw, suites: str, ngram: str, intervals: str) -> Iterator[tuple
         UsageError: an option has any other value.
     """
     yield "completeness", completeness.table(raw)
-    study = prepared(raw, suites, ngram)
-    everything = prepared(raw, "34", ngram)
+    study = build_study(raw, suites, ngram)
+    everything = build_study(raw, "34", ngram)
     yield from figures.figures(study, intervals)
     yield from ((name, table) for name, table in tables.tables(study) if not name.startswith("suite"))
     yield "suites", with_note(tables.suites(everything), suites)
@@ -54,7 +54,7 @@ def outputs(raw: Raw, suites: str, ngram: str, intervals: str) -> Iterator[tuple
     if study.perplexity.height:
         yield "table4", table4(study)
     yield "withdrawn", withdrawn(study)
-    found = Findings(raw, study if (suites, ngram) == ("31", "vote") else prepared(raw))
+    found = Findings(raw, study if (suites, ngram) == ("31", "vote") else build_study(raw))
     if any(study.items["corpus"]):
         yield from regressions.tables(found.regressions if found.study is study else Regressions(study))
     differences = findings.table(CLAIMS, found)
@@ -72,7 +72,7 @@ def with_note(table: Table, suites: str) -> Table:
 
 def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
-    studies = {suites: prepared(raw, suites, ngram) for suites in SUITES}
+    studies = {suites: build_study(raw, suites, ngram) for suites in SUITES}
     parts = [
         clustered.means(figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS).with_columns(
             suites=pl.lit(int(suites))

@@ -79,12 +79,12 @@ class Regressions:
     @cached_property
     def fits(self) -> Fits:
         """All models, fitted to all model classes."""
-        return fitted(self.observations)
+        return fit_models(self.observations)
 
     @cached_property
     def without(self) -> Mapping[str, Fits]:
         """The models without circuits, fitted without the classes of footnote 7."""
-        return {name: fitted(table, _ABLATIONS) for name, table in self.remaining.items()}
+        return {name: fit_models(table, _ABLATIONS) for name, table in self.remaining.items()}
 
     @cached_property
     def remaining(self) -> Mapping[str, pl.DataFrame]:
@@ -116,7 +116,7 @@ def items_of(study: Study) -> pl.DataFrame:
     return table.select(pl.col("value").cast(pl.Int64).alias("correct"), *_predictors(study), "suite", "item")
 
 
-def fitted(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
+def fit_models(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fits:
     """Fit models to observations; a model that the data don't allow gets a reason instead of a fit."""
     fits: dict[str, Fit] = {}
     failures: dict[str, str] = {}
@@ -198,7 +198,7 @@ def ratios(by_classes: Mapping[str, Fits], folder: Path | None = None) -> Ratios
     return found
 
 
-def planned(study: Study, folder: Path) -> list[few_groups.Planned]:
+def plan_tests(study: Study, folder: Path) -> list[few_groups.Planned]:
     """Plan the likelihood-ratio tests of a study that have simulated responses, with those of counts of items.
 
     Arguments:
@@ -206,7 +206,7 @@ def planned(study: Study, folder: Path) -> list[few_groups.Planned]:
         folder: where the likelihood ratios of simulated responses are kept.
     """
     table = observations(study)
-    plans = item_regressions.planned(items_of(study), folder)
+    plans = item_regressions.plan_tests(items_of(study), folder)
     for classes, chosen in {ALL: table, **without_classes(table)}.items():
         for smaller, larger in TESTS.values():
             if classes != ALL and larger not in _ABLATIONS:

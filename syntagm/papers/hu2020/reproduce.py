@@ -102,7 +102,7 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     if _is_compared(study):
         found = regressions.Regressions(study, simulations(folder))
         yield from regressions.tables(found)
-        if rows := [row for claim in findings.judged(study.as_published(), None, found) for row in claim.rows]:
+        if rows := [row for claim in findings.judge_claims(study.as_published(), None, found) for row in claim.rows]:
             yield "verdicts", findings.verdicts(rows)
             yield "multiverse", multiverse.table(rows)
 
@@ -127,7 +127,7 @@ def tests(design: Design, finished: bool) -> list[Planned]:
         sizes = (measured.sizes(folder) if began else {}) | dict(design.sizes)
         cells |= dict.fromkeys(design.cells())
         study = _study.planned(cells, read_suites(*design.suites), _millions(sizes), ASIDE)
-    return regressions.planned(study, simulations(folder)) if _is_compared(study) else []
+    return regressions.plan_tests(study, simulations(folder)) if _is_compared(study) else []
 
 
 def _studied(folder: Path) -> _study.Study:

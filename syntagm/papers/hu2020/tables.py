@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
-from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, modified
+from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, scores_of_pairs
 from syntagm.papers.hu2020.study import Study
 from syntagm.result import Kind
 from syntagm.stats import clustered
@@ -32,7 +32,7 @@ def tables(study: Study) -> Iterator[tuple[str, Table]]:
         yield "correlations", correlations(study)
     yield "suites", suites(study)
     yield "suite_intervals", suite_intervals(study)
-    if modified(study).height:
+    if scores_of_pairs(study).height:
         yield "modifiers", modifiers(study)
 
 
@@ -181,7 +181,7 @@ def suite_intervals(study: Study) -> Table:
 
 def modifiers(study: Study) -> Table:
     """Make the table of scores without and with modifiers, by pair of suites and over all pairs; differences are paired."""
-    table = modified(study)
+    table = scores_of_pairs(study)
     wide = table.pivot(
         "modifier", index=["model", "kind", "corpus", "seed", "pair"], values="score", maintain_order=True
     )

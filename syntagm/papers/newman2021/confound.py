@@ -52,9 +52,9 @@ def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
     """
     scored = kept.lemmas(run)
     of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
-    chosen = of_label if label else lemma_groups.balanced(scored, kept.words(run).labels)
+    chosen = of_label if label else lemma_groups.balance_labels(scored, kept.words(run).labels)
     known, note = tags(run)
-    return lemma_groups.tagged(chosen, known, [*GROUPS, BAND]), note
+    return lemma_groups.add_tags(chosen, known, [*GROUPS, BAND]), note
 
 
 def confound(runs: Runs) -> Table | None:

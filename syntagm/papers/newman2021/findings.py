@@ -13,7 +13,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.newman2021 import confound
 from syntagm.papers.newman2021.confound import BAND, GROUPS
-from syntagm.papers.newman2021.rows import paired, rows, signatures
+from syntagm.papers.newman2021.rows import estimate_difference, rows, signatures
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import interval
@@ -60,7 +60,7 @@ def of_runs(runs: confound.Runs) -> list[Finding]:
 def _of_run(name: str, run: Run) -> Iterator[Finding]:
     suites = [suite for of_row in rows(run).values() for suite in of_row]
     group = Group(name)
-    yield Finding("MW is above EW", name, "MW - EW, paired by context", paired(group, run, suites), 1)
+    yield Finding("MW is above EW", name, "MW - EW, paired by context", estimate_difference(group, run, suites), 1)
     if len(labels := kept.words(run).labels) == 2:
         number = f"EW {labels[1]} - EW {labels[0]}, paired by lemma"
         yield Finding(f"The {labels[1]} form is preferred", name, number, _preference(group, run, labels), 1)

@@ -62,10 +62,10 @@ def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
     yield from of_suites(run, group, suites, kept.cuts(run))
-    yield paired(replace(group, measure=PAIRED), run, suites)
+    yield estimate_difference(replace(group, measure=PAIRED), run, suites)
 
 
-def paired(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
+def estimate_difference(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
     """Estimate the mean of MW minus EW, paired by context."""
     table = contexts(run, suites)
     differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
@@ -91,7 +91,7 @@ def cut_offs(run: Run) -> tuple[Cut, ...]:
     return tuple(cut for cut in kept.cuts(run) if not cut.whole)
 
 
-def published(row: str) -> dict[str, Any]:
+def published_row(row: str) -> dict[str, Any]:
     """Return the published MW, EW and TSE in a row, by model; empty for a row that is not in the paper."""
     lines = [line for line in cited("newman2021")["table2"] if line["row"] == row]
     return {name: lines[0][name] for name in cited("newman2021")["columns"]} if lines else {}

@@ -7,7 +7,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
-from syntagm.papers.newman2021.rows import PAIRED, published, rows, signatures
+from syntagm.papers.newman2021.rows import PAIRED, published_row, rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
@@ -82,7 +82,7 @@ def _eligible(run: Run, suites: Sequence[str]) -> str:
 
 def _quoted(row: str, columns: Sequence[str], first: bool) -> Iterator[Cell]:
     """Yield MW / EW / TSE as printed, for the first model only."""
-    numbers = published(row) if first else {}
+    numbers = published_row(row) if first else {}
     for name in columns:
         yield " / ".join(f"{number:.2f}" for number in numbers[name]) if name in numbers else None
 

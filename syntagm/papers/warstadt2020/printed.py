@@ -9,7 +9,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
-from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, won
+from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, count_wins
 from syntagm.papers.warstadt2020.tables import Samples
 from syntagm.papers.warstadt2020.tables import numbers as numbers_of
 from syntagm.result import Estimate, Group
@@ -107,7 +107,7 @@ def _contrasts(estimates: Sequence[Estimate]) -> Iterator[Row]:
 
 
 def _people(judgements: Judgements) -> Iterator[Row]:
-    if not (counts := [count for suite, count in won(judgements).items() if suite in published()]):
+    if not (counts := [count for suite, count in count_wins(judgements).items() if suite in published()]):
         return
     right, tied, pairs, judged = (sum(column) for column in zip(*counts, strict=True))
     yield _row(
@@ -127,7 +127,7 @@ def _people(judgements: Judgements) -> Iterator[Row]:
 
 def people_table(samples: Samples, judgements: Judgements) -> Table:
     """Make the table of human judgements by paradigm, including the paradigms dropped because of these judgements."""
-    counts = won(judgements)
+    counts = count_wins(judgements)
     rows: list[tuple[Cell, ...]] = []
     kept = [count for suite, count in counts.items() if suite in published()]
     for suite, (right, tied, pairs, judged) in sorted(counts.items()):
@@ -146,7 +146,7 @@ def people_table(samples: Samples, judgements: Judgements) -> Table:
 
 def differing(judgements: Judgements, counted: dict[str, tuple[int, float, int]]) -> list[str]:
     """List the paradigms where the authors' summary differs from the individual judgements."""
-    paradigms, counts = [], won(judgements)
+    paradigms, counts = [], count_wins(judgements)
     for suite, (right, agreement, judged) in counted.items():
         ours = counts.get(suite, (0, 0, 0, 0))
         rate = nan

@@ -107,7 +107,7 @@ def _refuse_lacking(place: str, present: set[str]) -> None:
         raise InputError(place, found, f"all {len(published())}", "Download the file again.")
 
 
-def won(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:
+def count_wins(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:
     """Count the pairs of each paradigm: paradigm -> pairs won by a majority, tied pairs, all pairs, and judgements."""
     counts = {}
     for suite, pairs in judgements.items():

@@ -39,8 +39,8 @@ def bands(columns: Sequence[Column[Run]]) -> list[Band]:
 
 
 def _bands(column: Column[Run]) -> Iterator[Band]:
-    lemmas = lemma_groups.balanced(kept.lemmas(column.run), kept.words(column.run).labels)
-    table = lemma_groups.tagged(lemmas, _tags(column), [frequency_bands.TAG])
+    lemmas = lemma_groups.balance_labels(kept.lemmas(column.run), kept.words(column.run).labels)
+    table = lemma_groups.add_tags(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
         members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
         group = Group(column.name)

@@ -18,7 +18,7 @@ from syntagm.result import Estimate
 
 def describe(headline: Headline, score: Estimate | None) -> Markup:
     """Say how well a model does, in comparison with chance and with other models."""
-    parts = [_mean(score), _against_chance(headline), *(_against(versus, headline) for versus in headline.versus)]
+    parts = [_mean(score), _against_chance(headline), *(_compare_with(versus, headline) for versus in headline.versus)]
     return Markup("<b>%s</b>: %s.") % (isolate(headline.name), join(filter(None, parts), "; "))
 
 
@@ -35,7 +35,7 @@ def _against_chance(headline: Headline) -> Markup:
     return Markup("above chance on <b>%s</b> of %s%s") % (headline.above, counted(headline.suites, "suite"), below)
 
 
-def _against(versus: Versus, headline: Headline) -> Markup:
+def _compare_with(versus: Versus, headline: Headline) -> Markup:
     other, difference = isolate(versus.other), versus.difference
     if difference == difference:
         side = "below" if difference < 0 else "above" if difference else "from"

@@ -138,7 +138,7 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None, folder: Path | 
     source = bootstrap.generator(f"{smaller.formula} | {larger.formula}", design.seed)
     deviance_of = linear.deviance_of if linear_model else logistic.deviance_of
     progress, start = bootstrap.progress(), time.monotonic()
-    with simulations.of_test(smaller, larger, plain.chi2, design.seed, folder, progress) as ratios:
+    with simulations.keep_ratios(smaller, larger, plain.chi2, design.seed, folder, progress) as ratios:
         before = len(ratios.values)
         counted = _counted(ratios.values, plain.chi2, wanted)
         if not counted.decided:

@@ -65,7 +65,7 @@ def name(smaller: Design, larger: Design, linear_model: bool, seed: int) -> str:
 
 
 @dataclass(slots=True)
-class Ratios:
+class SimulatedRatios:
     """The likelihood ratios of a test, in the order of the simulated responses; nan if a response can't be fitted.
 
     Arguments:
@@ -102,9 +102,9 @@ class Ratios:
 
 
 @contextmanager
-def of_test(
+def keep_ratios(
     smaller: Fit, larger: Fit, chi2: float, seed: int, folder: Path | None, progress: Progress
-) -> Iterator[Ratios]:
+) -> Iterator[SimulatedRatios]:
     """Yield the kept likelihood ratios of a test; those that are added are kept, too, whatever ends the block.
 
     Ratios of other estimates don't count, because the responses would be others: a warning says so, as it does of a
@@ -136,7 +136,7 @@ def of_test(
             found = error.found
         if found:
             progress.warned(f"{path}: {found}; they are simulated again")
-    ratios = Ratios(values, path, about, _LINEAR if linear_model else _LOGISTIC, len(values))
+    ratios = SimulatedRatios(values, path, about, _LINEAR if linear_model else _LOGISTIC, len(values))
     try:
         yield ratios
     finally:

@@ -114,7 +114,7 @@ def _cut(rows: _Rows, near: Numbers, far: Numbers, limits: Numbers, top: bool) -
     # For each word, the first limit that it reaches into, and the first limit that it is wholly inside of.
     begun, ended = np.searchsorted(limits, near, "right"), np.searchsorted(limits, far, "left")
     pre, post = (_inside(rows, first, len(limits), top) for first in (ended, begun))
-    share = _straddling(rows, begun, ended, near, far, limits)
+    share = _straddled_fractions(rows, begun, ended, near, far, limits)
     between = (1 - share) * pre + share * post
     numbers: Numbers = np.where(np.isnan(pre), post, np.where(np.isnan(post), pre, between))
     return numbers
@@ -139,7 +139,7 @@ def _inside(rows: _Rows, first: NDArray[np.intp], limits: int, top: bool) -> Num
     return np.array([*weights, counted[0] + counted[1]])
 
 
-def _straddling(
+def _straddled_fractions(
     rows: _Rows, begun: NDArray[np.intp], ended: NDArray[np.intp], near: Numbers, far: Numbers, limits: Numbers
 ) -> Numbers:
     """Return the fraction, 0 to 1, of the straddling word that each limit includes. Shape (limits,).

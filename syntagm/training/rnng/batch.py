@@ -96,17 +96,17 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device."""
-        moved: Batch = _moved(self, device)
+        moved: Batch = _move_to(self, device)
         return moved
 
 
-def _moved(value: Any, device: torch.device) -> Any:
+def _move_to(value: Any, device: torch.device) -> Any:
     """Return a tensor, or a list or a record of tensors, on a device."""
     if isinstance(value, Tensor):
         return value.to(device)
     if isinstance(value, list):
-        return [_moved(item, device) for item in value]
-    return replace(value, **{field.name: _moved(getattr(value, field.name), device) for field in fields(value)})
+        return [_move_to(item, device) for item in value]
+    return replace(value, **{field.name: _move_to(getattr(value, field.name), device) for field in fields(value)})
 
 
 def batch(trees: Sequence[Encoded], labels: int) -> Batch:
@@ -233,10 +233,10 @@ def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tenso
         trees: the trees.
         softmax: the loss of the output layer, if it is computed in one pass.
     """
-    histories = [_stacks(network, trees).index_select(0, trees.tops)]
+    histories = [_run_stacks(network, trees).index_select(0, trees.tops)]
     if network.parts == "all":
-        histories.append(_read(network, network.action_history, network.action_embedding(trees.read), trees.acted))
-        heard = _read(network, network.word_history, network.word_embedding(trees.heard), trees.worded)
+        histories.append(_run_chains(network, network.action_history, network.action_embedding(trees.read), trees.acted))
+        heard = _run_chains(network, network.word_history, network.word_embedding(trees.heard), trees.worded)
         histories.append(heard.index_select(0, trees.known))
     state = network.derivation_state(histories)
     logits = network.action(state).float().masked_fill(trees.invalid, -torch.inf)
@@ -247,7 +247,7 @@ def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tenso
     return of_actions, cross_entropy(network.word(before).float(), trees.words, reduction="sum")
 
 
-def _stacks(network: Network, trees: Batch) -> Tensor:
+def _run_stacks(network: Network, trees: Batch) -> Tensor:
     """Return the last layer of the stack LSTM: for the bottom, then for each element, by depth."""
     bottom: Tensor = network.bottom
     elements = torch.cat([_vectors(network, trees), network.label_embedding.weight])
@@ -284,7 +284,7 @@ def _vectors(network: Network, trees: Batch) -> Tensor:
     return vectors
 
 
-def _read(network: Network, lstm: nn.LSTM, inputs: Tensor, chains: Chains) -> Tensor:
+def _run_chains(network: Network, lstm: nn.LSTM, inputs: Tensor, chains: Chains) -> Tensor:
     """Return the last layer of an LSTM after each element of several sequences."""
     zeros = inputs.new_zeros(len(chains.levels[0]), lstm.hidden_size)
     hidden = inputs.index_select(0, chains.order)

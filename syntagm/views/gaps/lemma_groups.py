@@ -31,14 +31,14 @@ def by_lemma(table: pl.DataFrame) -> pl.DataFrame:
     return sums.filter(pl.col("contexts") > 0)
 
 
-def balanced(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
+def balance_labels(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """Compute the sums of `by_lemma` with equal weight for each label, for lemmas that have contexts with all labels.
 
     This cancels a preference of the model for one form that doesn't depend on the label.
 
     >>> sums = {"row": [0, 0], "lemma": ["be", "be"], "label": ["s", "p"], "contexts": [4, 1], "won": [1.0, 1.0]}
     >>> table = pl.DataFrame(sums).with_columns(right=0.0, wrong=0.0)
-    >>> balanced(table, ["s", "p"]).select("contexts", "won").row(0)  # 1/4 + 1/1
+    >>> balance_labels(table, ["s", "p"]).select("contexts", "won").row(0)  # 1/4 + 1/1
     (2, 1.25)
     """
     parts = [by_lemma(table.filter(pl.col("label") == label)) for label in labels]
@@ -51,7 +51,7 @@ def share(table: pl.DataFrame, measure: str, group: Group | None = None) -> Esti
     """Compute equal weight or model weight of a group of lemmas; n counts lemmas.
 
     Arguments:
-        table: the table that `by_lemma` or `balanced` returns.
+        table: the table that `by_lemma` or `balance_labels` returns.
         measure: one of `MEASURES`.
         group: the group of the estimate.
 
@@ -123,7 +123,7 @@ def _value(table: pl.DataFrame, measure: str) -> tuple[float, Spread | None]:
     return value, replace(cluster_intervals.spread_of_ratio(parts, wholes, "lemmas"), fixed=_FIXED)
 
 
-def tagged(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:
+def add_tags(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:
     """Add a column for each tag of the lemmas, with empty text for a lemma without the tag.
 
     Arguments:
