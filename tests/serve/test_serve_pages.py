@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("starlette")
 
 from asking import Answer, ask, opened
-from report_examples import ATTACKS, Reader, hostile
+from report_examples import ATTACKS, Reader, hostile, hostile_fill
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.formats import syntaxgym
@@ -266,3 +266,12 @@ def test_addresses() -> None:
     names = ["a", "", ".", "..", "a.csv", "b/c", "a", "%2F", "?", "#", "\u2028", "a (2)"]
     assert len(set(keys(names))) == len(names)
     assert not {"", ".", ".."} & set(keys(names))
+
+
+def test_fill_runs_have_their_report_and_their_runs(tmp_path: Path) -> None:
+    run = hostile_fill(tmp_path)
+    visitor = Visitor(run)
+    assert "Nucleus cut-offs" in visitor.get("/").text
+    assert visitor.get(path_of(("run", run.name))).status == 200
+    assert visitor.get("/search?words=the").status == 200
+    assert visitor.get("/suite/anything").status == 404

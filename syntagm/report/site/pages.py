@@ -43,8 +43,9 @@ class Among:
     suites: dict[int, str]
 
     def suite(self, subject: Subject) -> str:  # type: ignore[type-arg]
-        """Return the URL of a suite."""
-        return self.addresses.page(("suite", self.suites[subject.number]))
+        """Return the URL of a suite; "" if it has no page of its own."""
+        key = self.suites.get(subject.number)
+        return self.addresses.page(("suite", key)) if key is not None else ""
 
     def data(self, name: str, label: str, rows: object) -> Markup:
         """Return links that save a table as CSV, JSON and Parquet."""

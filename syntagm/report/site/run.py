@@ -82,10 +82,9 @@ def _list_signatures(page: RunPage) -> Rows:
 
 def _show_signatures(page: RunPage) -> Variables:
     by_name = {subject.name: subject for subject in page.subjects}
-    links = page.links
     rows = [
         row(
-            row_heading(Markup('<a href="%s">%s</a>') % (links.suite(by_name[str(suite)]), isolate(str(suite)))),
+            row_heading(_link(page, by_name[str(suite)])),
             text_cell(isolate(str(measure), False)),
             text_cell(Markup("<code>%s</code>") % signature),
         )
@@ -93,6 +92,11 @@ def _show_signatures(page: RunPage) -> Variables:
     ]
     names = [heading("suite"), heading("measure"), heading("signature")]
     return {"table": HtmlTable("Signatures", names, rows, classes(sortable=True, filterable=True, signatures=True))}
+
+
+def _link(page: RunPage, subject: Subject[Run]) -> Markup:
+    url, name = page.links.suite(subject), isolate(subject.name)
+    return Markup('<a href="%s">%s</a>') % (url, name) if url else name
 
 
 SIGNATURES: Section[RunPage] = Section(

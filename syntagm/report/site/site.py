@@ -81,9 +81,12 @@ class Site:
             InputError: a field of the query has a value that can't be.
         """
         match place:
+            # These pages have no query: others than their own are ignored, as those of mails and the like.
             case ():
                 page: Any = self.chapter
+                query = ()
             case ("run", name) if name in self.columns:
+                query = ()
                 page = RunPage(self.columns[name], self.chapter.subjects, addresses)
             case ("suite", suite):
                 items = self.items(suite)
