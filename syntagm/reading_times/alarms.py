@@ -293,7 +293,9 @@ def _same_text(frame: pl.DataFrame) -> list[Alarm]:
     if not same.height:
         return []
     names = same["texts"][0].to_list()
-    message = f"{same.height:,} texts under two names, for example {_short(names[0])} and {_short(names[1])}"
+    message = (
+        f"the same words under two names ({same.height:,} texts), for example {_short(names[0])} and {_short(names[1])}"
+    )
     return [Alarm("same_text", message, "Give them one name, or delete the repetition.", same.height)]
 
 
