@@ -147,7 +147,7 @@ def test_a_device_without_float64_will_do(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(torch.Tensor, "double", lambda tensor: pytest.fail("float64 on the device"))
     finish = head.read(iter([(0, logits[:4].clone()), (4, logits[4:].clone())]), 6, places, targets, sets)
     monkeypatch.undo()
-    bits, found = finish()
+    bits, found, *_ = finish()
     np.testing.assert_allclose(bits, expected, rtol=0, atol=1e-5)
     np.testing.assert_allclose(found, masses, rtol=0, atol=1e-5)
 
