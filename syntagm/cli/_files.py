@@ -47,6 +47,16 @@ def file(text: str) -> Path:
     return path
 
 
+def named(text: str) -> str:
+    """Return the text of a path, whose last character may say that it is a folder.
+
+    Raises:
+        UsageError: the path is empty.
+    """
+    _path(text)
+    return text
+
+
 def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
     """Create the missing folders of an output for a `with` block; at its end, delete those in which nothing was written."""
     if output is None or output.parent.exists():

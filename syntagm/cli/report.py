@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _views.add_names(parser)
     parser.set_defaults(pages=False)
     parser.add_argument(
-        "-o", "--output", metavar="FILE|DIR/", action=_Output,
+        "-o", "--output", metavar="FILE|DIR/", type=_files.named, action=_Output,
         help="the file to write (DIR/report.html if there is only one run), or a folder, with / at its end",
     )  # fmt: skip
     parser.add_argument(

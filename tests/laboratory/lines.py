@@ -78,6 +78,8 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "reading_table": ("reading", "table", "in/times.csv", "--model", "toy", "-o", "out/predictors.csv"),
     "reading_fit": ("reading", "fit", "in/times.csv", "--response", "time", "--baseline", "length", "--add", "bits", "--folds",
                     "contiguous:2", "-o", "out/gains.parquet"),
+    "exposure": ("exposure", "in/pairs.tsv", "--corpus", "in/train.txt", "-o", "out/exposure.csv"),
+    "import_results": ("import-results", "minicons", "in/scores.csv", "-o", "out/imported"),
     "seal": ("seal", "in/edited_ngram"),
     "seal_run": ("seal", "in/edited_run"),
     "reproduce": ("reproduce", "marvin2018", "--model", "toy", "--suite", "in/suites/simple_agrmt.json", "-o", "out/paper"),
@@ -122,6 +124,8 @@ def write_inputs(root: Path) -> None:
     (root / "in" / "pairs.tsv").write_text(
         "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
     )
+    scored = "good,bad,score_good,score_bad\nThe dog barks.,The dog bark.,-9.5,-11.25\nThe dogs bark.,The dogs barks.,-12,-10.5\n"
+    (root / "in" / "scores.csv").write_text(scored)
     (root / "in" / "model.pt").write_bytes(torch_files.grnn(torch_files.weights()))
     (root / "in" / "words.txt").write_text("\n".join(torch_files.WORDS))
     jrnn.written(root / "in", jrnn.arrays())

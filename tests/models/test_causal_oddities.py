@@ -98,7 +98,7 @@ def test_threads_do_not_disturb_each_other(family: str) -> None:
 
 
 def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(_self: Head, chunks: Any, *_: Any) -> Any:
+    def read(_self: Head, chunks: Any, *_: Any, **_named: Any) -> Any:
         next(chunks)
         raise KeyboardInterrupt
 

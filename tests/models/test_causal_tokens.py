@@ -198,7 +198,7 @@ def test_exactly_one_start_and_end_symbol(
     model = from_transformers(transformer("llama", made), made, "counted", bos=bos, eos=eos)
     seen: list[list[int]] = []
     surprisals = model.forward.surprisals
-    model.forward.surprisals = lambda sequences, done, skipped: (  # type: ignore[method-assign]  # to look at what goes in
+    model.forward.surprisals = lambda sequences, done, skipped, reducing: (  # type: ignore[method-assign]  # to look at what goes in
         seen.extend(map(list, sequences)) or surprisals(sequences, done, skipped)  # type: ignore[func-returns-value]
     )
     [answer] = model.score(["The old gardener"])

@@ -51,7 +51,9 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
     from syntagm.tasks.predictions.task import Predictions
 
     if not scored(design.run(cell)):
-        job = Job(_load(design, cell), folder=atomic.inside(design.folder, "runs", cell.name))
+        # The folder is looked at before the model is loaded.
+        folder = atomic.inside(design.folder, "runs", cell.name)
+        job = Job(_load(design, cell), folder=folder)
         carry_out(Evaluation(Predictions(), SuiteFiles(expand(list(design.suites))), (job,)), job, progress)
 
 
