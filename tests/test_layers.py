@@ -144,7 +144,9 @@ def readers_of_parsed_words(tree: ast.AST) -> set[str]:
 def test_only_the_border_sees_a_parsed_command_line() -> None:
     commands = set(registry.names("cli"))
     for path in files():
-        names = readers_of_parsed_words(ast.parse(path.read_text(encoding="utf-8")))
+        if "Namespace" not in (text := path.read_text(encoding="utf-8")):
+            continue
+        names = readers_of_parsed_words(ast.parse(text))
         if path.parent.name == "cli" and path.stem not in commands:
             # What commands share turns options into something typed.
             names = {name for name in names if not name.startswith("given")}

@@ -173,6 +173,7 @@ def test_a_test_sentence_that_is_in_the_training_data(tmp_path: Path, capsys: py
     assert "item 0, condition good: W106 nearly the same sentence in training data" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_frequency_is_that_of_the_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("wordfreq")
     path = tmp_path / "pairs.tsv"

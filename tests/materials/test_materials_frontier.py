@@ -23,7 +23,7 @@ VARIANTS = {
 
 @cache
 def suites() -> dict[str, Suite]:
-    return {suite.name: suite for suite in syntagm.read_suites("frontier?n=12")}
+    return {suite.name: suite for suite in syntagm.read_suites("frontier?n=6")}
 
 
 def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> None:

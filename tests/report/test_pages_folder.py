@@ -106,6 +106,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "The folder has the figures beside their pages" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
     run: Run = hostile(tmp_path / "run")
     folder = write_pages(run, tmp_path / "pages").parent
