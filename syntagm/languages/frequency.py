@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from syntagm.errors import UsageError
-from syntagm.languages import casing
 from syntagm.languages.tags import Language
 
 TOTAL = 10**9
@@ -37,8 +36,11 @@ class PerBillion(Mapping[str, int]):
         return len(self._frequencies)
 
     def _spelled(self, word: str) -> str:
-        """Return a word as the list has it: in lower case, and Chinese in simplified characters."""
-        word = casing.lower(word, self._language)
+        """Return a word as the list has it: folded by wordfreq's own rules, and Chinese in simplified characters.
+
+        Its lists have `gross` for the German groß, σ at the end of Greek words, and Serbian in Latin letters.
+        """
+        word = str(importlib.import_module("wordfreq.preprocess").preprocess_text(word, self._language.code))
         if self._list == "zh":
             simplified: str = importlib.import_module("wordfreq.chinese").simplify_chinese(word)
             return simplified

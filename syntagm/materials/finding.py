@@ -9,7 +9,7 @@ from pathlib import Path
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import template
 from syntagm.materials import hub, packed
-from syntagm.materials.reading import claimed, exists, formats, options_of, unclaimed, with_options
+from syntagm.materials.reading import WORKBOOKS, claimed, exists, formats, options_of, unclaimed, with_options
 
 _MATERIALS = Path(__file__).resolve().parent
 
@@ -41,7 +41,7 @@ def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[s
             continue
         paths = _on_disk(name) if name else []
         if paths == [Path(name)] and packed.is_archive(Path(name)):
-            paths = _files(packed.unpacked(Path(name), _endings()))
+            paths = _files(packed.unpacked(Path(name), _endings(), skipped))
         if paths != [Path(name)]:
             # A language names no format, so that files of other kinds are skipped as without it.
             paths = _sift(paths, {name: value for name, value in options.items() if name != "language"}, skipped)
@@ -68,7 +68,8 @@ def _on_hub(name: str, options: dict[str, str]) -> list[str]:
 
 def _nothing(argument: str, name: str) -> UsageError:
     if name and exists(Path(name)):
-        return UsageError(argument, "no suites in this folder", "files in a known format")
+        what = "archive" if packed.is_archive(Path(name)) else "folder"
+        return UsageError(argument, f"no suites in this {what}", "files in a known format")
     expected = "a file, a folder, a pattern or a bundled collection: " + (
         ", ".join(collections()) or "none is installed"
     )
@@ -148,7 +149,7 @@ def _files(place: Path) -> list[Path]:
     return [
         file
         for file in sorted(paths)
-        if packed.ending(file) in endings
+        if (packed.ending(file).lower() in endings or _unreadable(file))
         and file.stem.upper() != "README"
         and not any(part.startswith(".") for part in file.relative_to(place).parts)
     ]
@@ -161,6 +162,10 @@ def _endings() -> list[str]:
 def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | None) -> list[Path]:
     kept = []
     for file in files:
+        if reason := _unreadable(file):
+            if skipped is not None:
+                skipped.append(f"{file}: {reason}")
+            continue
         # SyntaxGym suites are published as JSON, and as CSV of the same name without predictions.
         has_twin = file.suffix == ".csv" and file.with_suffix(".json") in files
         if not has_twin and (options or claimed(file)):
@@ -169,6 +174,13 @@ def _sift(files: Sequence[Path], options: dict[str, str], skipped: list[str] | N
             reason = f"its suite is in {file.with_suffix('.json').name}" if has_twin else unclaimed(file)[0]
             skipped.append(f"{file}: {reason}")
     return kept
+
+
+def _unreadable(file: Path) -> str:
+    """Say why a file among others is not read, although it may have suites; "" if it is read."""
+    if packed.is_archive(file):
+        return packed.ARCHIVE
+    return "a workbook; save its sheets as CSV (UTF-8)" if file.suffix.lower() in WORKBOOKS else ""
 
 
 def _refuse_closed(error: OSError) -> None:

@@ -8,6 +8,7 @@ unpacked beyond limits, no link is followed, and no name leads out of the folder
 import contextlib
 import gzip
 import io
+import lzma
 import os
 import tarfile
 import zipfile
@@ -17,13 +18,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.io import atomic, csv, hashing, lines, regular, utf8
+from syntagm.io import atomic, csv, hashing, lines, regular, shape, utf8
 
 # Packed file -> the ending of what is written; a gzipped file loses its last ending.
 TABLES = {".parquet": ".jsonl", ".xlsx": ".csv"}
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 MOST_FILES, MOST_BYTES = 10_000, 512 * 2**20
 _UNPACK = "Unpack it yourself, and name the folder or the files."
+# Why an archive in a folder, in another archive or under a pattern is not read.
+ARCHIVE = "an archive, which is read only if it is named itself"
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 
 
 def is_archive(path: Path) -> bool:
@@ -71,17 +75,20 @@ def plain(path: Path, sheet: str = "") -> Path:
         raise utf8.unreadable(path, error) from None
 
 
-def unpacked(path: Path, endings: Iterable[str]) -> Path:
+def unpacked(path: Path, endings: Iterable[str], skipped: list[str] | None = None) -> Path:
     """Unpack the files of an archive that may have suites, and return their folder.
 
     Arguments:
         path: the archive.
-        endings: the endings of the files to unpack.
+        endings: the endings of the files to unpack, also of those that are packed themselves.
+        skipped: a list to which archives inside of the archive are appended, with the reason.
 
     Raises:
-        InputError: the archive is damaged, encrypted, or larger than the limits, or a name leads out of the folder.
+        InputError: the archive is damaged, encrypted, or larger than the limits, two files have the same name, or a name
+            leads out of the folder.
     """
-    wanted, place, size, count = tuple(endings), _place(path), 0, 0
+    wanted, place, size, count = set(endings), _place(path), 0, 0
+    names: set[str] = set()
     try:
         with regular.opened(path) as file:
             members = _zipped(file, path) if path.suffix.lower() == ".zip" else _tarred(file, path)
@@ -92,14 +99,20 @@ def unpacked(path: Path, endings: Iterable[str]) -> Path:
                 parts = PurePosixPath(name.replace("\\", "/")).parts
                 if not parts or name.startswith("/") or ".." in parts or ":" in parts[0] or not name.isprintable():
                     raise InputError(str(path), f"a file called {name[:100]!r}", "names inside of a folder", _UNPACK)
-                if name.lower().endswith(wanted):
+                if is_archive(Path(name)):
+                    if skipped is not None:
+                        skipped.append(f"{path}, {name}: {ARCHIVE}")
+                elif ending(Path(name)).lower() in wanted:
+                    if (inside := "/".join(parts)) in names:
+                        raise InputError(str(path), f"two files called {name[:100]!r}", "different names", _UNPACK)
+                    names.add(inside)
                     _written(place.joinpath(*parts), content)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, gzip.BadGzipFile, NotImplementedError) as error:
+    except (*_DAMAGED, EOFError, NotImplementedError) as error:
         raise InputError(str(path), f"a damaged archive ({error})", "a complete archive", _UNPACK) from None
     except OSError as error:
         raise utf8.unreadable(path, error) from None
     if not place.is_dir():
-        raise InputError(str(path), f"no files in {', '.join(wanted)}", "an archive with suites", _UNPACK)
+        raise InputError(str(path), f"no files in {', '.join(sorted(wanted))}", "an archive with suites", _UNPACK)
     return place
 
 
@@ -112,7 +125,7 @@ def named(path: Path, read: Path) -> Iterator[None]:
         if path == read or str(read) not in f"{error.place}{error.found}":
             raise
         place, found = (text.replace(str(read), str(path)) for text in (error.place, error.found))
-        raise type(error)(place, found, error.expected, error.cure) from None
+        raise type(error)(place, found, error.expected, error.cure.replace(f"{read.name}?", f"{path.name}?")) from None
 
 
 def _place(path: Path) -> Path:
@@ -150,26 +163,45 @@ def _parquet(path: Path) -> bytes:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(regular.checked(path, utf8.MAX_BYTES))
-        content = frame.write_ndjson().encode()
-    except OSError:
+        file = regular.checked(path, utf8.MAX_BYTES)
+        columns = pl.read_parquet_schema(file)
+        # A row that repeats takes no room in the file.
+        shape.count(pl.scan_parquet(file).select(pl.len()).collect().item(), path)
+        if unread := [name for name, kind in columns.items() if "Binary" in str(kind)]:
+            cure = "Convert it to CSV without them."
+            raise InputError(str(path), f"columns of bytes: {', '.join(map(repr, unread[:5]))}", "text and numbers", cure)
+        frame = pl.read_parquet(file)
+        texts = [name for name, kind in columns.items() if kind == pl.String]
+        sizes = frame.select(pl.col(texts).str.len_bytes().cast(pl.Int64).sum()).row(0) if texts else ()
+        if sum(sizes) > utf8.MAX_BYTES:
+            found = f"more than {utf8.MAX_BYTES // 2**20} MB of text"
+            raise InputError(str(path), found, "less", "Split it into several files.")
+        return frame.write_ndjson().encode()
+    except (OSError, InputError):
         raise
-    except Exception as error:  # polars raises exceptions of many types
+    except BaseException as error:  # polars raises exceptions of many types, and panics
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
         raise InputError(str(path), str(error).splitlines()[0][:300], "a table in Parquet", "Convert it to CSV.") from None
-    return content
 
 
 def _workbook(path: Path, sheet: str) -> bytes:
     import polars as pl
 
     try:
+        file = regular.checked(path, utf8.MAX_BYTES)
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as parts:
+                if sum(part.file_size for part in parts.infolist()) > MOST_BYTES:
+                    found = f"a workbook of more than {MOST_BYTES // 2**20} MB when decompressed"
+                    raise InputError(str(path), found, "less", "Save the sheet as CSV (UTF-8), in several files.")
         sheets: dict[str, Any] = pl.read_excel(
-            regular.checked(path, utf8.MAX_BYTES), sheet_id=0, engine="calamine", infer_schema_length=0, raise_if_empty=False
+            file, sheet_id=0, engine="calamine", infer_schema_length=0, raise_if_empty=False
         )
     except ModuleNotFoundError as error:
         cure = "Install it: pip install 'syntagm[excel]', or save the sheet as CSV (UTF-8)."
         raise InputError(str(path), "a workbook, and the package fastexcel is not installed", "fastexcel", cure) from error
-    except OSError:
+    except (OSError, InputError):
         raise
     except BaseException as error:  # polars and its reader in Rust raise exceptions of many types, and panic
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):

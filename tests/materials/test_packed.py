@@ -90,6 +90,53 @@ def test_archives_stand_for_their_folders(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {"kites.tsv"}
 
 
+def test_packed_files_in_archives_are_read_and_archives_in_them_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.writestr("inner.zip", b"PK")
+        archive.writestr("KITES.TSV", ROWS)
+        archive.writestr("b.tsv.gz", gzip.compress(ROWS.encode()))
+    skipped: list[str] = []
+    files = finding.expand([str(folder / "a.zip")], skipped)
+    assert [Path(file).name for file in files] == ["KITES.TSV", "b.tsv.gz"]
+    assert skipped == [f"{folder / 'a.zip'}, inner.zip: {packed.ARCHIVE}"]
+    (folder / "kites.tsv").write_text(ROWS)
+    (folder / "old.xls").write_bytes(b"x")
+    for argument in (str(folder), f"{folder}/*", f"{folder}?good=good&bad=bad"):
+        skipped.clear()
+        [file] = finding.expand([argument], skipped)
+        assert "kites.tsv" in file
+        assert [line.split(": ")[1].split()[1] for line in skipped] == ["archive,", "workbook;"]
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("kites.tsv", ROWS)
+        archive.writestr("kites.tsv", ROWS.replace("kite", "bird"))
+    with pytest.raises(InputError, match="two files called 'kites.tsv'"):
+        read_suites(tmp_path / "a.zip")
+
+
+def test_a_damaged_lzma_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("kites.tsv", ROWS * 20)
+    content = bytearray((tmp_path / "a.zip").read_bytes())
+    content[60:80] = b"\xff" * 20
+    (tmp_path / "a.zip").write_bytes(content)
+    with pytest.raises(InputError, match="a damaged archive"):
+        read_suites(tmp_path / "a.zip")
+
+
+def test_columns_of_bytes_and_of_other_layouts_in_parquet(tmp_path: Path) -> None:
+    pl.DataFrame({"good": ["a"], "bad": ["b"], "sound": [b"\xff"]}).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="a.parquet: columns of bytes: 'sound'"):
+        read_suites(tmp_path / "a.parquet")
+    pl.DataFrame({"pair": [{"good": "a", "bad": "b"}]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"its keys are 'pair'.*b\.parquet\?good=COLUMN"):
+        read_suites(tmp_path / "b.parquet")
+
+
 def test_errors_name_the_packed_file_and_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"good\tbad\nThe kite flies.\t\n"))
     with pytest.raises(InputError) as caught:
@@ -117,6 +164,8 @@ def test_what_is_damaged_or_grows_too_large(tmp_path: Path, monkeypatch: pytest.
         member = tarfile.TarInfo("a.tsv")
         member.size = len(bomb)
         tar.addfile(member, io.BytesIO(bomb))
+    pl.DataFrame({"good": ["kite " * 200] * 200, "bad": ["b"] * 200}).write_parquet(tmp_path / "bomb.parquet")
+    workbook(tmp_path / "bomb.xlsx", ("pairs", [["good", "bad"], ["kite " * 40_000, "b"]]))
     (tmp_path / "cut.tsv.gz").write_bytes(gzip.compress(ROWS.encode())[:-9])
     damaged = {"not.parquet": b"PAR1 no", "not.xlsx": b"PK\3\4 no", "not.zip": b"PK no", "not.tar": b"x" * 600}
     for name, content in damaged.items():
