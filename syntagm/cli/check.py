@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unigrams",
         metavar="TEXT",
-        help="the text in which --baselines counts words (if omitted: English books)",
+        help="the text in which --baselines counts words (if omitted: English books, or wordfreq for other languages)",
     )
     parser.add_argument("--no-warnings", action="store_true", help="print errors only")
     parser.add_argument(

@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="also what word frequency, the number of words and the number of characters alone would score",
     )
     parser.add_argument(
-        "--unigrams", metavar="TEXT", help="the text in which --baselines counts words (if omitted: English books)"
+        "--unigrams", metavar="TEXT", help="the text in which --baselines counts words (if omitted: as in check)"
     )
     _files.add_output(parser, "FILE", "the file to write; if omitted, the page is printed")
     parser.add_argument(

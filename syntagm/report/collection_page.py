@@ -42,11 +42,16 @@ chance; the suite says why, unless `syntagm check --baselines` warns."""
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A suite with only its first item, the number of its items, and the baselines of its first prediction, if wanted."""
+    """A suite with only its first item, the number of its items, and the baselines of its first prediction, if wanted.
+
+    `counted_in` says where the frequencies of its words come from, and `remark` what is to be known about them.
+    """
 
     suite: Suite
     items: int
     baselines: tuple[Baseline, ...] = ()
+    counted_in: str = ""
+    remark: str = ""
 
     def tag(self, *names: str) -> str:
         """Return the value of the first of these tags that the suite has, or ""."""
@@ -77,8 +82,12 @@ def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = 
     shared = _find_shared(described)
     blocks = [f"# {markdown.text(title)}", f"Made by {markdown.code(f'syntagm describe {title}{options}')}."]
     blocks += [_summary(described, shared), _LEGEND]
-    blocks += [_BASELINES.format(about=markdown.text(frequencies.about))] if frequencies else []
+    if frequencies:
+        sources = dict.fromkeys(entry.counted_in for entry in described if entry.counted_in)
+        blocks += [_BASELINES.format(about=markdown.text("; ".join(sources) or "no list of words"))]
     blocks += [_contents(described, bool(frequencies))]
+    if remarks := [f"* {markdown.text(f'{entry.suite.name}: {entry.remark}')}" for entry in described if entry.remark]:
+        blocks += ["\n".join(remarks)]
     for circuit, group in _groups(described, "circuit"):
         blocks += (
             [f"## {markdown.text(circuit or 'In no circuit')}"] if any(entry.circuit for entry in described) else []
@@ -92,9 +101,16 @@ def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = 
 
 
 def _describe(suite: Suite, frequencies: Frequencies | None) -> Described:
-    found = baselines.baselines(suite, frequencies) if frequencies else []
+    one = replace(suite, items=suite.items[:1])
+    if not frequencies:
+        return Described(one, len(suite.items))
+    fitting, remark = baselines.fitting(suite, frequencies)
+    found = baselines.baselines(suite, fitting)
     first = tuple(baseline for baseline in found if baseline.prediction == suite.predictions[0].name)
-    return Described(replace(suite, items=suite.items[:1]), len(suite.items), first)
+    # English without a tag that says so is no news.
+    return Described(
+        one, len(suite.items), first, fitting.about if fitting else "", remark if fitting is not frequencies else ""
+    )
 
 
 def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:

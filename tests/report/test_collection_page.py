@@ -7,6 +7,7 @@ import pytest
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.formula import parse
+from syntagm.materials import baselines
 from syntagm.report import markdown
 from syntagm.report.collection_page import page
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
@@ -68,6 +69,20 @@ def test_what_stands_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "| `fit` | The keys **rust** |\n| `clash` | \\*The keys **rusts** |" in made
     assert "the `verb` is less surprising in `fit` than in `clash`; chance 1/2." in made
     assert made.endswith("    (verb;%fit%) < (verb;%clash%)\n\nComment: Written by hand.\n")
+
+
+def test_baselines_are_those_of_the_language() -> None:
+    pytest.importorskip("wordfreq")
+    # The English verb "die" is rare; the German article is more frequent than "das".
+    words = {"good": Sentence("die", (Region("v", 0, 3),)), "bad": Sentence("das", (Region("v", 0, 3),))}
+    pair, compared = Item("1", words), (Prediction("p", parse("(v;%good%) < (v;%bad%)")),)
+    suites = [Suite(tag, (pair,), compared, {"language": tag}) for tag in ("de", "grc")]
+    made = page("two", suites, baselines.books())
+    assert "(counted in wordfreq" in made
+    assert ", German)" in made
+    assert "| [`de`](#de) |  | 1 | 1/2 | **1.000** |" in made
+    assert "| [`grc`](#grc) |  | 1 | 1/2 |  |" in made
+    assert "* grc: no baseline of frequency: no word frequencies of Ancient Greek" in made
 
 
 def test_a_page_never_replaces_its_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
