@@ -66,6 +66,8 @@ LABELS = (
     "acceptable", "answer", "better", "choice", "chosen", "correct", "gold", "grammatical", "label", "labels", "preference",
     "preferred", "target", "winner",
 )  # fmt: skip
+# The names of a column of single sentences.
+SINGLE = ("sentence", "text")
 DECIDING = ({"0", "1"}, {"1", "2"}, {"a", "b"}, {"true", "false"})
 NO_LABEL = "none"
 # The ids of the two sentences, by which ratings of another table are joined.
@@ -100,6 +102,12 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     doubts = [doubt for pair in _names()(table.columns) if (doubt := _doubt(table, pair))]
     cure = f"Name the columns of pairs, as in {path.name}?good=COLUMN&bad=COLUMN"
     cure += ", and add &label=COLUMN if a column says which of the two is good."
+    single = [name for name in table.columns if name.strip().lower() in SINGLE]
+    labels = [name for name in table.columns if name.strip().lower() in LABELS]
+    if len(single) == 1 and labels:
+        named = f"{path.name}?format=judgements&sentence={single[0]}&label={labels[0]}"
+        cure += f" If each row is a single sentence, labelled 1 or 0, write {named}"
+        cure += f"; if two rows are a pair, {path.name}?format=labelled&sentence={single[0]}&label={labels[0]}&item=COLUMN."
     if not doubts and len(table.columns) == 2 and not is_json:
         doubts = [_few([table.columns, *(tuple(row.values()) for _, row in table.rows)])]
         cure += " If a table of pairs has no header, insert a first line with the names good and bad."

@@ -196,7 +196,7 @@ def _workbook(path: Path, sheet: str) -> bytes:
                     found = f"a workbook of more than {MOST_BYTES // 2**20} MB when decompressed"
                     raise InputError(str(path), found, "less", "Save the sheet as CSV (UTF-8), in several files.")
         sheets: dict[str, Any] = pl.read_excel(
-            file, sheet_id=0, engine="calamine", infer_schema_length=0, raise_if_empty=False
+            file, sheet_id=0, engine="calamine", has_header=False, infer_schema_length=0, raise_if_empty=False
         )
     except ModuleNotFoundError as error:
         cure = "Install it: pip install 'syntagm[excel]', or save the sheet as CSV (UTF-8)."
@@ -215,7 +215,8 @@ def _workbook(path: Path, sheet: str) -> bytes:
         raise UsageError(str(path), found, f"one of {listed}", f"Name it: {path.name}?sheet=NAME" if filled else "")
     frame = filled[sheet] if sheet else next(iter(filled.values()))
     rows = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
-    return csv.plain([frame.columns, *rows], ",").encode()
+    # The first row is the header as it stands, so that two columns of one name are seen.
+    return csv.plain(rows, ",").encode()
 
 
 def _zipped(file: io.BufferedReader, path: Path) -> Iterator[tuple[str, bytes]]:

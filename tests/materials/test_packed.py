@@ -185,6 +185,12 @@ def test_a_workbook_with_several_sheets_needs_a_name(tmp_path: Path) -> None:
     assert texts(f"{path}?sheet=pairs") == TEXTS
 
 
+def test_a_workbook_with_two_columns_of_one_name(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "kites.xlsx", ("pairs", [["good", "bad", "good"], ["A kite flies.", "A kite fly.", "x"]]))
+    with pytest.raises(InputError, match=r"kites.xlsx, line 1: the column 'good' twice"):
+        read_suites(path)
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(ROWS.encode()))
     (tmp_path / "elsewhere").mkdir()
