@@ -52,9 +52,11 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
 
 def read_as(path: Path, head: str, **options: str) -> str:
     """Say which columns hold sentence, label, pair and suite."""
-    sentence, label, item, suite = _chosen(_excerpt(path, head, options).columns, options)
+    table = _excerpt(path, head, options)
+    sentence, label, item, suite = _chosen(table.columns, options)
     pairs = "each two rows" if item == NEXT else f"the rows with the same {item}"
-    good = options.get("good") or "/".join(name for name in GOOD[:2])
+    found = dict.fromkeys(value for value in table.cells(label) if value.lower() in GOOD)
+    good = options.get("good") or "/".join(found) or "/".join(GOOD)
     return f"sentence: {sentence}, good where {label} is {good}, pairs: {pairs}, suite: {suite or 'the file'}"
 
 
@@ -155,6 +157,8 @@ def _sides(table: _table.Table, rows: Sequence[Row], label: str, good: str) -> d
     sides: dict[str, list[Row]] = {"good": [], "bad": []}
     for number, row in rows:
         value = shape.plain(row.get(label, "")).strip()
+        if not value:
+            raise InputError(f"{table.place(number)}, {label}", "an empty cell", "the label of the sentence")
         is_good = value == good if good else value.lower() in GOOD
         if not good and not is_good and value.lower() not in BAD:
             cure = f"Add the label of good sentences: &good={value}" if value else ""

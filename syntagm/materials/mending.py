@@ -64,9 +64,16 @@ def log(changes: Iterable[Change]) -> str:
 
 
 def to_exclude(suites: Iterable[Suite], findings: Sequence[Finding]) -> list[tuple[str, str]]:
-    """Return suite and item of the items that should not count: by their findings, or as their authors left them out."""
+    """Return suite and item of the items that should not count: by their findings, or as their authors left them out.
+
+    Of a sentence that is good in one item and bad in another, both items are left out, as nothing says which is wrong.
+    """
     found = {(each.suite, each.item): None for each in findings if each.code in EXCLUDING and each.item}
+    contested = {(each.suite, each.item) for each in findings if each.code == "W212"}
     for suite in suites:
+        bad = {item.sentences["bad"].text for item in suite.items if (suite.name, item.id) in contested}
+        goods = ((item, item.sentences["good"].text) for item in suite.items if bad and "good" in item.sentences)
+        found |= {(suite.name, item.id): None for item, text in goods if text in bad}
         found |= {(suite.name, item.id): None for item in suite.items if is_left_out(suite, item)}
     return list(found)
 

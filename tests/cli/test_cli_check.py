@@ -184,3 +184,10 @@ def test_frequency_is_that_of_the_language(tmp_path: Path, capsys: pytest.Captur
     printed = capsys.readouterr().out
     assert "no baseline of frequency: its language is not said" in printed
     assert "frequency 1.000" not in printed
+
+
+def test_both_items_of_a_contested_sentence_are_excluded(tmp_path: Path) -> None:
+    path, excluded = tmp_path / "pairs.tsv", tmp_path / "out.csv"
+    path.write_text("good\tbad\nIda sings well.\tIda sing well.\nIda sing well.\tIda sung well.\nHe hums.\tHe hum.\n")
+    assert main(["check", str(path), "--exclude-list", str(excluded)]) == 0
+    assert sorted(excluded.read_text().split()) == ["pairs,0", "pairs,1", "suite,item"]

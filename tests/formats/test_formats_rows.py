@@ -42,6 +42,7 @@ class TestLabelled:
             ("1,Grammatical,A b c.\n1,Grammatical,A b d.\n", "line 2: 2 good and 0 bad sentences of one pair; expected one of"),
             ("1,Grammatical,A b c.\n", "line 2: 1 good and 0 bad"),
             ("1,Grammatical,A b c.\n1,Ungrammatical,\n", "line 3, Sentence: an empty cell"),
+            ("1,Grammatical,A b c.\n1,,A b.\n", "line 3, Grammaticality: an empty cell; expected the label"),
             ("1,Grammatical,A b c.\n1,ok,A b.\n", "line 3, Grammaticality: 'ok'; expected one of grammatical"),
         ],
     )
@@ -50,6 +51,16 @@ class TestLabelled:
         with pytest.raises(InputError) as caught:
             reading.read(f"{tmp_path / 'a.csv'}?format=labelled")
         assert message in str(caught.value)
+
+    def test_a_row_without_a_label_is_no_bad_sentence(self, tmp_path: Path) -> None:
+        (tmp_path / "a.csv").write_text("s,l\nA b c.,1\nA b d.,\n")
+        with pytest.raises(InputError, match="line 3, l: an empty cell"):
+            reading.read(f"{tmp_path / 'a.csv'}?format=labelled&sentence=s&label=l&good=1&item=next")
+
+    def test_the_label_of_good_sentences_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "a.csv").write_text("s,l\nA b c.,1\nA b d.,0\n")
+        said = reading.read_as(f"{tmp_path / 'a.csv'}?format=labelled&sentence=s&label=l&item=next")
+        assert "good where l is 1," in said
 
     def test_a_missing_column_is_refused_with_the_line_to_type(self) -> None:
         with pytest.raises(UsageError, match=r"'text', 'ok', 'pair'.*rows.csv\?format=labelled&sentence=COLUMN"):
