@@ -11,6 +11,7 @@ from syntagm.errors import InputError, SyntagmError
 from syntagm.reading_times import (
     alarms,
     effects,
+    exclusions,
     fitting,
     folds,
     joining,
@@ -260,3 +261,60 @@ def test_natural_stories(shared: Path) -> None:
     )
     assert [alarm.code for alarm in alarms.alarms(frame)] == ["lag"]
     assert alarms.alarms(frame.with_columns(time=pl.col("time").shift(1).over("text"))) == []
+
+
+def test_a_column_of_the_name_line_is_a_predictor() -> None:
+    """The line of a row in its file is not the user's column `line`, such as the line on a screen."""
+    data = example()
+    renamed = {"line" if name == "length" else name: values for name, values in data.items()}
+    found = [
+        fitting.fit(source(table), Request("time", (name,), REQUEST.added, lags=1)).gains[0].gains
+        for table, name in ((data, "length"), (renamed, "line"))
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_texts_of_two_languages_are_different_texts() -> None:
+    """Texts are numbered within languages: for folds, units of intervals, exclusions and alarms."""
+    data = example() | {"text": np.arange(240) // 60 % 2, "language": np.array(["en", "de"])[np.arange(240) // 120]}
+    rows = fitting.prepare(source(data), REQUEST)["bits"]
+    assert len(set(rows.label("text") or [])) == 4
+    frame = pl.DataFrame({
+        "language": ["en"] * 2 + ["de"] * 3, "text": ["1"] * 5, "position": [1.0, 2, 1, 2, 3], "sentence": ["1"] * 5,
+        "word": ["a", "b", "c", "d", "e"], "time": [300.0, 310, 400, 420, 430], "line": range(5),
+    })  # fmt: skip
+    for switch, expected in (("last_words", [1, 4]), ("sentence_first", [0, 2]), ("sentence_last", [1, 4])):
+        excluded = exclusions.reasons(frame, exclusions.Exclusions((switch,)), "times.csv")
+        assert excluded.is_not_null().arg_true().to_list() == expected, switch
+    means = alarms.word_means(frame)
+    assert means is not None
+    assert sorted(means["time"].to_list()) == [300, 310, 400, 420, 430]
+
+
+def test_a_region_with_a_word_without_bits_has_none() -> None:
+    words = pl.DataFrame({
+        "item": ["1"] * 4, "condition": ["a"] * 4, "region": ["r", "s", "s", "t"], "position": [1.0, 2, 3, 4],
+        "bits": [3.0, None, 5, 7],
+    })  # fmt: skip
+    chosen = {name: (name,) for name in words.columns}
+    readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(4)), ""), ())
+    found = effects.region_bits(readings, None, 2).select("region", "bits_0", "bits_1").rows()
+    assert found == [("r", 3, 0), ("s", None, None), ("t", 7, 5)]
+
+
+def test_mismatches_of_every_model_are_listed(tmp_path: Path) -> None:
+    shown = ["one", "two", "three", "four"]
+    (tmp_path / "times.csv").write_text(
+        "\n".join(["word,position,time", *(f"{word},{at},300" for at, word in enumerate(shown))])
+    )
+    scored = [("a", at, word) for at, word in enumerate(shown)] + [
+        ("b", at, word) for at, word in enumerate(["one", "2", "three", "four"])
+    ]
+    (tmp_path / "scores.csv").write_text(
+        "\n".join(["model,position,word,bits", *(f"{model},{at},{word},1" for model, at, word in scored)])
+    )
+    times, scores = (tables.interpret(tables.open_table(tmp_path / f"{name}.csv"), {}) for name in ("times", "scores"))
+    joined = joining.join(times, scores, joining.Rules())
+    assert [(one.shown, one.scored) for one in joined.mismatches] == [("two", "2")]
+    assert joined.matched == 3
+    assert joined.words["bits_b"].to_list() == [1, None, 1, 1]

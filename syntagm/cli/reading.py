@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel
     from syntagm.reading_times.alarms import Alarm
     from syntagm.reading_times.effects import Slopes
-    from syntagm.reading_times.fitting import Outcome, Request
+    from syntagm.reading_times.fitting import Linearity, Outcome, Request
     from syntagm.reading_times.joining import Joined, Rules
     from syntagm.reading_times.tables import Readings, Source
 
@@ -566,13 +566,15 @@ def _fit(options: argparse.Namespace) -> int:
             f"{test.model}, {test.column}: linearity F({test.first}, {test.second}) = {test.f:.2f}, p = {test.p:.3g}; "
             f"effective degrees of freedom {test.edf:.2f}"
         )
+    if tests and any("participants" in gain.clusters for gain in outcome.gains):
+        print(fitting.DEPENDENT)
     for alarm in found:
         print(_said(alarm), file=sys.stderr)
     if options.methods:
         print(f"\n{fitting.methods(outcome)}")
     _draw(outcome, drawn, against, options.force)
     if options.output:
-        _save(options, outcome.frame(), {options.file: source.digest}, _results(outcome, found, COLUMNS))
+        _save(options, outcome.frame(), {options.file: source.digest}, _results(outcome, found, COLUMNS, tests))
     return 0
 
 
@@ -631,7 +633,9 @@ def _alarms(source: "Source", request: "Request") -> "tuple[list[Alarm], list[st
     return alarms.alarms(times.frame.filter(observations.meeting(source, request.where))), []
 
 
-def _results(outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str]) -> dict[str, Any]:
+def _results(
+    outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str], tests: "Sequence[Linearity]"
+) -> dict[str, Any]:
     from syntagm.reading_times import fitting
 
     gains = [
@@ -660,8 +664,15 @@ def _results(outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str
         "rows": outcome.rows, "dropped": dict(outcome.dropped), "notes": list(outcome.notes), "alarms": _plain(found),
         "results": {
             "columns": list(columns), "gains": gains, "differences": differences, "methods": fitting.methods(outcome),
+            **({"linearity": [_test(test) for test in tests]} if tests else {}),
         },
     }  # fmt: skip
+
+
+def _test(test: "Linearity") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {name: _finite(value) if isinstance(value, float) else value for name, value in asdict(test).items()}
 
 
 def _finite(number: float) -> float | None:

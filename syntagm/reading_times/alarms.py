@@ -98,7 +98,7 @@ def word_means(frame: pl.DataFrame) -> pl.DataFrame | None:
     """
     if "time" not in frame.columns or not ({"word", "length", "bits"} & set(frame.columns)):
         return None
-    frame = frame.filter(pl.col("time").is_not_null())
+    frame = _of_languages(frame.filter(pl.col("time").is_not_null()))
     by = keys(frame, "text", "position")
     if "position" in by and frame.height:
         kept = [name for name in ("word", "bits", "length", "frequency", "sentence", "region") if name in frame.columns]
@@ -115,6 +115,13 @@ def word_means(frame: pl.DataFrame) -> pl.DataFrame | None:
         if "length" not in frame.columns:
             frame = frame.with_columns(length=pl.col("letters").cast(pl.Float64))
     return frame
+
+
+def _of_languages(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table in which texts of several languages have different names."""
+    if not {"language", "text"} <= set(frame.columns):
+        return frame
+    return frame.with_columns(text=pl.concat_str("language", "text", separator="/"))
 
 
 def _letters(words: pl.Series) -> pl.Series:
@@ -310,7 +317,7 @@ def _first_words(frame: pl.DataFrame) -> list[Alarm]:
         return [Alarm("first_words", message, cure, negative.height, negative["line"][0])]
     if "text" not in frame.columns:
         return found
-    by = keys(frame, "text", "model")
+    by = keys(frame, "language", "text", "model")
     once = frame.filter(pl.col("bits").is_not_null())
     order = keys(frame, "position") or ["line"]
     firsts = once.sort(order, maintain_order=True).group_by(by, maintain_order=True).first()
@@ -392,7 +399,7 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
     if {"time", "position", "text"} <= set(frame.columns):
         per_text = (
             frame.drop_nulls(["time", "position"])
-            .group_by("text")
+            .group_by(keys(frame, "language", "text"))
             .agg(pl.corr("time", "position", method="spearman").alias("r"), pl.len().alias("n"))
             .filter(pl.col("n") > 5)
         )

@@ -134,7 +134,8 @@ def region_bits(words: Readings, model: str | None, count: int) -> pl.DataFrame:
         count: the number of slopes.
 
     Returns:
-        The columns suite, item, condition, region, and bits_0, bits_1, ... Words before the first one have 0 bits.
+        The columns suite, item, condition, region, and bits_0, bits_1, ... Words before the first one have 0 bits;
+        a region with a word without bits has none.
     """
     words.require("item", "condition", "region", "bits")
     frame = words.frame if model is None else words.frame.filter(pl.col("model") == model)
@@ -143,11 +144,14 @@ def region_bits(words: Readings, model: str | None, count: int) -> pl.DataFrame:
     by = ["suite", "item", "condition"]
     order = [*by, "position"] if "position" in frame.columns else by
     frame = frame.sort(order, maintain_order=True)
-    lagged = [pl.col("bits").shift(lag).fill_null(0.0).over(by).alias(f"bits_{lag}") for lag in range(count)]
+    lagged = [pl.col("bits").shift(lag, fill_value=0.0).over(by).alias(f"bits_{lag}") for lag in range(count)]
     # The empty region of a word outside all regions is none.
     frame = frame.with_columns(lagged).filter(pl.col("region").is_not_null())
     return frame.group_by([*by, "region"], maintain_order=True).agg(
-        *(pl.col(f"bits_{lag}").mean() for lag in range(count))
+        *(
+            pl.when(pl.col(name).has_nulls()).then(None).otherwise(pl.col(name).mean()).alias(name)
+            for name in (f"bits_{lag}" for lag in range(count))
+        )
     )
 
 

@@ -103,7 +103,7 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
         InputError: the table lacks a column that a reason needs, or a participant to exclude doesn't occur.
     """
     conditions: list[tuple[str, pl.Expr]] = []
-    over = keys(frame, "participant", "text") or None
+    over = keys(frame, "participant", "language", "text") or None
 
     def need(reason: str, *names: str) -> None:
         for name in names:
@@ -117,7 +117,7 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
 
     for name in exclusions.switches:
         need(name, *_NEEDS[name])
-        conditions.append((_SWITCHES[name], _condition(name, over)))
+        conditions.append((_SWITCHES[name], _condition(name, over, keys(frame, "language", "text"))))
     if exclusions.below is not None:
         need("times", "time")
         conditions.append((f"time below {exclusions.below:g} ms", pl.col("time") < exclusions.below))
@@ -145,7 +145,7 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
 
 
 def _joint(frame: pl.DataFrame) -> pl.Expr:
-    names = keys(frame, "participant", "text")
+    names = keys(frame, "participant", "language", "text")
     return pl.concat_str([pl.col(name).cast(pl.String) for name in names], separator="\t") if names else pl.lit("")
 
 
@@ -161,12 +161,12 @@ _NEEDS = {
 }
 
 
-def _condition(name: str, over: list[str] | None) -> pl.Expr:
+def _condition(name: str, over: list[str] | None, text: list[str]) -> pl.Expr:
     match name:
         case "first_words":
-            return pl.col("position") == pl.col("position").min().over("text")
+            return pl.col("position") == pl.col("position").min().over(text)
         case "last_words":
-            return pl.col("position") == pl.col("position").max().over("text")
+            return pl.col("position") == pl.col("position").max().over(text)
         case "sentence_first":
             before = pl.col("sentence").shift(1)
             return (before.over(over) if over else before).ne_missing(pl.col("sentence"))

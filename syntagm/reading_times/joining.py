@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from math import log, nan
 
+import numpy as np
 import polars as pl
 
 from syntagm.errors import InputError, UsageError
@@ -82,8 +83,8 @@ class Joined:
 
     Arguments:
         words: a row per shown word: text, position, word, line, and the columns of scores (null where words differ).
-        mismatches: all places with different words.
-        matched: the number of words with a score.
+        mismatches: all places with different words, under any model.
+        matched: the number of words with a score of every model.
         notes: sentences about the join.
     """
 
@@ -145,17 +146,19 @@ def join(times: Readings, scores: Readings, rules: Rules) -> Joined:
     names = columns_of_models([str(model) for model in models]) if len(models) > 1 else {str(models[0]): ""}
     extra = [name for name in ("known", "entropy") if name in frame.columns]
     found, mismatches, notes = shown, list[Mismatch](), list[str]()
-    matched = 0
+    matched, listed_before = np.ones(shown.height, np.bool_), set[Mismatch]()
     for model in models:
         own = frame if model is None else frame.filter(pl.col("model") == model)
         _refuse_doubled(own, scores)
         keyed, said = _keyed(shown, own, rules, times, scores)
         places, differing = _places(shown, keyed, rules)
-        if model == models[0]:
-            mismatches, notes = differing, said
-        matched = sum(place is not None for place in places)
-        if matched < 0.5 * shown.height:
-            raise _nothing_alike(times, scores, shown.height, matched, differing)
+        mismatches += [one for one in differing if one not in listed_before]
+        listed_before |= set(differing)
+        notes += [note for note in said if note not in notes]
+        found_here = np.array([place is not None for place in places], np.bool_)
+        if found_here.sum() < 0.5 * shown.height:
+            raise _nothing_alike(times, scores, shown.height, int(found_here.sum()), differing)
+        matched &= found_here
         taken = keyed.select("bits", *extra)
         columns = [
             pl.Series(
@@ -166,7 +169,7 @@ def join(times: Readings, scores: Readings, rules: Rules) -> Joined:
             for values in [taken[name].to_list()]
         ]
         found = found.with_columns(columns)
-    return Joined(found, tuple(mismatches), matched, tuple(notes))
+    return Joined(found, tuple(mismatches), int(matched.sum()), tuple(notes))
 
 
 def scored(scores: Readings) -> pl.DataFrame:

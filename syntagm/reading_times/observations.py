@@ -12,12 +12,14 @@ import polars as pl
 
 from syntagm.errors import InputError, UsageError
 from syntagm.reading_times import roles
-from syntagm.reading_times.tables import LINE, Source
+from syntagm.reading_times.tables import Source
 from syntagm.stats.mixed import columns as model_columns
 from syntagm.stats.mixed import formula
 from syntagm.stats.mixed.columns import Columns
 from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
+# The line of a row in its file; tables may have a column `line` of their own.
+LINE = ":line"
 _KEYS = ("model", "language", "text", "sentence", "participant", "position", "region", "item")
 
 
@@ -40,7 +42,7 @@ class Observations:
 
     Arguments:
         frame: the columns of all terms with their lags, and the roles `text`, `sentence`, `participant` if there are any,
-            under names that begin with a colon; `line` is the line in the file.
+            under names that begin with a colon, and so `:line`, the line in the file.
         response: the name of the response.
         baseline: the terms of the baseline, with their lags.
         added: the terms that each model adds, with their lags.
@@ -174,11 +176,13 @@ def observations(
     labels = {
         f":{role}": source.texts(columns)
         for role, columns in chosen.items()
-        if role in ("model", "language", "text", "participant")
+        if role in ("model", "language", "participant")
     }
-    if "sentence" in chosen:
-        within = [column for role in ("language", "text", "sentence") for column in chosen.get(role, ())]
-        labels[":sentence"] = source.texts([*dict.fromkeys(within)])
+    # Names of texts may recur in other languages, and those of sentences in other texts.
+    for role, within in (("text", ("language",)), ("sentence", ("language", "text"))):
+        if role in chosen:
+            joint = [column for name in (*within, role) for column in chosen.get(name, ())]
+            labels[f":{role}"] = source.texts([*dict.fromkeys(joint)])
     frame = frame.with_columns(
         *(column.alias(name) for name, column in labels.items()),
         *(source.texts([name]).alias(f"({name})") for name in grouping),

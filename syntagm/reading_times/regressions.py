@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
 from syntagm.reading_times import splines
-from syntagm.reading_times.observations import Observations
+from syntagm.reading_times.observations import LINE, Observations
 from syntagm.stats.mixed import columns as model_columns
 from syntagm.stats.mixed import formula, linear
 from syntagm.stats.mixed.fit import Fit
@@ -153,7 +153,7 @@ def refuse_not_positive(rows: Observations) -> None:
         InputError: a time is not above 0.
     """
     if (wrong := rows.times <= 0).any():
-        line = rows.frame["line"][int(np.argmax(wrong))]
+        line = rows.frame[LINE][int(np.argmax(wrong))]
         found = f"{int(wrong.sum()):,} times that are not above 0, first in line {line}"
         raise InputError(f"column {rows.response}", found, "positive times", "Exclude them, or use --model ols.")
 

@@ -389,3 +389,19 @@ def test_figures(tmp_path: Path) -> None:
     assert lags["x"].to_list() == [-1, 0, 1, 2, 3]
     assert abs(lags["value"][1] - 2) < 1
     assert pl.read_csv(tmp_path / "gain.csv")["x"].to_list() == [45.5]
+
+
+def test_the_test_of_linearity_says_that_rows_count_as_independent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With several participants p is too small, and the printed output says so; the record has the test."""
+    path = simulated(tmp_path / "table.csv")
+    frame = pl.read_csv(path)
+    for people, said in ((1, False), (3, True)):
+        frame.with_columns(participant=pl.int_range(pl.len()) // 200 % people).write_csv(path)
+        out = tmp_path / f"gains{people}.csv"
+        command = ["reading", "fit", str(path), "--response", "time", "--baseline", "length", "--add", "bits"]
+        assert main([*command, "--model", "smooth", "--folds", "text:2", "-o", str(out)]) == 0
+        assert ("rows count as independent" in capsys.readouterr().out) == said
+        [test] = json.loads(record.place(out).read_text())["results"]["linearity"]
+        assert test["column"] == "bits"
