@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from syntagm.conventions.convention import DEFAULT, Convention
+from syntagm.conventions.normalisation import margin
 from syntagm.conventions.scored import scored
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
@@ -61,18 +62,21 @@ def _rows(
     for record in run.suites:
         if (suite and record.name != suite) or not whole(run, record.name):
             continue
-        costs, lengths = [], []
+        costs, lengths, hits = [], [], []
         for _, *sentences in pairs(run, record.name):
             prepared = [
                 scored(text, answer, first_scored, convention.kept, chosen.unigrams, source.tokens)
                 for text, answer in sentences
             ]
-            costs.append([convention.linking.cost(sentence)[0] for sentence in prepared])
+            good_cost, bad_cost = (convention.linking.cost(sentence) for sentence in prepared)
+            costs.append([good_cost[0], bad_cost[0]])
+            difference = margin(good_cost, bad_cost, run.tolerance)
+            hits.append(difference > 0 or (convention.hits and difference == 0))
             lengths.append([len(sentence.bits) for sentence in prepared])
         table, sizes = np.array(costs, np.float64).reshape(-1, 2), np.array(lengths, np.int64).reshape(-1, 2)
         defined = ~np.isnan(table).any(1)
         good, bad = table[defined].T
-        verdicts = (bad - good > run.tolerance).astype(np.float64)
+        verdicts = np.array(hits, np.float64)[defined]
         within = interval.of_items(verdicts, Kind.VERDICT)
         across, matched = auc(good, bad), auc(good, bad, sizes[defined].T)
         accuracy = float(verdicts.mean()) if len(verdicts) else np.nan

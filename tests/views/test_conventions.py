@@ -298,6 +298,17 @@ def test_separation_beside_accuracy() -> None:
         separation.make_table([run], convention="critical")
 
 
+@pytest.mark.parametrize("convention", ["bits", "bits+ties_as_hits", "mean_token", "mean_token+ties_as_hits"])
+def test_the_accuracy_beside_an_auc_is_that_of_the_convention(convention: str) -> None:
+    """Ties are decided in bits, before any division, and are hits if the convention says so."""
+    run = run_of(*TEXTS, ("The same .", "The same ."))
+    run.tolerance = 3.0
+    rows = conventions.make_table([run], convention=(convention,)).rows
+    [expected] = [row[4] for row in rows if row[2] == convention]
+    [row] = separation.make_table([run], convention=convention).rows
+    assert row[3] == expected
+
+
 def test_words_are_counted_once() -> None:
     assert Counter(each.name for each in linking.LINKINGS).most_common(1)[0][1] == 1
     assert all(each.says and each.formula for each in linking.LINKINGS)
