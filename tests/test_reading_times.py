@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from scipy import interpolate, stats
 
+from syntagm.cli import main
 from syntagm.errors import InputError, SyntagmError
 from syntagm.reading_times import (
     alarms,
@@ -17,6 +18,7 @@ from syntagm.reading_times import (
     joining,
     layouts,
     observations,
+    record,
     regressions,
     splines,
     tables,
@@ -318,3 +320,25 @@ def test_mismatches_of_every_model_are_listed(tmp_path: Path) -> None:
     assert [(one.shown, one.scored) for one in joined.mismatches] == [("two", "2")]
     assert joined.matched == 3
     assert joined.words["bits_b"].to_list() == [1, None, 1, 1]
+
+
+def test_a_damaged_table_or_record_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`syntagm integrity` knows the records beside the tables of `syntagm reading`, and what they seal."""
+    path = tmp_path / "gains.csv"
+    sealed = record.write(path, b"a,b\n1,2\n", "reading fit", {}, {}, {})
+    assert main(["integrity", str(tmp_path), "--all"]) == 0
+    assert "2 whole" in capsys.readouterr().out
+    path.write_bytes(b"a,b\n1,3\n")
+    for place in (tmp_path, path):
+        assert main(["integrity", str(place)]) == 1
+        assert f"damaged    {path}: damaged or edited" in capsys.readouterr().out
+    assert main(["integrity", str(sealed)]) == 0
+    path.unlink()
+    assert main(["integrity", str(tmp_path)]) == 1
+    assert "no such file" in capsys.readouterr().out
+    sealed.write_text(sealed.read_text().replace("reading fit", "reading fat"))
+    assert main(["integrity", str(sealed)]) == 1
+    assert "does not fit its seal" in capsys.readouterr().out
+    sealed.unlink()
+    (tmp_path / ("other" + record.ENDING)).symlink_to("/dev/zero")
+    assert main(["integrity", str(tmp_path)]) == 1

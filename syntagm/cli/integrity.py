@@ -4,8 +4,8 @@
     syntagm integrity models runs --json
     syntagm integrity ~/.cache/syntagm --all
 
-A folder is searched for runs, models, experiments and caches. Each of their files is one of
-these:
+A folder is searched for runs, models, experiments and caches, and for records that `syntagm
+reading` writes beside its tables. Each of their files is one of these:
 
     whole      unchanged since it was written
     damaged    damaged, edited or missing; the message explains what to do
@@ -28,7 +28,7 @@ from syntagm.errors import UsageError
 if TYPE_CHECKING:
     from syntagm.io.integrity import Inspected
 
-_WANTED = "a run, a model, an experiment or a cache"
+_WANTED = "a run, a model, an experiment or a cache, or a sealed record (FILE.reading.json)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

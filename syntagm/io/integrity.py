@@ -28,11 +28,14 @@ class File:
         pattern: the path in the folder, where `*` stands for any text without `/`, e.g. "shards/*.results.parquet".
         checked: whether `Folder.check` detects damage to the file. Files that are not checked are never read again, or
             change no number.
+        inspect: for a single file whose name the user chooses, a function from the file to the state of what it seals, itself
+            included: path -> error, None for a whole file. None: nothing tells whether it is as written.
     """
 
     name: str
     pattern: str
     checked: bool = True
+    inspect: Callable[[Path], Mapping[Path, SyntagmError | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +116,15 @@ def of_folder(place: Path) -> Iterator[Inspected]:
         # Hidden folders belong to other programs.
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         yield from _of_kinds(Path(name))
+        yield from _of_records(Path(name))
 
 
 def of_file(path: Path) -> Iterator[Inspected]:
-    """Inspect the folder that a file belongs to, and yield only the state of the file."""
+    """Inspect the folder or the record that a file belongs to, and yield only the state of the file."""
+    for inspected in _of_records(path.parent):
+        if own := tuple(finding for finding in inspected.findings if finding.path == path):
+            yield replace(inspected, findings=own)
+            return
     for folder in path.parents:
         for inspected in _of_kinds(folder):
             if own := tuple(finding for finding in inspected.findings if finding.path == path):
@@ -127,6 +135,20 @@ def of_file(path: Path) -> Iterator[Inspected]:
 def _of_kinds(folder: Path) -> Iterator[Inspected]:
     kinds = declared()
     return (Inspected(kind, folder, tuple(_findings(kind, folder, kinds))) for kind in kinds if kind.fits(folder))
+
+
+def _of_records(folder: Path) -> Iterator[Inspected]:
+    """Inspect the single files in a folder that seal others or themselves."""
+    for kind in files():
+        if kind.inspect is None:
+            continue
+        found = [
+            Finding(path, "damaged" if error else "whole", kind.name if path == record else f"sealed by {kind.name}", error)
+            for record in sorted(folder.glob(kind.pattern))
+            for path, error in kind.inspect(record).items()
+        ]
+        if found:
+            yield Inspected(Folder(kind.name, (), (kind,), lambda _: {}), folder, tuple(found))
 
 
 def _findings(kind: Folder, folder: Path, kinds: tuple[Folder, ...]) -> Iterator[Finding]:

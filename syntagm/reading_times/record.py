@@ -7,11 +7,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import SyntagmError
-from syntagm.io import atomic
+from syntagm.errors import InputError, SyntagmError
+from syntagm.io import atomic, utf8
 from syntagm.io.record import Form
 
 ENDING = ".reading.json"
+# Results are read again for their hash up to this size.
+_LARGEST = 2**32
 RECORD = Form(
     "the record of an analysis of reading times",
     1,
@@ -61,6 +63,22 @@ def write(
     RECORD.write(path, written)
     atomic.write_all({**(beside or {}), output: content})
     return path
+
+
+def inspect(path: Path) -> dict[Path, SyntagmError | None]:
+    """Return an error for a record and for its file of results; None where they are as they were written."""
+    try:
+        content = RECORD.read(path)
+    except SyntagmError as error:
+        return {path: error}
+    results = path.with_name(path.name.removesuffix(ENDING))
+    expected = "the file as it was written"
+    try:
+        whole = hashlib.sha256(utf8.whole(results, _LARGEST)).hexdigest() == content["output_sha256"]
+        error = None if whole else InputError(str(results), "damaged or edited", expected, RECORD.cure)
+    except InputError as cause:
+        error = cause if results.exists() else InputError(str(results), "no such file", expected, RECORD.cure)
+    return {path: None, results: error}
 
 
 def is_ours(output: Path) -> bool:

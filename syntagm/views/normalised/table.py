@@ -23,9 +23,9 @@ COLUMNS = (
 )
 MEANING = (
     "by: the score by which sentences are compared; the sentence with the lower score is preferred. bits: surprisal; "
-    "mean_bits: surprisal per word; norm_sub: surprisal minus unigram surprisal; norm_div: surprisal divided by unigram "
-    "surprisal; slor: norm_sub per word (Pauls & Klein 2012); word_max: surprisal of the least probable word; word_ratio: "
-    "largest ratio of a word's surprisal to its unigram surprisal (Lau et al. 2017).",
+    "mean_bits: surprisal per word (not per token), the convention mean_word; norm_sub: surprisal minus unigram surprisal; "
+    "norm_div: surprisal divided by unigram surprisal; slor: norm_sub per word (Pauls & Klein 2012); word_max: surprisal of "
+    "the least probable word; word_ratio: largest ratio of a word's surprisal to its unigram surprisal (Lau et al. 2017).",
     "only by bits, only by this: number of items on which the prediction holds by one of the two scores only. Ties count as "
     "failures. 95% intervals: Wilson's, for other items of the kind.",
 )
