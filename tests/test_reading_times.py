@@ -342,3 +342,22 @@ def test_a_damaged_table_or_record_is_found(tmp_path: Path, capsys: pytest.Captu
     sealed.unlink()
     (tmp_path / ("other" + record.ENDING)).symlink_to("/dev/zero")
     assert main(["integrity", str(tmp_path)]) == 1
+
+
+def test_columns_without_a_coefficient_are_said() -> None:
+    """A gain of 0 may come from a column that others determine; a level that training lacks has no effect."""
+    data = example() | {"class": np.where(np.arange(240) < 9, "x", "n")}
+    table = source(data | {"twice": 2 * data["length"]})
+    outcome = fitting.fit(table, Request("time", ("length", "class"), (Added("bits", ("twice",)),)))
+    assert outcome.gains[0].mean == pytest.approx(0, abs=1e-9)
+    assert outcome.notes == (
+        "warning: twice has no coefficient, as the columns before it determine it",
+        "warning: classx is 0 in all training rows of fold 1, so its effect on the others counts as 0",
+    )
+    assert fitting.fit(source(example()), REQUEST).notes == ()
+
+
+def test_a_constant_predictor_is_no_warning_of_numpy(recwarn: pytest.WarningsRecorder) -> None:
+    frame = pl.DataFrame({"word": ["a", "bb"] * 200, "bits": [1.0] * 400, "frequency": [2.0, 1] * 200})
+    assert alarms.alarms(frame.with_columns(line=pl.int_range(pl.len()))) == []
+    assert not recwarn.list

@@ -385,7 +385,9 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
     if lengths is not None and {"bits", "frequency"} <= set(frame.columns):
         table = pl.DataFrame({"l": lengths, "b": frame["bits"], "f": frame["frequency"]}).drop_nulls()
         if table.height >= LEAST:
-            of_bits, of_frequency = (float(np.corrcoef(table["l"], table[name])[0, 1]) for name in ("b", "f"))
+            # A constant column has no correlation.
+            with np.errstate(invalid="ignore", divide="ignore"):
+                of_bits, of_frequency = (float(np.corrcoef(table["l"], table[name])[0, 1]) for name in ("b", "f"))
             limit = T / np.sqrt(table.height)
             if of_bits < -limit and of_frequency > limit:
                 message = (

@@ -176,9 +176,10 @@ def fit(
         InputError, UsageError: the table or the request don't admit a fit.
     """
     parts = prepare(source, request, excluded)
-    gains, baselines = [], dict[int, Numbers]()
+    gains, baselines, warned = [], dict[int, Numbers](), list[str]()
     for label, rows in parts.items():
         fold_of = _folds(rows, request.folds)
+        warned += [warning for warning in _without_coefficients(rows, label, fold_of) if warning not in warned]
         if id(rows) not in baselines:
             baselines[id(rows)] = _held_out(rows, None, request, fold_of, "baseline", progress)
         full = _held_out(rows, label, request, fold_of, label, progress)
@@ -189,12 +190,30 @@ def fit(
         gains.append(Gain(label, fold_of, base, full, lines, rows.times, interval, units))
     pairs = [_difference(first, second) for first, second in combinations(gains, 2)]
     first = next(iter(parts.values()))
-    notes = list(first.notes)
+    notes = [*first.notes, *warned]
     if len(gains) > 1 and None in pairs:
         notes.append("differences of models are left out where their rows aren't the same")
     return Outcome(
         request, tuple(gains), tuple(pair for pair in pairs if pair), first.rows, first.dropped, tuple(notes), parts
     )
+
+
+def _without_coefficients(rows: Observations, label: str, fold_of: NDArray[np.int64]) -> list[str]:
+    """Say which columns have no coefficient: on all rows, or on the training rows of a fold, as of a level that it lacks."""
+    columns = rows.columns((*rows.baseline, *rows.added[label]))
+    names = np.array(columns.names)
+    said = [
+        f"warning: {name} has no coefficient, as the columns before it determine it"
+        for name in names[~regressions.independent(columns.values)]
+    ]
+    for fold in range(1, int(fold_of.max()) + 1):
+        train = fold_of != fold
+        unseen = ~columns.values[train].any(axis=0) & columns.values[~train].any(axis=0)
+        said += [
+            f"warning: {name} is 0 in all training rows of fold {fold}, so its effect on the others counts as 0"
+            for name in names[unseen]
+        ]
+    return said
 
 
 def _held_out(

@@ -74,11 +74,12 @@ def inspect(path: Path) -> dict[Path, SyntagmError | None]:
     results = path.with_name(path.name.removesuffix(ENDING))
     expected = "the file as it was written"
     try:
-        whole = hashlib.sha256(utf8.whole(results, _LARGEST)).hexdigest() == content["output_sha256"]
-        error = None if whole else InputError(str(results), "damaged or edited", expected, RECORD.cure)
-    except InputError as cause:
-        error = cause if results.exists() else InputError(str(results), "no such file", expected, RECORD.cure)
-    return {path: None, results: error}
+        digest = hashlib.sha256(utf8.whole(results, _LARGEST)).hexdigest()
+    except InputError as error:
+        found = error if results.exists() else InputError(str(results), "no such file", expected, RECORD.cure)
+        return {path: None, results: found}
+    whole = digest == content["output_sha256"]
+    return {path: None, results: None if whole else InputError(str(results), "damaged or edited", expected, RECORD.cure)}
 
 
 def is_ours(output: Path) -> bool:
