@@ -122,3 +122,14 @@ def test_choices_of_babylm(tmp_path: Path) -> None:
     path.write_text(json.dumps({"two": {"predictions": [*chosen[:1], {"pred": "c"}]}}))
     with pytest.raises(InputError, match="item two-1: 'c'"):
         import_results("babylm", [path], None, "m", [suite])
+
+
+def test_numbers_that_are_none_are_refused_and_impossible_sentences_tie(tmp_path: Path) -> None:
+    """Of two impossible sentences neither is better, whatever the harness takes first."""
+    path = written(tmp_path, sample(0, "a", "b", (-math.inf, -math.inf)), sample(1, "c", "d", (-1.0, -math.inf)))
+    rows = import_results("lm-eval", [path], None, "m").results("two").filter(measure="full_sentence")
+    assert rows["value"].to_list() == [0, 1]
+    assert rows["margin"].to_list() == [0, math.inf]
+    path = written(tmp_path, sample(0, "a", "b", (math.nan, -1.0)))
+    with pytest.raises(InputError, match="not a number"):
+        import_results("lm-eval", [path], None, "m")

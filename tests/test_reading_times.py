@@ -13,6 +13,7 @@ from syntagm.reading_times import (
     alarms,
     effects,
     exclusions,
+    figures,
     fitting,
     folds,
     joining,
@@ -361,3 +362,15 @@ def test_a_constant_predictor_is_no_warning_of_numpy(recwarn: pytest.WarningsRec
     frame = pl.DataFrame({"word": ["a", "bb"] * 200, "bits": [1.0] * 400, "frequency": [2.0, 1] * 200})
     assert alarms.alarms(frame.with_columns(line=pl.int_range(pl.len()))) == []
     assert not recwarn.list
+
+
+def test_effects_by_lag_are_those_of_the_words_beside_a_word() -> None:
+    """Words without a time are dropped from the regression, but are still the words before and after others."""
+    random = np.random.default_rng(8)
+    bits = random.gamma(2, 3, 900)
+    time = 300 + 2 * bits + 5 * np.roll(bits, 1) + random.normal(0, 1, 900)
+    time[random.random(900) < 0.3] = np.nan
+    table = source({"time": time, "bits": bits, "length": random.normal(size=900)})
+    rows = fitting.prepare(table, Request("time", ("length",), REQUEST.added))["bits"]
+    found = figures.lag_effects("bits", rows)
+    assert [found[lag][0] for lag in (-1, 0, 1, 2)] == pytest.approx([0, 2, 5, 0], abs=0.1)

@@ -14,7 +14,7 @@ from syntagm.drawing.curves import Panel
 from syntagm.errors import InputError, UsageError
 from syntagm.reading_times import regressions, splines
 from syntagm.reading_times.fitting import Gain, Outcome
-from syntagm.reading_times.observations import Observations
+from syntagm.reading_times.observations import ROW, Observations
 from syntagm.reading_times.tables import open_table
 from syntagm.stats.interval import critical
 
@@ -102,7 +102,10 @@ def _lag(outcome: Outcome, _: Against | None) -> Figure:
         raise InputError("figure lag", "too few rows with words around them", "texts of several words")
     table = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
     upright = axes.quantity("value", "ms per unit of the predictor", {"zero": True})
-    subtitle = ["partial effects on the time of word 0; -1 is the next word", "bar: 95% interval of least squares"]
+    subtitle = [
+        "partial effects on the time of word 0; -1 is the next word",
+        "bar: 95% interval of least squares, rows as independent",
+    ]
     panel = Panel(table, "words back", reference=0.0)
     return curves.draw([panel], upright, "Effects by lag", subtitle, table)
 
@@ -114,10 +117,12 @@ def lag_effects(label: str, rows: Observations) -> dict[int, tuple[float, float,
         The number of words back (-1 is the next word) -> estimate, low, high, n.
     """
     name = str(rows.added[label][0][0].column)
-    over = [f":{role}" for role in ("participant", "text") if f":{role}" in rows.frame.columns]
+    over = [f":{role}" for role in ("language", "participant", "text") if f":{role}" in rows.frame.columns]
     columns = []
     for lag in _LAGS:
-        shifted = pl.col(name).shift(lag)
+        # Between two rows of a regression there may be words that were dropped.
+        apart = pl.col(ROW) - pl.col(ROW).shift(lag)
+        shifted = pl.when(apart == lag).then(pl.col(name).shift(lag))
         columns.append((shifted.over(over) if over else shifted).alias(f"lag{lag}"))
     frame = rows.frame.with_columns(columns)
     names = [f"lag{lag}" for lag in _LAGS]
@@ -142,7 +147,10 @@ def _shape(outcome: Outcome, _: Against | None) -> Figure:
     table = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
     name = next(iter(outcome.observations.values())).added[next(iter(outcome.observations))][0][0]
     upright = axes.quantity("value", "difference in ms from the median", {"zero": True})
-    subtitle = ["penalised natural cubic spline beside the other predictors", "bar: 95% interval at each place"]
+    subtitle = [
+        "penalised natural cubic spline beside the other predictors",
+        "bar: 95% interval at each place, rows as independent",
+    ]
     return curves.draw([Panel(table, str(name), reference=0.0)], upright, "Shape of the effect", subtitle, table)
 
 

@@ -20,6 +20,8 @@ from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
 # The line of a row in its file; tables may have a column `line` of their own.
 LINE = ":line"
+# The number of a row within what lags stop at, before rows are dropped.
+ROW = ":row"
 _KEYS = ("model", "language", "text", "sentence", "participant", "position", "region", "item")
 
 
@@ -207,6 +209,8 @@ def observations(
                 (each.over(over) if over else each).alias(_lagged(name, lag))
                 for name, each in zip(variables, shifted, strict=True)
             )
+    row = pl.int_range(pl.len())
+    frame = frame.with_columns((row.over(over) if over else row).alias(ROW))
     frame, dropped = _complete(frame, response, variables, lags, grouping)
     if not frame.height:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())

@@ -121,7 +121,8 @@ class Sums(Task[Slice]):
         undefined: Counter[str] = Counter()
         results = []
         for item, own in zip(content.items, content.sums, strict=True):
-            margin = own.bad - own.good
+            # Two impossible sentences are a tie, too.
+            margin = 0.0 if own.good == own.bad else own.bad - own.good
             value = own.reported if math.isnan(margin) else float(margin > content.tolerance)
             for name, verdict in ((FULL, value), (REPORTED, own.reported)):
                 if math.isnan(verdict):
