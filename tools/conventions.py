@@ -35,7 +35,8 @@ The page is written by `python -m tools.conventions`, its last section with the 
 
 b are the surprisals of tokens or words in bits, u those of the words under a unigram model (`unigrams=`). The
 sentence with the lower number is preferred. Sizes are those of what is scored: a scored end-of-text symbol is a token
-and a word. `mean_word` is `mean_bits` of [`table normalised`](statistics.md); `mean_token` is not among the scores there.
+and a word. `mean_word` is the `mean_bits` of [`table normalised`](statistics.md); `mean_token` is not among the scores
+there.
 
 | name | what is compared | used by |
 |---|---|---|
