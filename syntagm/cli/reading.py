@@ -362,7 +362,11 @@ def _print_check(
     for note in times.notes:
         print(note)
     sizes = [f"{frame.height:,} rows"]
-    sizes += [f"{frame[name].n_unique():,} {name}s" for name in ("participant", "text", "item") if name in times.chosen]
+    for name in ("participant", "text", "item"):
+        if name in times.chosen:
+            # Names of texts may recur in other languages.
+            within = ["language"] if name == "text" and "language" in times.chosen else []
+            sizes.append(f"{frame.select(*within, name).n_unique():,} {name}s")
     print(", ".join(sizes))
     if "time" in frame.columns and (known := frame["time"].drop_nulls()).len():
         low, middle, high = (float(known.quantile(share) or 0) for share in (0.01, 0.5, 0.99))

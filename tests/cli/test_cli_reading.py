@@ -405,3 +405,9 @@ def test_the_test_of_linearity_says_that_rows_count_as_independent(
         assert ("rows count as independent" in capsys.readouterr().out) == said
         [test] = json.loads(record.place(out).read_text())["results"]["linearity"]
         assert test["column"] == "bits"
+
+
+def test_texts_are_counted_within_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"{lang},1,1,{place},w{lang}{place},30{place}" for lang in ("de", "en") for place in range(1, 5)]
+    assert main(["reading", "check", str(table(tmp_path / "times.csv", lines, f"lang,{HEADER}"))]) == 0
+    assert "8 rows, 1 participants, 2 texts" in capsys.readouterr().out
