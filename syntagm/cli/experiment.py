@@ -32,6 +32,7 @@ printed, and so is how many are missing.
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -218,10 +219,12 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
     }  # fmt: skip
     for name, value in given.items():
         most = 1.0 if name in ("catch", "questions", "sameness") else float("inf")
-        if value is not None and not 0 <= value <= most:
+        if value is not None and not (0 <= value <= most and math.isfinite(value)):
             raise UsageError(
                 f"--exclude of {name}", f"{value:g}", "a share from 0 to 1" if most == 1 else "at least 0 ms"
             )
+    if arguments.exclude_slower and arguments.exclude_slower <= (arguments.exclude_faster or 0):
+        raise UsageError("--exclude-slower", f"{arguments.exclude_slower:g}", "more than --exclude-faster, in ms")
     kept: dict[str, Any] = {name: float(value) for name, value in given.items() if value is not None}
     return replace(rules, **kept, complete=rules.complete and not arguments.keep_unfinished)
 
@@ -309,7 +312,7 @@ def _run_import(arguments: argparse.Namespace) -> int:
     from syntagm.cli import _screen
 
     _screen.show_run(finished, None)
-    return 1 if audit.found.keys() - {answers.MISSING} else 0
+    return 1 if audit.found.keys() - {answers.MISSING, answers.UNLISTED} else 0
 
 
 def _run_status(arguments: argparse.Namespace) -> int:

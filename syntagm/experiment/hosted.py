@@ -115,7 +115,7 @@ class Hosted:
             try:
                 person = self.study.person(asked.names["secret"])
                 if person is None:
-                    return JSONResponse({"stop": _UNKNOWN}, 404)
+                    return JSONResponse({"stop": _CLOSED if self.study.state() == "closed" else _UNKNOWN}, 404)
                 if self.study.state() == "closed" and not person.finished:
                     return JSONResponse({"stop": _CLOSED}, 410)
                 return respond(asked, person)
@@ -234,7 +234,7 @@ class Hosted:
 
     def _list(self, asked: Asked) -> int:
         text, count = asked.names["list"], len(self.study.plan.lists)
-        if not text.isdecimal() or not 1 <= int(text[:9]) <= count:
+        if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= count:
             raise Missing("the address", f"list {text[:20]!r}", f"1 to {count}")
         return int(text) - 1
 
@@ -266,6 +266,8 @@ def body_of(asked: Asked) -> dict[str, Any]:
         )
     try:
         value = json.loads(asked.body, parse_constant=_refuse)
+        # A lone surrogate could be stored, but in no file of ours and in no answer to the page.
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise InputError(asked.path[:100], "no JSON", "an object in braces") from None
     if not isinstance(value, dict):
@@ -298,7 +300,7 @@ def trial_of(trial: Trial, first: bool, place: int) -> dict[str, Any]:
 
 def named(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer as it is stored: with the name of the trial, and of a pair the condition that was chosen."""
-    stored = {"trial": trial.id, **body}
+    stored = {**body, "trial": trial.id}
     if len(trial.texts) == 2:
         choice = body.get("choice")
         if type(choice) is not int or choice not in (1, 2):

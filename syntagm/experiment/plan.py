@@ -131,11 +131,11 @@ class Exclusions:
         if self.complete:
             yield "People who did not finish are excluded."
         if self.catch:
-            yield f"People with less than {self.catch:.0%} correct catch trials are excluded."
+            yield f"People with less than {self.catch * 100:g}% correct catch trials are excluded."
         if self.questions:
-            yield f"People with less than {self.questions:.0%} correct answers to questions are excluded."
+            yield f"People with less than {self.questions * 100:g}% correct answers to questions are excluded."
         if self.sameness < 1:
-            yield f"People who give the same answer in more than {self.sameness:.0%} of the critical trials are excluded."
+            yield f"People who give the same answer in more than {self.sameness * 100:g}% of the critical trials are excluded."
         if self.fastest or self.slowest:
             yield f"Answers outside of {self.fastest:g} to {self.slowest or float('inf'):g} ms are excluded."
 

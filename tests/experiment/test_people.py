@@ -105,6 +105,7 @@ def test_the_check_against_the_plan_counts_what_does_not_belong() -> None:
         "answers to trials that are not in the person's list, left out": 1,
         "answers of a person under another list, left out": 1,
         "missing answers": 3,
+        answers.UNLISTED: 1,
     }
 
 
@@ -138,6 +139,30 @@ def test_exclusions_are_applied_as_declared() -> None:
     assert applied.excluded["quick", names[0]] == "too fast"
     run, _ = people.run_of(made, "0" * 16, given, Audit(), "test", None)
     assert run.results().filter(item="1", measure="agreement")["n"].item() == 1, "only that of `fine`"
+
+
+def test_people_without_a_known_list_are_not_excluded_by_rules_about_it(tmp_path: Path) -> None:
+    made = planned([pairs(items=4)], "forced-choice", 2, exclusions=Exclusions(catch=0, sameness=0.9))
+    path = tmp_path / "answers.csv"
+    path.write_text("person,trial,choice\n" + "".join(f"a,0.{number},good\n" for number in range(4)))
+    audit = Audit()
+    given = answers.audited(made, read.read(path, made, {}, audit), audit)
+    assert answers.apply(made, given).people == {}, "good is no side"
+    assert audit.found.keys() == {answers.UNLISTED}
+    path.write_text("person,list,trial,choice\na,9,0.0,good\nb,x,0.1,good\n")
+    audit = Audit()
+    assert read.read(path, made, {}, audit) == []
+    assert [len(places) for places in audit.found.values()] == [2]
+
+
+def test_rules_are_said_as_they_are() -> None:
+    assert "less than 66.5% correct catch" in "\n".join(Exclusions(catch=0.665).sentences())
+
+
+def test_a_study_that_nobody_has_begun_has_no_answers(tmp_path: Path) -> None:
+    filled(PAIRS, tmp_path).path.unlink()
+    with pytest.raises(InputError, match=r"no answers\.sqlite"):
+        read.read(tmp_path, PAIRS, {}, Audit())
 
 
 def test_a_mistake_in_a_maze_excludes_the_rest_of_the_sentence() -> None:
