@@ -242,7 +242,7 @@ def _described(made: "Plan") -> Iterator[str]:
         f"{counted(len(made.lists), 'list')}; a person answers "
         + ", ".join(f"{count} {role}" for role, count in roles.items()) + " trials"
     )  # fmt: skip
-    for rule in made.exclusions.sentences():
+    for rule in made.rules:
         yield f"rule: {rule}"
     for analysis in made.analyses:
         yield f"analysis: {analysis}"

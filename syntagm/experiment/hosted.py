@@ -202,7 +202,7 @@ class Hosted:
                 for name, text in (("open", "Open"), ("paused", "Pause"), ("closed", "Close"))
                 if name != progress.state
             ],
-            "rules": list(made.exclusions.sentences()),
+            "rules": made.rules,
         }  # fmt: skip
         inner = shell.render_part("overview.html", variables, _PAGES)
         return page(shell.render("plain.html", {"heading": "Experiment", "content": Markup(inner)}, shell.LINKED))

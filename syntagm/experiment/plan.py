@@ -5,7 +5,7 @@ same plan, so that the pages, the simulation and the import agree without asking
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -178,6 +178,15 @@ class Plan:
     def suite(self, name: str) -> Suite:
         """Return the suite with a name."""
         return next(suite for suite in self.suites if suite.name == name)
+
+    @property
+    def rules(self) -> list[str]:
+        """The exclusion rules in words; those only about which the design can have an answer."""
+        rules = self.exclusions
+        if not any(trial.role == "catch" for trial in self.trials) and not self.options.get("attention"):
+            rules = replace(rules, catch=0.0)
+        mistakes = ["The rest of a sentence after a mistake is excluded."]
+        return [*rules.sentences(), *(mistakes if self.design.name == "maze" and rules.errors else ())]
 
     def content(self) -> dict[str, Any]:
         """Return the content of plan.json."""

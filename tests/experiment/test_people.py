@@ -12,8 +12,10 @@ from syntagm.errors import InputError, RunError, UsageError
 from syntagm.experiment import answers, people, read, simulate
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.plan import Exclusions, Plan
+from syntagm.formula import parse
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import agreement
+from syntagm.suite import Item, Prediction, Sentence, Suite
 from tests.experiment_for_tests import crossed, filled, pairs, planned
 
 PAIRS = planned([pairs(items=2)], "forced-choice", 4)
@@ -155,7 +157,51 @@ def test_people_without_a_known_list_are_not_excluded_by_rules_about_it(tmp_path
     assert [len(places) for places in audit.found.values()] == [2]
 
 
+def test_a_sentence_without_one_of_its_regions_has_no_time() -> None:
+    # A formula over whole sentences; one person for each condition, whose verb was too slow once.
+    made = planned([whole_sentences()], "self-paced", 2, exclusions=Exclusions(catch=0, slowest=1000))
+    given = [
+        Answer(f"p{number}", number, made.trials[trial].id, regions=tuple(
+            (region, 5000.0 if (number, place, region) == (0, 0, "2") else 300.0, False)
+            for region in made.trials[trial].regions
+        ))
+        for number, shown in enumerate(made.lists)
+        for place, (trial, _) in enumerate(shown)
+    ]  # fmt: skip
+    results = run_of(made, given).results().filter(measure="full_sentence")
+    assert math.isnan(results["margin"][0]), "not 600 ms against 900"
+    assert results["margin"][1] == 0
+
+
+def test_a_reading_without_one_of_its_regions_is_no_short_one() -> None:
+    made = planned([whole_sentences()], "self-paced", 8, exclusions=Exclusions(catch=0, slowest=1000))
+    given = [
+        Answer(f"p{number}", number % 2, made.trials[trial].id, regions=tuple(
+            (region, 5000.0 if (number, region) == (0, "2") else 300.0, False) for region in made.trials[trial].regions
+        ))
+        for number in range(8)
+        for trial, _ in made.lists[number % 2]
+    ]  # fmt: skip
+    table = sg.table("people_effects", [run_of(made, given)])
+    [row] = [row for row in (dict(zip(table.columns, cells, strict=True)) for cells in table.rows) if row["region"] == "*"]
+    assert (row["effect"], row["people"], row["answers"]) == (0, 7, 14), "not 37.5 ms by a sum of two words out of three"
+
+
+def whole_sentences() -> Suite:
+    formula = parse("(*;%good%) < (*;%bad%)")
+    items = tuple(
+        Item(str(n), {"good": Sentence(f"The {noun} sleeps."), "bad": Sentence(f"The {noun} sleep.")})
+        for n, noun in enumerate(("cat", "dog"))
+    )
+    return Suite("whole", items, (Prediction("full_sentence", formula),))
+
+
 def test_rules_are_said_as_they_are() -> None:
+    assert planned([whole_sentences()], "self-paced", 2, exclusions=Exclusions(), built_in=True).rules == [
+        "People who did not finish are excluded."
+    ]
+    maze = planned([pairs(items=2)], "maze", 2, model=sg.load_model("toy"))
+    assert maze.rules[-1] == "The rest of a sentence after a mistake is excluded."
     assert "less than 66.5% correct catch" in "\n".join(Exclusions(catch=0.665).sentences())
 
 
