@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from syntagm import suite as suites
-from syntagm.errors import InputError
+from syntagm.errors import InputError, RunError
 from syntagm.experiment import designs
 from syntagm.experiment.designs import Design
 from syntagm.formula import parse
@@ -224,6 +224,8 @@ def read(folder: Path) -> Plan:
         RunError: there is no plan, or it was damaged or edited.
     """
     path = folder / NAME
+    if not path.exists():
+        raise RunError(str(folder), f"no {NAME}", "the folder of an experiment", "`syntagm experiment make` makes one.")
     return of_content(PLAN.read(path), str(path))
 
 

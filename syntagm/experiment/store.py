@@ -431,7 +431,14 @@ class Study:
             rows = (
                 self.connect().execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
             )
-        return {code: json.loads(said) for code, said in rows}
+        try:
+            return {code: [str(text) for text in json.loads(said)] for code, said in rows}
+        except (ValueError, TypeError) as error:
+            raise self._damaged("an answer to a question at the end") from error
+
+    def _damaged(self, found: str) -> RunError:
+        cure = "Put the file back from a copy."
+        return RunError(str(self.path), f"damaged or edited ({found})", "a file of answers as it was stored", cure)
 
     def forget(self, who: str) -> int:
         """Delete all that is stored of a person, named by code or by the id of a panel. Return the number of answers.
@@ -463,7 +470,9 @@ class Study:
             count = self.connect().execute("SELECT count(*) FROM answers").fetchone()[0]
         lists = [[0, 0, 0] for _ in self.plan.lists]
         minutes = []
-        for _, number, started, seen, finished in rows:
+        for code, number, started, seen, finished in rows:
+            if not 0 <= number < len(lists):
+                raise self._damaged(f"person {code}: list {number + 1}")
             kind = 0 if finished is not None else 1 if seen >= alive else 2
             lists[number][kind] += 1
             if finished is not None:

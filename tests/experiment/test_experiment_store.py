@@ -144,6 +144,15 @@ def test_somebody_who_is_deleted_meanwhile_is_told(tmp_path: Path) -> None:
             ask(person)
 
 
+@pytest.mark.parametrize("change", ["list = 77", "said = 'x{'"])
+def test_edited_people_are_refused(tmp_path: Path, change: str) -> None:
+    of = study(MADE, tmp_path)
+    of.admit()
+    of.connect().execute(f"UPDATE people SET {change}")
+    with pytest.raises(RunError, match="damaged or edited"):
+        of.progress(), of.said()
+
+
 def test_a_damaged_file_is_not_called_whole(tmp_path: Path) -> None:
     from syntagm.io import integrity
 
