@@ -6,6 +6,7 @@ neither conditions nor which trials check attention.
 """
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ _PAUSED = "This study is paused. Please come again later."
 _CLOSED = "This study has ended. Thank you for your interest."
 _FULL = "All places of this study are taken at the moment. Please come again later."
 _TAKEN = "You were away for long, and your place was given to somebody else. Thank you for what you did; it is kept."
+_LATER = "This study can't be reached at the moment. Please come again later."
 _UNKNOWN = "This address belongs to nobody who takes part."
 _DISK = "Your answer could not be stored at the moment. It is kept in your browser, and sent again."
 
@@ -61,9 +63,9 @@ class Hosted:
         return [
             Route("/study.css", lambda asked: content(STYLE.encode(), "text/css"), "open"),
             Route("/study.js", lambda asked: content(SCRIPT.encode(), "text/javascript"), "open"),
-            Route("/take", self.consent, "open"),
-            Route("/take", self.begin, "open", ("POST",)),
-            Route("/study/{secret}", self.shown, "open"),
+            Route("/take", self._public(self.consent), "open"),
+            Route("/take", self._public(self.begin), "open", ("POST",)),
+            Route("/study/{secret}", self._public(self.shown), "open"),
             Route("/study/{secret}/state", self._answering(self.state), "open"),
             Route("/study/{secret}/answer", self._answering(self.answer), "open", ("POST",)),
             Route("/study/{secret}/finish", self._answering(self.finish), "open", ("POST",)),
@@ -107,6 +109,18 @@ class Hosted:
         if self.study.person(secret) is None:
             raise Missing("the address", "no such place", "the address of a person who takes part", "Begin at /take.")
         return self._page(Markup("<p>One moment.</p>"), place=secret)
+
+    def _public(self, respond: Callable[[Asked], Response]) -> Callable[[Asked], Response]:
+        """Return a function that tells strangers nothing of the files of the study; the experimenter's terminal has it."""
+
+        def answered(asked: Asked) -> Response:
+            try:
+                return respond(asked)
+            except RunError as error:
+                print(error, file=sys.stderr)
+                return self._message(_LATER, 503)
+
+        return answered
 
     def _answering(self, respond: Callable[[Asked, Person], Response]) -> Callable[[Asked], Response]:
         """Return a function that answers the script of a page, in JSON whatever happens."""

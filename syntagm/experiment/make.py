@@ -16,6 +16,7 @@ from syntagm.suite import Suite, sampled
 
 # A plan with more would not fit into a browser, nor into an hour.
 MAX_TRIALS = 200_000
+MAX_PEOPLE = 100_000
 _ANALYSES = {
     "choice": (
         "The share of answers as predicted, by suite and over suites, with 95% intervals for other people and other items.",
@@ -109,6 +110,8 @@ def planned(
     design = wishes.design
     if wishes.participants < 1:
         raise UsageError("--participants", str(wishes.participants), "at least 1")
+    if wishes.participants > MAX_PEOPLE:
+        raise UsageError("--participants", f"{wishes.participants:,}", f"at most {MAX_PEOPLE:,}")
     if wishes.per_person is not None and wishes.per_person < 1:
         raise UsageError("--per-person", str(wishes.per_person), "at least 1")
     if not suites:

@@ -145,6 +145,18 @@ def test_a_closed_study_takes_no_answers_and_a_full_one_nobody(
     assert json.loads(send(application, place, {"n": 0, "choice": 1}).body) == {"stop": hosted_pages._CLOSED}
 
 
+def test_strangers_are_told_nothing_of_files(
+    hosted: tuple[Application, dict[str, str], Study], capsys: pytest.CaptureFixture[str]
+) -> None:
+    application, _, study = hosted
+    place = begin(application)
+    (study.folder / "key").unlink()
+    for answer in (ask(application, place), post(application, "/take", b"id=x", "application/x-www-form-urlencoded")):
+        assert answer.status == 503
+        assert str(study.folder) not in answer.text
+    assert "the key with which people began" in capsys.readouterr().err
+
+
 def test_markup_of_texts() -> None:
     assert str(html("a_b_c and _so_")) == "<p>a_b_c and <em>so</em></p>"
     assert str(html("")) == ""

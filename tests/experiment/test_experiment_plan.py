@@ -147,7 +147,7 @@ def test_presets_use_the_items_of_the_papers() -> None:
     assert marvin.attention == ("simple_agrmt",)
 
 
-@pytest.mark.parametrize("wrong", [{"participants": 0}, {"per_person": 0}])
+@pytest.mark.parametrize("wrong", [{"participants": 0}, {"participants": 10**6}, {"per_person": 0}])
 def test_wrong_numbers_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError):
         planned([pairs()], "forced-choice", **{"participants": 4, **wrong})  # type: ignore[arg-type]
