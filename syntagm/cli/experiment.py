@@ -32,6 +32,7 @@ printed, and so is how many are missing.
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from syntagm.experiment.plan import Exclusions, Plan
     from syntagm.suite import Suite
 
+_OPTIONS = {"fastest": "faster", "slowest": "slower", "sameness": "same"}
 _DESIGNS = ("forced-choice", "acceptability", "yes-no", "magnitude", "self-paced", "maze")
 
 
@@ -218,10 +220,12 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
     }  # fmt: skip
     for name, value in given.items():
         most = 1.0 if name in ("catch", "questions", "sameness") else float("inf")
-        if value is not None and not 0 <= value <= most:
+        if value is not None and not (0 <= value <= most and math.isfinite(value)):
             raise UsageError(
-                f"--exclude of {name}", f"{value:g}", "a share from 0 to 1" if most == 1 else "at least 0 ms"
+                f"--exclude-{_OPTIONS.get(name, name)}", f"{value:g}", "a share from 0 to 1" if most == 1 else "at least 0 ms"
             )
+    if arguments.exclude_slower and arguments.exclude_slower <= (arguments.exclude_faster or 0):
+        raise UsageError("--exclude-slower", f"{arguments.exclude_slower:g}", "more than --exclude-faster, in ms")
     kept: dict[str, Any] = {name: float(value) for name, value in given.items() if value is not None}
     return replace(rules, **kept, complete=rules.complete and not arguments.keep_unfinished)
 
@@ -239,7 +243,7 @@ def _described(made: "Plan") -> Iterator[str]:
         f"{counted(len(made.lists), 'list')}; a person answers "
         + ", ".join(f"{count} {role}" for role, count in roles.items()) + " trials"
     )  # fmt: skip
-    for rule in made.exclusions.sentences():
+    for rule in made.rules:
         yield f"rule: {rule}"
     for analysis in made.analyses:
         yield f"analysis: {analysis}"
@@ -296,6 +300,8 @@ def _run_import(arguments: argparse.Namespace) -> int:
     made, folder = read.plan_of(arguments.source, arguments.plan)
     audit = answers.Audit()
     given = answers.audited(made, read.read(arguments.source, made, read.columns_of(arguments.column), audit), audit)
+    for line in audit.lines():
+        print(shown_lines(f"warning: {line}"), file=sys.stderr)
     command = " ".join(["syntagm", *sys.argv[1:]])
     digest = plan.digest(folder)
     finished, applied = people.run_of(
@@ -304,12 +310,10 @@ def _run_import(arguments: argparse.Namespace) -> int:
     print(shown_lines(f"people: {finished.record['people']['people']}, excluded: {len(applied.people)}"))
     for person, reason in applied.people.items():
         print(shown_lines(f"  {person}: {reason}"))
-    for line in audit.lines():
-        print(shown_lines(f"warning: {line}"), file=sys.stderr)
     from syntagm.cli import _screen
 
     _screen.show_run(finished, None)
-    return 1 if audit.found.keys() - {answers.MISSING} else 0
+    return 1 if audit.found.keys() - {answers.MISSING, answers.UNLISTED} else 0
 
 
 def _run_status(arguments: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from syntagm.io.number import counted
 LONGEST = 86_400_000.0
 # The kind of problem that people who leave cause.
 MISSING = "missing answers"
+UNLISTED = "people without a known list, to whom rules about finishing and about sides can't be applied"
 # The most characters of an answer to a question at the end.
 MAX_SAID = 500
 
@@ -216,7 +217,9 @@ def _of_person(plan: Plan, trials: Mapping[str, Trial], given: Sequence[Answer])
     asked = [answer.choice == trials[answer.trial].answer for answer in given if trials[answer.trial].question]
     if asked and sum(asked) / len(asked) < rules.questions:
         return "questions"
-    if rules.sameness < 1 and not plan.design.timed:
+    # Which side of a pair was chosen is known only of people whose list is.
+    sided = plan.design.shows == 2 and list_number is None
+    if rules.sameness < 1 and not plan.design.timed and not sided:
         critical = [answer for answer in given if trials[answer.trial].role == "critical"]
         kinds = Counter(_side(plan, answer, list_number) for answer in critical)
         if critical and max(kinds.values()) / len(critical) > rules.sameness:
@@ -227,7 +230,8 @@ def _of_person(plan: Plan, trials: Mapping[str, Trial], given: Sequence[Answer])
 def _side(plan: Plan, answer: Answer, list_number: int | None) -> object:
     """Return what a person who always answers the same repeats: the side of a pair, the choice, or the rating."""
     trial = plan.by_id[answer.trial]
-    if len(trial.texts) == 2 and list_number is not None:
+    if len(trial.texts) == 2:
+        assert list_number is not None
         first = next((first for number, first in plan.lists[list_number] if plan.trials[number].id == trial.id), True)
         return (answer.choice == trial.expected) == first
     return answer.choice or answer.rating
@@ -301,4 +305,6 @@ def audited(plan: Plan, answers: Iterable[Answer], audit: Audit) -> list[Answer]
         if assigned is not None:
             for trial in sorted(names[assigned] - given.keys()):
                 audit.note(MISSING, f"person {person}, trial {trial}")
+        elif plan.exclusions.complete or (plan.exclusions.sameness < 1 and plan.design.shows == 2):
+            audit.note(UNLISTED, f"person {person}")
     return [answer for given in known.values() for answer in given.values()]

@@ -6,6 +6,7 @@ neither conditions nor which trials check attention.
 """
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ _PAUSED = "This study is paused. Please come again later."
 _CLOSED = "This study has ended. Thank you for your interest."
 _FULL = "All places of this study are taken at the moment. Please come again later."
 _TAKEN = "You were away for long, and your place was given to somebody else. Thank you for what you did; it is kept."
+_LATER = "This study can't be reached at the moment. Please come again later."
 _UNKNOWN = "This address belongs to nobody who takes part."
 _DISK = "Your answer could not be stored at the moment. It is kept in your browser, and sent again."
 
@@ -61,9 +63,9 @@ class Hosted:
         return [
             Route("/study.css", lambda asked: content(STYLE.encode(), "text/css"), "open"),
             Route("/study.js", lambda asked: content(SCRIPT.encode(), "text/javascript"), "open"),
-            Route("/take", self.consent, "open"),
-            Route("/take", self.begin, "open", ("POST",)),
-            Route("/study/{secret}", self.shown, "open"),
+            Route("/take", self._public(self.consent), "open"),
+            Route("/take", self._public(self.begin), "open", ("POST",)),
+            Route("/study/{secret}", self._public(self.shown), "open"),
             Route("/study/{secret}/state", self._answering(self.state), "open"),
             Route("/study/{secret}/answer", self._answering(self.answer), "open", ("POST",)),
             Route("/study/{secret}/finish", self._answering(self.finish), "open", ("POST",)),
@@ -108,6 +110,18 @@ class Hosted:
             raise Missing("the address", "no such place", "the address of a person who takes part", "Begin at /take.")
         return self._page(Markup("<p>One moment.</p>"), place=secret)
 
+    def _public(self, respond: Callable[[Asked], Response]) -> Callable[[Asked], Response]:
+        """Return a function that tells strangers nothing of the files of the study; the experimenter's terminal has it."""
+
+        def answered(asked: Asked) -> Response:
+            try:
+                return respond(asked)
+            except RunError as error:
+                print(error, file=sys.stderr)
+                return self._message(_LATER, 503)
+
+        return answered
+
     def _answering(self, respond: Callable[[Asked, Person], Response]) -> Callable[[Asked], Response]:
         """Return a function that answers the script of a page, in JSON whatever happens."""
 
@@ -115,7 +129,7 @@ class Hosted:
             try:
                 person = self.study.person(asked.names["secret"])
                 if person is None:
-                    return JSONResponse({"stop": _UNKNOWN}, 404)
+                    return JSONResponse({"stop": _CLOSED if self.study.state() == "closed" else _UNKNOWN}, 404)
                 if self.study.state() == "closed" and not person.finished:
                     return JSONResponse({"stop": _CLOSED}, 410)
                 return respond(asked, person)
@@ -202,7 +216,7 @@ class Hosted:
                 for name, text in (("open", "Open"), ("paused", "Pause"), ("closed", "Close"))
                 if name != progress.state
             ],
-            "rules": list(made.exclusions.sentences()),
+            "rules": made.rules,
         }  # fmt: skip
         inner = shell.render_part("overview.html", variables, _PAGES)
         return page(shell.render("plain.html", {"heading": "Experiment", "content": Markup(inner)}, shell.LINKED))
@@ -234,7 +248,7 @@ class Hosted:
 
     def _list(self, asked: Asked) -> int:
         text, count = asked.names["list"], len(self.study.plan.lists)
-        if not text.isdecimal() or not 1 <= int(text[:9]) <= count:
+        if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= count:
             raise Missing("the address", f"list {text[:20]!r}", f"1 to {count}")
         return int(text) - 1
 
@@ -266,6 +280,8 @@ def body_of(asked: Asked) -> dict[str, Any]:
         )
     try:
         value = json.loads(asked.body, parse_constant=_refuse)
+        # A lone surrogate could be stored, but in no file of ours and in no answer to the page.
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise InputError(asked.path[:100], "no JSON", "an object in braces") from None
     if not isinstance(value, dict):
@@ -298,7 +314,7 @@ def trial_of(trial: Trial, first: bool, place: int) -> dict[str, Any]:
 
 def named(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer as it is stored: with the name of the trial, and of a pair the condition that was chosen."""
-    stored = {"trial": trial.id, **body}
+    stored = {**body, "trial": trial.id}
     if len(trial.texts) == 2:
         choice = body.get("choice")
         if type(choice) is not int or choice not in (1, 2):

@@ -1,5 +1,6 @@
 """Lists of trials: Latin squares, in which a person sees one condition of an item, and the sides of pairs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil, lcm
 
@@ -18,7 +19,8 @@ def latin(
     Arguments:
         trials: the critical trials: for each item of each suite, one for each condition.
         others: the trials that everybody sees: practice, fillers and catch trials. They come after `trials` in the plan.
-        per_person: the largest number of critical trials of a person; None for one of each item.
+        per_person: the largest number of critical trials of a person, which is not below the number of conditions; None
+            for one of each item.
     """
     items: dict[tuple[str, str], list[int]] = {}
     for number, trial in enumerate(trials):
@@ -27,6 +29,10 @@ def latin(
     blocks = max(1, ceil(len(items) / per_person)) if per_person else 1
     sides = 2 if any(len(trial.texts) > 1 for trial in (*trials, *others)) else 1
     block = _blocks(items, blocks)
+    # Groups are complete, so that blocks may differ by a group.
+    while per_person and max(Counter(block.values()).values(), default=0) > per_person:
+        blocks += 1
+        block = _blocks(items, blocks)
     lists = []
     for number in range(blocks * squares * sides):
         part, square, side = number // (squares * sides), number // sides % squares, number % sides

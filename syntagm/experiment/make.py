@@ -16,6 +16,7 @@ from syntagm.suite import Suite, sampled
 
 # A plan with more would not fit into a browser, nor into an hour.
 MAX_TRIALS = 200_000
+MAX_PEOPLE = 100_000
 _ANALYSES = {
     "choice": (
         "The share of answers as predicted, by suite and over suites, with 95% intervals for other people and other items.",
@@ -109,6 +110,8 @@ def planned(
     design = wishes.design
     if wishes.participants < 1:
         raise UsageError("--participants", str(wishes.participants), "at least 1")
+    if wishes.participants > MAX_PEOPLE:
+        raise UsageError("--participants", f"{wishes.participants:,}", f"at most {MAX_PEOPLE:,}")
     if wishes.per_person is not None and wishes.per_person < 1:
         raise UsageError("--per-person", str(wishes.per_person), "at least 1")
     if not suites:
@@ -118,6 +121,13 @@ def planned(
     critical = [
         trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")
     ]
+    group = _largest_group(critical)
+    if wishes.per_person is not None and wishes.per_person < group:
+        cure = "Items are dealt in groups with one item for each condition, so that conditions stay balanced."
+        raise UsageError("--per-person", str(wishes.per_person), f"at least {group}", cure)
+    if design.timed and wishes.catch:
+        cure = "Add the tags question and answer to items, and exclude by --exclude-questions."
+        raise UsageError("--catch", f"the design {design.name}, in which nothing is judged", "no catch trials", cure)
     others = [trial for role in ("practice", "filler", "catch") for trial in _others(design, wishes, role)]
     if len(critical) + len(others) > MAX_TRIALS:
         raise UsageError("SUITES", f"{len(critical) + len(others):,} trials", f"at most {MAX_TRIALS:,}", "Use --limit.")
@@ -145,6 +155,14 @@ def planned(
         design, wishes.participants, wishes.seed, wishes.preset, tuple(suites), (*critical, *others), found,
         wishes.exclusions, analyses, options, tuple(notes),
     )  # fmt: skip
+
+
+def _largest_group(critical: Sequence[Trial]) -> int:
+    """Return the most items that stay together in a list: one for each condition, or all of a small suite."""
+    items: dict[str, Counter[str]] = {}
+    for trial in critical:
+        items.setdefault(trial.suite, Counter())[trial.item] += 1
+    return max((min(max(counts.values()), len(counts)) for counts in items.values()), default=1)
 
 
 def _trials(design: Design, suite: Suite, role: Role, prefix: str) -> list[Trial]:

@@ -1,6 +1,5 @@
 """Trials out of suites: pairs out of predictions, sentences out of conditions, and the words that are timed."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Role, Trial
 from syntagm.formula import Formula
 from syntagm.suite import Item, Sentence, Suite
+from syntagm.tasks.people import words
 
 # Practice and attention checks for English, written for Syntagm: a sentence, and one that nobody should prefer.
 PRACTICE = (
@@ -147,24 +147,6 @@ def built_in(design: Design, pairs_of: Sequence[tuple[str, str]], role: Role) ->
             )
         )  # fmt: skip
     return trials
-
-
-def words(sentence: Sentence) -> tuple[tuple[str, str], ...]:
-    """Return the words of a sentence, each with the name of the region in which it begins, or with its number.
-
-    A word is what stands between spaces, with its punctuation.
-
-    >>> from syntagm.suite import Region
-    >>> words(Sentence("The keys are here.", (Region("subject", 0, 8), Region("verb", 9, 12), Region("rest", 13, 18))))
-    (('The', 'subject'), ('keys', 'subject'), ('are', 'verb'), ('here.', 'rest'))
-    >>> words(Sentence("It rains."))
-    (('It', '1'), ('rains.', '2'))
-    """
-    found = []
-    for number, match in enumerate(re.finditer(r"\S+", sentence.text), 1):
-        inside = [region.name for region in sentence.regions if region.start <= match.start() < region.end]
-        found.append((match[0], inside[0] if inside else str(number) if not sentence.regions else f"word {number}"))
-    return tuple(found)
 
 
 def _numbered(trial: Trial, name: str) -> Trial:

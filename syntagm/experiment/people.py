@@ -83,7 +83,7 @@ def run_of(
     counts.update({"simulated people": len(everyone)} if simulated else {})
     counts.update({kind: len(places) for kind, places in audit.found.items()})
     content = hashlib.sha256(repr([row.cells for row in rows]).encode()).hexdigest()
-    about = {"design": made.design.name, "plan": digest, "exclusions": list(made.exclusions.sentences())}
+    about = {"design": made.design.name, "plan": digest, "exclusions": made.rules}
     group = Group(label, hashlib.sha256(f"people 1|{label}|{digest}|{content}".encode()).hexdigest(), dict(counts))
     task = people.People(_ASKS[made.design.name], frames, about, dict(counts))
     return engine.execute(task, group, made.suites, folder, progress=progress, command=command), applied

@@ -5,13 +5,13 @@ same plan, so that the pages, the simulation and the import agree without asking
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from syntagm import suite as suites
-from syntagm.errors import InputError
+from syntagm.errors import InputError, RunError
 from syntagm.experiment import designs
 from syntagm.experiment.designs import Design
 from syntagm.formula import parse
@@ -131,11 +131,11 @@ class Exclusions:
         if self.complete:
             yield "People who did not finish are excluded."
         if self.catch:
-            yield f"People with less than {self.catch:.0%} correct catch trials are excluded."
+            yield f"People with less than {self.catch * 100:g}% correct catch trials are excluded."
         if self.questions:
-            yield f"People with less than {self.questions:.0%} correct answers to questions are excluded."
+            yield f"People with less than {self.questions * 100:g}% correct answers to questions are excluded."
         if self.sameness < 1:
-            yield f"People who give the same answer in more than {self.sameness:.0%} of the critical trials are excluded."
+            yield f"People who give the same answer in more than {self.sameness * 100:g}% of the critical trials are excluded."
         if self.fastest or self.slowest:
             yield f"Answers outside of {self.fastest:g} to {self.slowest or float('inf'):g} ms are excluded."
 
@@ -179,6 +179,15 @@ class Plan:
         """Return the suite with a name."""
         return next(suite for suite in self.suites if suite.name == name)
 
+    @property
+    def rules(self) -> list[str]:
+        """The exclusion rules in words; those only about which the design can have an answer."""
+        rules = self.exclusions
+        if not any(trial.role == "catch" for trial in self.trials) and not self.options.get("attention"):
+            rules = replace(rules, catch=0.0)
+        mistakes = ["The rest of a sentence after a mistake is excluded."]
+        return [*rules.sentences(), *(mistakes if self.design.name == "maze" and rules.errors else ())]
+
     def content(self) -> dict[str, Any]:
         """Return the content of plan.json."""
         return {
@@ -215,6 +224,8 @@ def read(folder: Path) -> Plan:
         RunError: there is no plan, or it was damaged or edited.
     """
     path = folder / NAME
+    if not path.exists():
+        raise RunError(str(folder), f"no {NAME}", "the folder of an experiment", "`syntagm experiment make` makes one.")
     return of_content(PLAN.read(path), str(path))
 
 

@@ -25,6 +25,7 @@ from syntagm.io import json as strict_json
 
 MAX_BYTES = 2**30
 _OURS = set(answers.COLUMNS)
+_NO_LIST = "answers under a list that the plan doesn't have, left out"
 _BODY = ("choice", "rating", "ms", "times", "wrong")
 
 
@@ -48,7 +49,9 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
                 return study.answers()
             finally:
                 study.close()
-        files = sorted(path for path in source.iterdir() if path.suffix in (".csv", ".json", ".jsonl", ".txt"))
+        files = sorted(
+            path for path in source.iterdir() if path.suffix in (".csv", ".json", ".jsonl", ".txt") and path.name != plan.NAME
+        )
         if not files:
             raise InputError(str(source), f"no {NAME}, and no CSV or JSON files", "answers")
         found = [answer for file in files for answer in _of_file(file, made, columns, audit)]
@@ -139,6 +142,9 @@ def _tried(
     if trial is None:
         audit.note("answers to unknown trials, left out", place)
         return
+    if number is None and list_number not in (None, ""):
+        audit.note(_NO_LIST, place)
+        return
     try:
         yield answers.checked(made, trial, person[:200], number, body, place)
     except InputError as error:
@@ -171,6 +177,9 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
             audit.note("answers to unknown trials, left out", place)
             continue
         number = _list(first["list"], made)
+        if number is None and first["list"]:
+            audit.note(_NO_LIST, place)
+            continue
         if not made.design.timed:
             for at, row in lines:
                 yield from _tried(made, person, first["list"], _plain(name, row), at, audit)
@@ -259,7 +268,11 @@ def _of_table(
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
             continue
-        yield Answer(person, _list(lines[0][1]["list"], made), trial_name, regions=regions)
+        number = _list(lines[0][1]["list"], made)
+        if number is None and lines[0][1]["list"]:
+            audit.note(_NO_LIST, lines[0][0])
+            continue
+        yield Answer(person, number, trial_name, regions=regions)
 
 
 _NUMBERED = re.compile(r"# (\d+)\. (.*?)\.?\s*$")

@@ -162,6 +162,9 @@ class Study:
             with self._lock:
                 yield
         except sqlite3.Error as error:
+            if type(error) is sqlite3.DatabaseError:
+                cure = "Put the file back from a copy."
+                raise RunError(str(self.path), f"damaged ({error})", "the answers as they were stored", cure) from error
             raise RunError(
                 str(self.path), f"can't be used ({error})", "a file of answers, and room on the disk",
                 "Nothing that was acknowledged is lost.",
@@ -199,6 +202,9 @@ class Study:
             forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
         """
         with self._changing() as connection:
+            if state != "closed" and self._keyless(connection):
+                cure = "Without the key of the ids, nobody can take part any more."
+                raise RunError(str(self.path), "a study whose key was thrown away", "a study with its key", cure)
             connection.execute("INSERT OR REPLACE INTO study VALUES ('state', ?)", (state,))
             if forget_key:
                 connection.execute("INSERT OR REPLACE INTO study VALUES ('key', 'forgotten')")
@@ -209,8 +215,11 @@ class Study:
     def _key(self) -> bytes:
         path = self.folder / KEY
         if not path.exists():
-            if self.connect().execute("SELECT 1 FROM study WHERE name='key'").fetchone():
+            if self._keyless(self.connect()):
                 raise RunError(str(path), "thrown away", "the key of a study that is not closed")
+            # A new key would lead nobody back to a place, and panels' ids to second ones.
+            if self.connect().execute("SELECT 1 FROM people").fetchone():
+                raise RunError(str(path), "missing", "the key with which people began", "Put it back from a copy.")
             # Exclusively, because two processes with different keys would lead one person to two places.
             with contextlib.suppress(FileExistsError):
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -223,6 +232,9 @@ class Study:
         if len(key) != 32:
             raise RunError(str(path), f"{len(key)} bytes", "a key of 32 bytes", "Put it back from a copy.")
         return key
+
+    def _keyless(self, connection: sqlite3.Connection) -> bool:
+        return connection.execute("SELECT 1 FROM study WHERE name='key'").fetchone() is not None
 
     def _hash(self, text: str) -> str:
         return hmac.new(self._key(), text.encode(), hashlib.sha256).hexdigest()
@@ -286,6 +298,8 @@ class Study:
             return None
         with self._guarded():
             connection = self.connect()
+            if self._keyless(connection):
+                return None
             row = connection.execute(
                 "SELECT person FROM people WHERE secret=?", (self._hash(f"secret {secret}"),)
             ).fetchone()
@@ -299,9 +313,10 @@ class Study:
             return self._person(connection, code) if row else None
 
     def _person(self, connection: sqlite3.Connection, code: str) -> Person:
-        number, place, seen, finished = connection.execute(
-            "SELECT list, place, seen, finished FROM people WHERE person=?", (code,)
-        ).fetchone()
+        row = connection.execute("SELECT list, place, seen, finished FROM people WHERE person=?", (code,)).fetchone()
+        if row is None:
+            raise InputError(str(self.path), "a person who was deleted", "a person who takes part")
+        number, place, seen, finished = row
         answered = frozenset(
             trial for (trial,) in connection.execute("SELECT trial FROM answers WHERE person=?", (code,))
         )
@@ -416,7 +431,14 @@ class Study:
             rows = (
                 self.connect().execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
             )
-        return {code: json.loads(said) for code, said in rows}
+        try:
+            return {code: [str(text) for text in json.loads(said)] for code, said in rows}
+        except (ValueError, TypeError) as error:
+            raise self._damaged("an answer to a question at the end") from error
+
+    def _damaged(self, found: str) -> RunError:
+        cure = "Put the file back from a copy."
+        return RunError(str(self.path), f"damaged or edited ({found})", "a file of answers as it was stored", cure)
 
     def forget(self, who: str) -> int:
         """Delete all that is stored of a person, named by code or by the id of a panel. Return the number of answers.
@@ -448,7 +470,9 @@ class Study:
             count = self.connect().execute("SELECT count(*) FROM answers").fetchone()[0]
         lists = [[0, 0, 0] for _ in self.plan.lists]
         minutes = []
-        for _, number, started, seen, finished in rows:
+        for code, number, started, seen, finished in rows:
+            if not 0 <= number < len(lists):
+                raise self._damaged(f"person {code}: list {number + 1}")
             kind = 0 if finished is not None else 1 if seen >= alive else 2
             lists[number][kind] += 1
             if finished is not None:

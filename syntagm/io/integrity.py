@@ -49,6 +49,7 @@ class Folder:
         check: a function from a folder to an error for each damaged or missing file: path -> error.
         renew: a function that renews the seals in a folder after an intended change and returns the names of the changed
             files, for `syntagm seal`; None if nothing in the folder is sealed.
+        without: patterns of files. A folder with such a file is of another kind.
     """
 
     name: str
@@ -56,10 +57,15 @@ class Folder:
     files: tuple[File, ...]
     check: Callable[[Path], Mapping[Path, SyntagmError]]
     renew: Callable[[Path], list[str]] | None = None
+    without: tuple[str, ...] = ()
 
     def fits(self, folder: Path) -> bool:
         """Return whether a folder is of this kind."""
-        return any(next(folder.glob(marker), None) is not None for marker in self.markers)
+
+        def has(patterns: tuple[str, ...]) -> bool:
+            return any(next(folder.glob(pattern), None) is not None for pattern in patterns)
+
+        return has(self.markers) and not has(self.without)
 
     def file(self, name: str) -> File | None:
         """Return the kind of a file by its path in the folder; None for a foreign file."""

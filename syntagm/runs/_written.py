@@ -45,6 +45,8 @@ CACHE = Folder(
         File("a damaged file that was set aside", f"{cache.NAME}.damaged-*", checked=False),
     ),
     _cache_faults,
+    # A human experiment keeps its answers in a file of the same name. They are not computed again.
+    without=("plan.json",),
 )
 
 FOLDERS = (RUN, CACHE)

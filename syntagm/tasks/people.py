@@ -15,6 +15,7 @@ A value is nan if an answer is missing. Excluded answers count for nothing.
 import hashlib
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from syntagm.formula import Binary, Formula, Node
 from syntagm.io.shape import Shape
 from syntagm.models.contract import LanguageModel, Query
 from syntagm.result import Kind, Result
-from syntagm.suite import Item, Suite, public_tags
+from syntagm.suite import Item, Sentence, Suite, public_tags
 from syntagm.tasks import items
 from syntagm.tasks.slices import slices
 from syntagm.tasks.task import RESULTS, Judged, Options, Plan, Schema, Task, Unit, suite_record
@@ -190,7 +191,7 @@ def item_values(answers: pl.DataFrame, chosen: Sequence[str], asks: str, formula
     """Return what people do with items: of pairs the share of answers as predicted, else the margin of a formula.
 
     Arguments:
-        answers: rows with the columns of `ANSWERS` that count, of one suite.
+        answers: rows with the columns of `ANSWERS`, of one suite; those with a reason in `excluded` don't count.
         chosen: the ids of the items.
         asks: what was asked for.
         formula: the first prediction.
@@ -265,7 +266,25 @@ def _values(content: Answered) -> _Values:
     grouped = named.group_by(keys, maintain_order=True).agg(value.alias("value"), pl.len().alias("n"))
     for item, condition, region, number, count in grouped.iter_rows():
         found[item, condition, region] = (number, count)
+    if content.asks == "times":
+        # Without a region of which no time counts, the sum over a sentence would be that of a shorter one.
+        for key in _timed(content) - found.keys():
+            found[key] = (math.nan, 0)
     return found
+
+
+def _timed(content: Answered) -> set[tuple[str, str, str]]:
+    """Return item, condition and region of all times that could have been measured, or were."""
+    measured = content.answers.filter(pl.col("region") != "").select("item", "condition", "region").unique()
+    return {
+        *measured.iter_rows(),
+        *(
+            (item.id, condition, region)
+            for item in content.items
+            for condition, sentence in item.sentences.items()
+            for _, region in words(sentence)
+        ),
+    }
 
 
 def _of_item(content: Answered, item: Item, values: _Values, undefined: Counter[str]) -> Iterator[Result]:
@@ -333,6 +352,24 @@ def _of_sentence(content: Answered, item: Item, condition: str, region: str, val
     if content.asks == "verdicts" and n:
         return log_odds((1 - number) * n, number * n), n
     return -number, n
+
+
+def words(sentence: Sentence) -> tuple[tuple[str, str], ...]:
+    """Return the words of a sentence, each with the name of the region in which it begins, or with its number.
+
+    A word is what stands between spaces, with its punctuation.
+
+    >>> from syntagm.suite import Region
+    >>> words(Sentence("The keys are here.", (Region("subject", 0, 8), Region("verb", 9, 12), Region("rest", 13, 18))))
+    (('The', 'subject'), ('keys', 'subject'), ('are', 'verb'), ('here.', 'rest'))
+    >>> words(Sentence("It rains."))
+    (('It', '1'), ('rains.', '2'))
+    """
+    found = []
+    for number, match in enumerate(re.finditer(r"\S+", sentence.text), 1):
+        inside = [region.name for region in sentence.regions if region.start <= match.start() < region.end]
+        found.append((match[0], inside[0] if inside else str(number) if not sentence.regions else f"word {number}"))
+    return tuple(found)
 
 
 def _measured(content: Answered, item: Item, name: str, values: _Values) -> tuple[float, int]:

@@ -113,21 +113,26 @@ _Halves = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 def _of_suite(run: Run, record: SuiteRecord, splits: int) -> tuple[list[str], NDArray[np.float64], float, _Halves]:
     """Return the items, what people do with them, its reliability, and the same from the halves of each split."""
-    rows = run.table(TABLE, record.name).filter(pl.col("excluded") == "")
+    # Excluded times don't count, but tell which regions a sentence has.
+    table = run.table(TABLE, record.name)
+    rows = table.filter(pl.col("excluded") == "")
     first = next(iter(record.predictions_for("first")), "")
     formula = parse(record.predictions[first])
     items = run.results(record.name).filter(pl.col("measure") == first)["item"].to_list()
     asked = numbers.asks(run)
-    whole = np.array(item_values(rows, items, asked, formula))
+    whole = np.array(item_values(table, items, asked, formula))
     everyone = _everyone(run)
     codes = rows.select(
         place=pl.col("person").replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64)
     )
     place = codes["place"].to_numpy() if len(rows) else np.empty(0, np.int64)
     halves: _Halves = []
+    excluded = [table.filter(pl.col("excluded") != "")]
 
     def of_half(half: NDArray[np.bool_]) -> NDArray[np.float64]:
-        return np.array(item_values(rows.filter(pl.Series(half[place], dtype=pl.Boolean)), items, asked, formula))
+        others = rows.filter(pl.Series(~half[place], dtype=pl.Boolean)).with_columns(excluded=pl.lit("the other half"))
+        counted = rows.filter(pl.Series(half[place], dtype=pl.Boolean))
+        return np.array(item_values(pl.concat([counted, *excluded, others]), items, asked, formula))
 
     def both(half: NDArray[np.bool_]) -> NDArray[np.float64]:
         numbers_of = of_half(half)

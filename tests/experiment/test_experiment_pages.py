@@ -11,6 +11,7 @@ pytest.importorskip("starlette")
 from asking import HOST, Answer, ask, opened
 
 from syntagm.errors import UsageError
+from syntagm.experiment import hosted as hosted_pages
 from syntagm.experiment import jspsych, pcibex
 from syntagm.experiment.hosted import Hosted
 from syntagm.experiment.markup import html
@@ -77,13 +78,16 @@ def test_the_experimenter_s_pages_need_a_login(hosted: tuple[Application, dict[s
     assert post(application, "/experiment", b"state=paused", form, **known).status == 303
     assert "paused" in ask(application, "/take").text
     assert post(application, "/experiment", b"state=else", form, **known).status == 400
-    assert ask(application, "/experiment/preview/9", **known).status == 404
+    for number in ("9", "0", "000000001999", "x"):
+        assert ask(application, f"/experiment/preview/{number}", **known).status == 404
+        assert ask(application, f"/experiment/state/{number}", **known).status == 404
     assert study.progress().answers == 0, "a preview records nothing"
 
 
 @pytest.mark.parametrize(
     "body", [{}, [], 1, "x", {"n": -1}, {"n": 2}, {"n": True, "choice": 1}, {"n": 0}, {"n": 0, "choice": "good"},
-             {"n": 0, "choice": 3}, {"n": 0, "choice": 1, "trial": "0.1"}, {"n": 0, "choice": 1, "x": HOSTILE}],
+             {"n": 0, "choice": 3}, {"n": 0, "choice": 1, "ms": "\ud800"},
+             {"n": 0, "choice": 1, "trial": "0.1"}, {"n": 0, "choice": 1, "x": HOSTILE}],
 )  # fmt: skip
 def test_impossible_answers_are_refused(hosted: tuple[Application, dict[str, str], Study], body: Any) -> None:
     application, _, study = hosted
@@ -91,7 +95,11 @@ def test_impossible_answers_are_refused(hosted: tuple[Application, dict[str, str
     found = send(application, place, body)
     if body == {"n": 0, "choice": 1, "trial": "0.1"}:
         # The trial is the one at this place, whatever else is said.
-        assert found.status in (200, 400)
+        assert found.status == 200
+        [stored] = study.answers()
+        [person] = [study.by_code(stored.person)]
+        assert person
+        assert stored.trial == study.plan.trials[study.trials_of(person)[0][0]].id
     else:
         assert found.status == 400
         assert "<script>" not in found.text or found.headers["content-type"] == "application/json"
@@ -101,7 +109,7 @@ def test_impossible_answers_are_refused(hosted: tuple[Application, dict[str, str
 def test_bodies_that_are_no_json_and_forged_addresses(hosted: tuple[Application, dict[str, str], Study]) -> None:
     application, _, study = hosted
     place = begin(application)
-    for content in (b"", b"{", b"NaN", b'{"n": NaN}', b"\xff", b"[" * 5000, b"1" * 60_000):
+    for content in (b"", b"{", b"NaN", b'{"n": NaN}', b'{"said": ["\\ud800"]}', b"\xff", b"[" * 5000, b"1" * 60_000):
         assert post(application, f"{place}/answer", content).status == 400
     assert post(application, f"{place}/answer", b"{}", "text/plain").status == 400
     for secret in ("x", "..%2F..%2Fplan.json", "%00", "a" * 5000, HOSTILE.replace("/", "%2F").replace('"', "%22")):
@@ -133,6 +141,20 @@ def test_a_closed_study_takes_no_answers_and_a_full_one_nobody(
     study.set_state("closed")
     assert json.loads(send(application, place, {"n": 0, "choice": 1}).body).keys() == {"stop"}
     assert study.answers() == []
+    study.set_state("closed", forget_key=True)
+    assert json.loads(send(application, place, {"n": 0, "choice": 1}).body) == {"stop": hosted_pages._CLOSED}
+
+
+def test_strangers_are_told_nothing_of_files(
+    hosted: tuple[Application, dict[str, str], Study], capsys: pytest.CaptureFixture[str]
+) -> None:
+    application, _, study = hosted
+    place = begin(application)
+    (study.folder / "key").unlink()
+    for answer in (ask(application, place), post(application, "/take", b"id=x", "application/x-www-form-urlencoded")):
+        assert answer.status == 503
+        assert str(study.folder) not in answer.text
+    assert "the key with which people began" in capsys.readouterr().err
 
 
 def test_markup_of_texts() -> None:

@@ -50,6 +50,21 @@ def test_blocks_have_complete_groups_of_conditions() -> None:
     assert len(everything) == 32
 
 
+@pytest.mark.parametrize(("items", "most", "parts"), [(10, 5, 3), (12, 8, 2), (8, 8, 1), (3, 3, 1)])
+def test_nobody_gets_more_trials_than_wished(items: int, most: int, parts: int) -> None:
+    made = planned([crossed(items)], "yes-no", 16, per_person=most)
+    assert len(made.lists) == 4 * parts
+    assert all(0 < len(shown) <= most for shown in made.lists)
+    assert set(Counter(number for shown in made.lists for number, _ in shown).values()) == {1}
+
+
+def test_fewer_trials_than_conditions_and_catch_trials_that_nobody_judges_are_refused() -> None:
+    with pytest.raises(UsageError, match="at least 4"):
+        planned([crossed(8)], "yes-no", 16, per_person=3)
+    with pytest.raises(UsageError, match="in which nothing is judged"):
+        planned([pairs()], "self-paced", 4, catch=[pairs("catch")])
+
+
 def test_the_same_seed_gives_the_same_bytes_and_orders(tmp_path: Path) -> None:
     for name in ("a", "b"):
         make.write(planned([crossed(4)], "acceptability", 4, seed=3), tmp_path / name)
@@ -132,7 +147,7 @@ def test_presets_use_the_items_of_the_papers() -> None:
     assert marvin.attention == ("simple_agrmt",)
 
 
-@pytest.mark.parametrize("wrong", [{"participants": 0}, {"per_person": 0}])
+@pytest.mark.parametrize("wrong", [{"participants": 0}, {"participants": 10**6}, {"per_person": 0}])
 def test_wrong_numbers_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError):
         planned([pairs()], "forced-choice", **{"participants": 4, **wrong})  # type: ignore[arg-type]

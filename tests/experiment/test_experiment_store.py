@@ -117,8 +117,52 @@ def test_the_key_is_thrown_away_and_not_made_again(tmp_path: Path) -> None:
     of.set_state("closed", forget_key=True)
     assert of.state() == "closed"
     assert not (tmp_path / KEY).exists()
+    assert of.person(secret) is None
     with pytest.raises(RunError, match="thrown away"):
-        of.person(secret)
+        of.admit("someone")
+    with pytest.raises(RunError, match="thrown away"):
+        of.set_state("open")
+    assert of.state() == "closed"
+
+
+def test_a_lost_key_is_not_replaced(tmp_path: Path) -> None:
+    of = study(MADE, tmp_path)
+    _, secret = of.admit("someone")  # type: ignore[misc]
+    (tmp_path / KEY).unlink()
+    for ask in (lambda: of.person(secret), lambda: of.admit("someone")):
+        with pytest.raises(RunError, match="missing"):
+            ask()
+    assert not (tmp_path / KEY).exists()
+
+
+def test_somebody_who_is_deleted_meanwhile_is_told(tmp_path: Path) -> None:
+    of = study(MADE, tmp_path)
+    person = of.admit()[0]  # type: ignore[index]
+    of.forget(person.code)
+    for ask in (of.resume, of.finish):
+        with pytest.raises(InputError, match="deleted"):
+            ask(person)
+
+
+@pytest.mark.parametrize("change", ["list = 77", "said = 'x{'"])
+def test_edited_people_are_refused(tmp_path: Path, change: str) -> None:
+    of = study(MADE, tmp_path)
+    of.admit()
+    of.connect().execute(f"UPDATE people SET {change}")
+    with pytest.raises(RunError, match="damaged or edited"):
+        of.progress(), of.said()
+
+
+def test_a_damaged_file_is_not_called_whole(tmp_path: Path) -> None:
+    from syntagm.io import integrity
+
+    of = study(MADE, tmp_path)
+    of.path.write_text("no database" * 100)
+    with pytest.raises(RunError, match=r"damaged .*Put the file back"):
+        of.connect()
+    # A cache has a file of the same name, and may be deleted; this one not.
+    assert [inspected.kind.name for inspected in integrity.of_folder(tmp_path)][:1] == ["human experiment"]
+    assert "cache" not in {inspected.kind.name for inspected in integrity.of_folder(tmp_path)}
 
 
 def test_a_file_of_another_plan_is_refused(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from syntagm.errors import InputError, RunError, UsageError
 from syntagm.experiment import answers, people, read, simulate
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.plan import Exclusions, Plan
+from syntagm.formula import parse
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import agreement
+from syntagm.suite import Item, Prediction, Sentence, Suite
 from tests.experiment_for_tests import crossed, filled, pairs, planned
 
 PAIRS = planned([pairs(items=2)], "forced-choice", 4)
@@ -105,6 +107,7 @@ def test_the_check_against_the_plan_counts_what_does_not_belong() -> None:
         "answers to trials that are not in the person's list, left out": 1,
         "answers of a person under another list, left out": 1,
         "missing answers": 3,
+        answers.UNLISTED: 1,
     }
 
 
@@ -138,6 +141,74 @@ def test_exclusions_are_applied_as_declared() -> None:
     assert applied.excluded["quick", names[0]] == "too fast"
     run, _ = people.run_of(made, "0" * 16, given, Audit(), "test", None)
     assert run.results().filter(item="1", measure="agreement")["n"].item() == 1, "only that of `fine`"
+
+
+def test_people_without_a_known_list_are_not_excluded_by_rules_about_it(tmp_path: Path) -> None:
+    made = planned([pairs(items=4)], "forced-choice", 2, exclusions=Exclusions(catch=0, sameness=0.9))
+    path = tmp_path / "answers.csv"
+    path.write_text("person,trial,choice\n" + "".join(f"a,0.{number},good\n" for number in range(4)))
+    audit = Audit()
+    given = answers.audited(made, read.read(path, made, {}, audit), audit)
+    assert answers.apply(made, given).people == {}, "good is no side"
+    assert audit.found.keys() == {answers.UNLISTED}
+    path.write_text("person,list,trial,choice\na,9,0.0,good\nb,x,0.1,good\n")
+    audit = Audit()
+    assert read.read(path, made, {}, audit) == []
+    assert [len(places) for places in audit.found.values()] == [2]
+
+
+def test_a_sentence_without_one_of_its_regions_has_no_time() -> None:
+    # A formula over whole sentences; one person for each condition, whose verb was too slow once.
+    made = planned([whole_sentences()], "self-paced", 2, exclusions=Exclusions(catch=0, slowest=1000))
+    given = [
+        Answer(f"p{number}", number, made.trials[trial].id, regions=tuple(
+            (region, 5000.0 if (number, place, region) == (0, 0, "2") else 300.0, False)
+            for region in made.trials[trial].regions
+        ))
+        for number, shown in enumerate(made.lists)
+        for place, (trial, _) in enumerate(shown)
+    ]  # fmt: skip
+    results = run_of(made, given).results().filter(measure="full_sentence")
+    assert math.isnan(results["margin"][0]), "not 600 ms against 900"
+    assert results["margin"][1] == 0
+
+
+def test_a_reading_without_one_of_its_regions_is_no_short_one() -> None:
+    made = planned([whole_sentences()], "self-paced", 8, exclusions=Exclusions(catch=0, slowest=1000))
+    given = [
+        Answer(f"p{number}", number % 2, made.trials[trial].id, regions=tuple(
+            (region, 5000.0 if (number, region) == (0, "2") else 300.0, False) for region in made.trials[trial].regions
+        ))
+        for number in range(8)
+        for trial, _ in made.lists[number % 2]
+    ]  # fmt: skip
+    table = sg.table("people_effects", [run_of(made, given)])
+    [row] = [row for row in (dict(zip(table.columns, cells, strict=True)) for cells in table.rows) if row["region"] == "*"]
+    assert (row["effect"], row["people"], row["answers"]) == (0, 7, 14), "not 37.5 ms by a sum of two words out of three"
+
+
+def whole_sentences() -> Suite:
+    formula = parse("(*;%good%) < (*;%bad%)")
+    items = tuple(
+        Item(str(n), {"good": Sentence(f"The {noun} sleeps."), "bad": Sentence(f"The {noun} sleep.")})
+        for n, noun in enumerate(("cat", "dog"))
+    )
+    return Suite("whole", items, (Prediction("full_sentence", formula),))
+
+
+def test_rules_are_said_as_they_are() -> None:
+    assert planned([whole_sentences()], "self-paced", 2, exclusions=Exclusions(), built_in=True).rules == [
+        "People who did not finish are excluded."
+    ]
+    maze = planned([pairs(items=2)], "maze", 2, model=sg.load_model("toy"))
+    assert maze.rules[-1] == "The rest of a sentence after a mistake is excluded."
+    assert "less than 66.5% correct catch" in "\n".join(Exclusions(catch=0.665).sentences())
+
+
+def test_a_study_that_nobody_has_begun_has_no_answers(tmp_path: Path) -> None:
+    filled(PAIRS, tmp_path).path.unlink()
+    with pytest.raises(InputError, match=r"no answers\.sqlite"):
+        read.read(tmp_path, PAIRS, {}, Audit())
 
 
 def test_a_mistake_in_a_maze_excludes_the_rest_of_the_sentence() -> None:

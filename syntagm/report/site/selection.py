@@ -131,7 +131,7 @@ class Choices:
                 raise InputError(f"filter {name}", repr(value[:100]), "one of " + ", ".join(filter(None, known)))
             if name in ("least", "most") and value and not _is_number(value):
                 raise InputError(f"filter {name}", repr(value[:100]), "a number")
-            if name == "page" and value and not (value.isascii() and value.isdecimal() and 0 < int(value[:9]) < 10**8):
+            if name == "page" and value and not (value.isascii() and value.isdecimal() and len(value) < 9 and int(value) > 0):
                 raise InputError("page", repr(value[:100]), "a whole number from 1")
             if len(value) > _LONGEST:
                 raise InputError(f"filter {name}", f"{len(value):,} characters", f"at most {_LONGEST:,}")

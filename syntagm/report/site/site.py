@@ -116,7 +116,7 @@ class Site:
         if unknown := sorted(given.keys() - {"words", "page"}):
             raise UsageError("search", repr(unknown[0][:100]), "words, page")
         number = given.get("page", "1")
-        if not (number.isascii() and number.isdecimal() and 0 < int(number[:9]) < 10**6):
+        if not (number.isascii() and number.isdecimal() and len(number) < 7 and int(number) > 0):
             raise UsageError("page", repr(number[:100]), "a whole number from 1")
         items = {key: self.items(key) for key in self.suites}
         return SearchPage(given.get("words", "")[:1000], int(number), items, addresses)

@@ -362,7 +362,7 @@ def _show_items(page: SuitePage) -> Variables:
             ],
             "fields": [
                 ("words", "words", selection.words, "search"),
-                ("value", "value of the tag", selection.value, "search"),
+                *([("value", "value of the tag", selection.value, "search")] if page.items.tags else []),
                 ("least", "margin from", selection.least, "text"),
                 ("most", "to", selection.most, "text"),
             ],

@@ -213,7 +213,7 @@ def _of_suite(run: Run, record: SuiteRecord, group: Group) -> Iterator[Effect]:
             if asked == "times" and "*" in compared:
                 regions.append("*")
             for region in regions:
-                chosen = _whole(rows) if region == "*" else rows.filter(region=region)
+                chosen = _whole(rows, run.table(TABLE, record.name)) if region == "*" else rows.filter(region=region)
                 found = _effect(chosen, signs, replace(group, measure=name), asked)
                 if found is not None:
                     estimate, people, items = found
@@ -221,9 +221,19 @@ def _of_suite(run: Run, record: SuiteRecord, group: Group) -> Iterator[Effect]:
                     yield Effect(name, comparison, region, is_compared, UNITS[asked], estimate, people, items)
 
 
-def _whole(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the times of whole sentences, as sums over their regions."""
-    return rows.group_by("person", "item", "condition", maintain_order=True).agg(pl.col("value").sum())
+def _whole(rows: pl.DataFrame, everything: pl.DataFrame) -> pl.DataFrame:
+    """Return the times of whole sentences, as sums over their regions.
+
+    A reading of which a region is excluded has none: the sum of the others would be that of a shorter sentence.
+
+    Arguments:
+        rows: the times that count.
+        everything: all times, which tell the regions of each sentence.
+    """
+    sentence = ["item", "condition"]
+    regions = everything.filter(pl.col("region") != "").group_by(sentence).agg(regions=pl.col("region").n_unique())
+    sums = rows.group_by("person", *sentence, maintain_order=True).agg(pl.col("value").sum(), read=pl.len())
+    return sums.join(regions, on=sentence, maintain_order="left").filter(pl.col("read") == pl.col("regions"))
 
 
 def _signs(comparison: Formula) -> dict[str, int]:
