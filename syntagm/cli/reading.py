@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from syntagm.reading_times.joining import Joined, Rules
     from syntagm.reading_times.tables import Readings, Source
 
+# Options that are not among the settings in a record: it has the input files with their hashes.
+_NOT_RECORDED = (
+    "output", "force", "run", "what", "line", "config_source", "quiet", "config",
+    "file", "scores", "words", "people",
+)  # fmt: skip
 _CHECK = """Check a table of reading times, and sound alarms.
 
     syntagm reading check times.csv
@@ -183,53 +188,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--ms-per-bit", metavar="X,X,...", help="slopes of a word and of those before it, instead of a TABLE"
     )
     effects.add_argument("--words", metavar="FILE", type=Path, required=True, help="surprisals of suites, word by word")
-    effects.add_argument(
-        "--word-columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns of --words mean",
-    )
+    _add_roles(effects, "--word-columns", "what columns of --words mean")
     effects.add_argument("--people", metavar="FILE", type=Path, help="reading times of people for the suites")
-    effects.add_argument(
-        "--people-columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns of --people mean",
-    )
+    _add_roles(effects, "--people-columns", "what columns of --people mean")
     effects.add_argument("--contrast", metavar="A-B", required=True, help="the effect: condition A minus condition B")
     effects.add_argument("--by-item", action="store_true", help="a row for each item")
     _of_output(effects)
 
 
+def _add_roles(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
+    parser.add_argument(flag, metavar="ROLE=COLUMN", nargs="+", action="extend", default=[], help=help)
+
+
+def _add_decimal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)"
+    )
+
+
 def _of_times(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns mean: time=RT text=story+part",
-    )
+    _add_roles(parser, "--columns", "what columns mean: time=RT text=story+part")
     add("--unit", choices=["ms", "s", "log-ms"], default="", help="the unit of the times (ms)")
-    add("--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)")
+    _add_decimal(parser)
     add("--layout", metavar="NAME", help="the columns of a public corpus: see `syntagm reading check --codes`")
 
 
 def _of_join(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--score-columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns of the scores mean",
-    )
+    _add_roles(parser, "--score-columns", "what columns of the scores mean")
     add(
         "--texts",
         choices=["name", "order"],
@@ -272,15 +259,8 @@ def _of_regression(parser: argparse.ArgumentParser, required: bool = True) -> No
     )
     add("--lags", metavar="N", type=int, default=0, help="the same columns of N words before are predictors, too (0)")
     add("--where", metavar="COLUMN=VALUE", nargs="+", action="extend", default=[], help="use only these rows")
-    add(
-        "--columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="the columns of text, sentence, participant and model",
-    )
-    add("--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)")
+    _add_roles(parser, "--columns", "the columns of text, sentence, participant and model")
+    _add_decimal(parser)
 
 
 def _of_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
@@ -326,11 +306,7 @@ def _check(options: argparse.Namespace) -> int:
                 raise
             print(f"scores were not joined: {error}", file=sys.stderr)
     if joined:
-        new = [name for name in joined.words.columns if name not in times.frame.columns]
-        frame = times.frame.join(
-            joined.words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
-        )
-        found = alarms.alarms(frame)
+        found = alarms.alarms(joining.beside(times, joined))
     excluded: Mapping[str, int] = {}
     if options.exclude:
         excluded = exclusions.counts(
@@ -425,11 +401,7 @@ def _join(options: argparse.Namespace) -> int:
 
     times, scores = _times(options), _scores(options)
     joined = joining.join(times, scores, _rules(options))
-    new = [name for name in joined.words.columns if name not in times.frame.columns]
-    frame = times.frame if "text" in times.frame.columns else times.frame.with_columns(text=_empty())
-    frame = frame.join(
-        joined.words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
-    )
+    frame = joining.beside(times, joined)
     _print_notes(times.notes)
     _print_join(joined)
     inputs = {options.file: times.source.digest, options.scores: scores.source.digest}
@@ -440,12 +412,6 @@ def _join(options: argparse.Namespace) -> int:
     }
     _save(options, frame, inputs, found, _mismatches(options, joined))
     return 1 if joined.mismatches else 0
-
-
-def _empty() -> "pl.Expr":
-    import polars as pl
-
-    return pl.lit("")
 
 
 def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
@@ -495,10 +461,10 @@ def _table(options: argparse.Namespace) -> int:
     excluded = exclusions.reasons(table.frame, left_out, str(options.file)) if left_out else None
     frame = table.frame if excluded is None else table.frame.filter(excluded.is_null())
     counts = exclusions.counts(excluded) if excluded is not None else {}
-    wide = table.frame
-    if "bits" not in wide.columns and table.bits:
-        wide = wide.rename({table.bits[0]: "bits"})
-    found = [*found, *alarms.alarms(wide)]
+    with_bits = table.frame
+    if "bits" not in with_bits.columns and table.bits:
+        with_bits = with_bits.rename({table.bits[0]: "bits"})
+    found = [*found, *alarms.alarms(with_bits)]
     _print_notes(notes)
     if joined:
         _print_join(joined)
@@ -840,24 +806,10 @@ def _save(
         plain = frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).iter_rows()
         rows = (tuple("NA" if cell is None else cell for cell in row) for row in plain)
         content = "".join(csv.lines(frame.columns, rows)).encode()
-    hidden = {
-        "output",
-        "force",
-        "run",
-        "what",
-        "line",
-        "config_source",
-        "quiet",
-        "config",
-        "file",
-        "scores",
-        "words",
-        "people",
-    }
     settings = {
         name: value
         for name, value in vars(options).items()
-        if name not in hidden and value not in (None, [], "", False)
+        if name not in _NOT_RECORDED and value not in (None, [], "", False)
     }
     settings = {name: str(value) if isinstance(value, Path) else value for name, value in settings.items()}
     record.write(options.output, content, f"reading {options.what}", inputs, settings, found, beside)

@@ -241,6 +241,18 @@ def test_the_join_lists_every_mismatch(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "joined.csv.mismatches.csv").exists()
 
 
+@pytest.mark.parametrize("what", ["check", "join"])
+def test_a_table_without_texts_is_one_text(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path / "times.csv", ["a,1,The,300", "a,2,dog,310"], "participant,position,word,time")
+    scores = table(tmp_path / "words.csv", ["0,0,The,3.5", "0,1,dog,5.5"], "text,index,word,bits")
+    output = tmp_path / "joined.csv"
+    options = ["--scores", str(scores)] if what == "check" else [str(scores), "-o", str(output)]
+    assert main(["reading", what, str(path), *options, "--texts", "order"]) == 0
+    assert "words joined: 2 of 2" in capsys.readouterr().out
+    if what == "join":
+        assert [(row["time"], row["text"], row["bits"]) for row in read(output)] == [("300", "", "3.5"), ("310", "", "5.5")]
+
+
 def test_texts_that_are_numbered_differently_are_not_joined_by_chance(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
