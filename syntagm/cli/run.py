@@ -331,15 +331,15 @@ def _here(
 
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     """Report each run of which more than half of the results are undefined; tell if there is one."""
-    short = []
+    reported = False
     # The ledger has the reasons, so the results of most runs need not be read for this.
     for run in (run for run in runs if run.undefined):
         values = run.results()["value"]
         if (undefined := int(values.is_nan().sum())) > len(values) / 2:
-            short.append(run)
+            reported = True
             found = f"{undefined:,} of {len(values):,} results are undefined"
             print(f"syntagm: {shown_lines(run.model)}: {found}; the reasons are above", file=sys.stderr)
-    return bool(short)
+    return reported
 
 
 def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
