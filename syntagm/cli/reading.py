@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
 from syntagm.errors import InputError, UsageError
+from syntagm.io.number import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
     from syntagm.models.contract import LanguageModel
     from syntagm.reading_times.alarms import Alarm
-    from syntagm.reading_times.effects import Slopes
+    from syntagm.reading_times.effects import Contrast, Number, Slopes
     from syntagm.reading_times.fitting import Outcome, Request
     from syntagm.reading_times.joining import Joined, Rules
     from syntagm.reading_times.tables import Readings, Source
@@ -655,18 +656,7 @@ def _effects(options: argparse.Namespace) -> int:
     )
     inputs = {options.words: words_source.digest}
     slopes, notes = _slopes(options, inputs)
-    people = {}
-    if options.people:
-        source = tables.open_table(options.people)
-        times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
-        inputs[options.people] = source.digest
-        people = effects.of_people(times, contrast, options.by_item)
-        if not people:
-            raise InputError(
-                str(options.people),
-                f"no times under both conditions of {contrast}",
-                "conditions and regions named as in --words",
-            )
+    people = _effects_of_people(options, contrast, inputs) if options.people else {}
     models = words.frame["model"].unique(maintain_order=True).to_list() if "model" in words.frame.columns else [None]
     rows = []
     for one in slopes:
@@ -683,14 +673,15 @@ def _effects(options: argparse.Namespace) -> int:
         )
     columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
     cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
-    if (
-        missing := sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
-        if people
-        else []
-    ):
+    missing = sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
+    if people and missing:
         notes.append(
             f"no times of people for {len(missing)} regions, for example {missing[0][1]} of {missing[0][0] or 'the suite'}"
         )
+    if undefined := words.frame["bits"].fill_nan(None).null_count():
+        notes.append(f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them")
+    if not rows:
+        raise InputError(str(options.words), "no item with bits of all words of a region", "items with both conditions")
     for line in notes:
         print(line, file=sys.stderr)
     shown = tuple(tuple(None if isinstance(cell, float) and cell != cell else cell for cell in row) for row in cells)
@@ -708,8 +699,29 @@ def _effects(options: argparse.Namespace) -> int:
     return 0
 
 
+def _effects_of_people(
+    options: argparse.Namespace, contrast: "Contrast", inputs: dict[Path, str]
+) -> "dict[tuple[str, str, str], Number]":
+    """Return the effects of people; their file is added to the inputs."""
+    from syntagm.reading_times import effects, roles, tables
+
+    source = tables.open_table(options.people)
+    times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
+    inputs[options.people] = source.digest
+    if not (found := effects.of_people(times, contrast, options.by_item)):
+        raise InputError(
+            str(options.people),
+            f"no times under both conditions of {contrast}",
+            "conditions and regions named as in --words",
+        )
+    return found
+
+
 def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list[Slopes], list[str]]":
-    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them."""
+    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them.
+
+    A table is added to the inputs.
+    """
     import numpy as np
 
     from syntagm.reading_times import effects, fitting, tables

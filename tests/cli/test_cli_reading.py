@@ -391,6 +391,27 @@ def test_effects_in_ms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "| given | s | amb - unamb | after | 6 | 0 |" in capsys.readouterr().out.replace("0.000", "0")
 
 
+@pytest.mark.parametrize("lags", ["2", "2,1"])
+def test_undefined_bits_are_not_zero(lags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two items, the first has a word without bits in the region, or with lags just before it."""
+    undefined = "" if lags == "2" else "1"
+    header = "suite,item,condition,region,word,bits"
+    lines = [
+        f"s,1,amb,noun,w,{'' if lags == '2,1' else '1'}", f"s,1,amb,verb,w,{undefined}", "s,1,amb,verb,w,4",
+        "s,1,un,noun,w,1", "s,1,un,verb,w,2", "s,1,un,verb,w,2",
+        "s,2,amb,noun,w,1", "s,2,amb,verb,w,5", "s,2,un,noun,w,1", "s,2,un,verb,w,2",
+    ]  # fmt: skip
+    words, output = table(tmp_path / "words.csv", lines, header), tmp_path / "effects.csv"
+    line = ["reading", "effects", "--ms-per-bit", lags, "--words", str(words), "--contrast", "amb-un"]
+    assert main([*line, "-o", str(output)]) == 0
+    assert "1 word of --words without bits" in capsys.readouterr().err
+    [verb] = [row for row in read(output) if row["region"] == "verb"]
+    assert (verb["items"], float(verb["bits"]), float(verb["predicted"])) == ("1", 5 - 2, 2 * (5 - 2))
+    table(words, lines[:1] + lines[3:4] if lags == "2,1" else lines[1:3] + lines[4:6], header)
+    assert main(line) == 2
+    assert "no item with bits of all words" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_figures(tmp_path: Path) -> None:
     path, sizes = simulated(tmp_path / "table.csv"), tmp_path / "sizes.csv"
