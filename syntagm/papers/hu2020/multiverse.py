@@ -140,7 +140,8 @@ class Contrast:
 class Row:
     """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict.
 
-    `p` is that of the hypothesis that the number is in the range, two-sided; `together` adjusts it. nan if there is none.
+    `p` is that of the hypothesis that the number is in the range, two-sided; nan if there is none. `adjusted_together`
+    adjusts it.
     """
 
     claim: str
@@ -336,19 +337,19 @@ def rows(claim: Claim, study: Study, withdrawn: Withdrawn) -> list[Row]:
             missing = missing or error
     if not judged:
         raise missing or Missing("nothing to compare")
-    return together(judged)
+    return adjusted_together(judged)
 
 
-def together(judged: Sequence[Row]) -> list[Row]:
+def adjusted_together(judged: Sequence[Row]) -> list[Row]:
     """Adjust the p of each number for the number of those that the claim is about, under each analysis (Holm 1979).
 
     A number whose interval is outside the range does not refute the claim if its adjusted p is 0.05 or more. Numbers
     without p are not adjusted.
 
     >>> row = Row("c", "p", "all", "pooled", "random", -0.5, -0.9, -0.1, Range(low=0.0), FALSE, 0.03)
-    >>> [each.verdict for each in together([row])]
+    >>> [each.verdict for each in adjusted_together([row])]
     ['does not hold']
-    >>> [(each.verdict, each.p) for each in together([row, replace(row, part="another", verdict=OPEN, p=0.5)])]
+    >>> [(each.verdict, each.p) for each in adjusted_together([row, replace(row, part="another", verdict=OPEN, p=0.5)])]
     [('inconclusive', 0.06), ('inconclusive', 0.5)]
     """
     of_analysis: dict[tuple[str, str, str], list[int]] = {}
