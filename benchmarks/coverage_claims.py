@@ -83,7 +83,7 @@ def size(claim: Claim, suites: Suites, draws: int) -> Iterator[Row]:
         numbers = [world.judge(claim.text, contrast) for contrast in claim.contrasts(world)]
         count = len(numbers)
         plain.append(any(number.verdict == FALSE for number in numbers))
-        adjusted.append(any(number.verdict == FALSE for number in multiverse.together(numbers)))
+        adjusted.append(any(number.verdict == FALSE for number in multiverse.adjusted_together(numbers)))
     units = f"{counted(count, 'number')}, suites {suites}"
     yield Row(claim.text, units, size=rate(adjusted))
     if count > 1:

@@ -193,10 +193,11 @@ def given_draw(options: argparse.Namespace) -> "Draw":
         chosen["exclude"] = excluded.read(listed)
     if (limit := chosen.get("limit")) is not None and limit < 1:
         raise UsageError("--limit", str(limit), "at least 1")
+    seed = chosen.pop("seed", None)
     # Otherwise, it is the seed of generated items, which need not be drawn again.
-    seed = chosen.pop("seed", None) if _draws(chosen) else None
-    chosen.pop("seed", None)
-    return Draw(**chosen) if seed is None else Draw(seed=whole("--seed", seed, least=0), **chosen)
+    if seed is not None and _draws(chosen):
+        chosen["seed"] = whole("--seed", seed, least=0)
+    return Draw(**chosen)
 
 
 def given_generation(options: argparse.Namespace) -> Generation:

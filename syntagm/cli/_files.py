@@ -107,13 +107,13 @@ def note_columns(files: Iterable[str]) -> None:
 
     Files that can't be read are left out: reading them gives the reason.
     """
-    from syntagm.materials.reading import read_as, unscored
+    from syntagm.materials.reading import read_as, unscored_columns
 
     groups: dict[str, list[str]] = {}
     for file in files:
         with contextlib.suppress(SyntagmError):
             groups.setdefault(_format(read_as(file)), []).append(file)
-            groups.setdefault(_not_scored(unscored(file)), []).append(file)
+            groups.setdefault(_not_scored(unscored_columns(file)), []).append(file)
     for note, sharing in groups.items():
         if note:
             others = f" and {counted(len(sharing) - 1, 'more file')}" if len(sharing) > 1 else ""

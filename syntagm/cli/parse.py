@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             agreement.add(brackets.of_actions(gold[index].actions), parsed, len(gold[index].words))
     if gold:
         for kind in ("labelled", "unlabelled") if model.labelled else ("unlabelled",):
-            precision, recall, f1 = brackets.rates(*getattr(agreement, kind))
+            precision, recall, f1 = brackets.precision_recall_f1(*getattr(agreement, kind))
             print(f"{kind}: precision {precision:.4f}, recall {recall:.4f}, F1 {f1:.4f}", file=sys.stderr)
     if missing:
         print(f"syntagm: {missing:,} of {len(texts):,} sentences have no tree", file=sys.stderr)

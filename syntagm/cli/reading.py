@@ -18,17 +18,23 @@ from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
 from syntagm.errors import InputError, UsageError
+from syntagm.io.number import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
     from syntagm.models.contract import LanguageModel
     from syntagm.reading_times.alarms import Alarm
-    from syntagm.reading_times.effects import Slopes
+    from syntagm.reading_times.effects import Contrast, Number, Slopes
     from syntagm.reading_times.fitting import Linearity, Outcome, Request
     from syntagm.reading_times.joining import Joined, Rules
     from syntagm.reading_times.tables import Readings, Source
 
+# Options that are not among the settings in a record: it has the input files with their hashes.
+_NOT_RECORDED = (
+    "output", "force", "run", "what", "line", "config_source", "quiet", "config",
+    "file", "scores", "words", "people",
+)  # fmt: skip
 _CHECK = """Check a table of reading times, and sound alarms.
 
     syntagm reading check times.csv
@@ -183,53 +189,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--ms-per-bit", metavar="X,X,...", help="slopes of a word and of those before it, instead of a TABLE"
     )
     effects.add_argument("--words", metavar="FILE", type=Path, required=True, help="surprisals of suites, word by word")
-    effects.add_argument(
-        "--word-columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns of --words mean",
-    )
+    _add_roles(effects, "--word-columns", "what columns of --words mean")
     effects.add_argument("--people", metavar="FILE", type=Path, help="reading times of people for the suites")
-    effects.add_argument(
-        "--people-columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns of --people mean",
-    )
+    _add_roles(effects, "--people-columns", "what columns of --people mean")
     effects.add_argument("--contrast", metavar="A-B", required=True, help="the effect: condition A minus condition B")
     effects.add_argument("--by-item", action="store_true", help="a row for each item")
     _of_output(effects)
 
 
+def _add_roles(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
+    parser.add_argument(flag, metavar="ROLE=COLUMN", nargs="+", action="extend", default=[], help=help)
+
+
+def _add_decimal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)"
+    )
+
+
 def _of_times(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns mean: time=RT text=story+part",
-    )
+    _add_roles(parser, "--columns", "what columns mean: time=RT text=story+part")
     add("--unit", choices=["ms", "s", "log-ms"], default="", help="the unit of the times (ms)")
-    add("--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)")
+    _add_decimal(parser)
     add("--layout", metavar="NAME", help="the columns of a public corpus: see `syntagm reading check --codes`")
 
 
 def _of_join(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--score-columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns of the scores mean",
-    )
+    _add_roles(parser, "--score-columns", "what columns of the scores mean")
     add(
         "--texts",
         choices=["name", "order"],
@@ -272,15 +260,8 @@ def _of_regression(parser: argparse.ArgumentParser, required: bool = True) -> No
     )
     add("--lags", metavar="N", type=int, default=0, help="the same columns of N words before are predictors, too (0)")
     add("--where", metavar="COLUMN=VALUE", nargs="+", action="extend", default=[], help="use only these rows")
-    add(
-        "--columns",
-        metavar="ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="the columns of text, sentence, participant and model",
-    )
-    add("--decimal", choices=["point", "comma"], default="point", help="the decimal mark of numbers (point)")
+    _add_roles(parser, "--columns", "the columns of text, sentence, participant and model")
+    _add_decimal(parser)
 
 
 def _of_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
@@ -326,11 +307,7 @@ def _check(options: argparse.Namespace) -> int:
                 raise
             print(f"scores were not joined: {error}", file=sys.stderr)
     if joined:
-        new = [name for name in joined.words.columns if name not in times.frame.columns]
-        frame = times.frame.join(
-            joined.words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
-        )
-        found = alarms.alarms(frame)
+        found = alarms.alarms(joining.beside(times, joined))
     excluded: Mapping[str, int] = {}
     if options.exclude:
         excluded = exclusions.counts(
@@ -429,11 +406,7 @@ def _join(options: argparse.Namespace) -> int:
 
     times, scores = _times(options), _scores(options)
     joined = joining.join(times, scores, _rules(options))
-    new = [name for name in joined.words.columns if name not in times.frame.columns]
-    frame = times.frame if "text" in times.frame.columns else times.frame.with_columns(text=_empty())
-    frame = frame.join(
-        joined.words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
-    )
+    frame = joining.beside(times, joined)
     _print_notes(times.notes)
     _print_join(joined)
     inputs = {options.file: times.source.digest, options.scores: scores.source.digest}
@@ -444,12 +417,6 @@ def _join(options: argparse.Namespace) -> int:
     }
     _save(options, frame, inputs, found, _mismatches(options, joined))
     return 1 if joined.mismatches else 0
-
-
-def _empty() -> "pl.Expr":
-    import polars as pl
-
-    return pl.lit("")
 
 
 def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
@@ -499,10 +466,10 @@ def _table(options: argparse.Namespace) -> int:
     excluded = exclusions.reasons(table.frame, left_out, str(options.file)) if left_out else None
     frame = table.frame if excluded is None else table.frame.filter(excluded.is_null())
     counts = exclusions.counts(excluded) if excluded is not None else {}
-    wide = table.frame
-    if "bits" not in wide.columns and table.bits:
-        wide = wide.rename({table.bits[0]: "bits"})
-    found = [*found, *alarms.alarms(wide)]
+    with_bits = table.frame
+    if "bits" not in with_bits.columns and table.bits:
+        with_bits = with_bits.rename({table.bits[0]: "bits"})
+    found = [*found, *alarms.alarms(with_bits)]
     _print_notes(notes)
     if joined:
         _print_join(joined)
@@ -704,18 +671,7 @@ def _effects(options: argparse.Namespace) -> int:
     )
     inputs = {options.words: words_source.digest}
     slopes, notes = _slopes(options, inputs)
-    people = {}
-    if options.people:
-        source = tables.open_table(options.people)
-        times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
-        inputs[options.people] = source.digest
-        people = effects.of_people(times, contrast, options.by_item)
-        if not people:
-            raise InputError(
-                str(options.people),
-                f"no times under both conditions of {contrast}",
-                "conditions and regions named as in --words",
-            )
+    people = _effects_of_people(options, contrast, inputs) if options.people else {}
     models = words.frame["model"].unique(maintain_order=True).to_list() if "model" in words.frame.columns else [None]
     rows = []
     for one in slopes:
@@ -732,14 +688,15 @@ def _effects(options: argparse.Namespace) -> int:
         )
     columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
     cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
-    if (
-        missing := sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
-        if people
-        else []
-    ):
+    missing = sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
+    if people and missing:
         notes.append(
             f"no times of people for {len(missing)} regions, for example {missing[0][1]} of {missing[0][0] or 'the suite'}"
         )
+    if undefined := words.frame["bits"].fill_nan(None).null_count():
+        notes.append(f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them")
+    if not rows:
+        raise InputError(str(options.words), "no item with bits of all words of a region", "items with both conditions")
     for line in notes:
         print(line, file=sys.stderr)
     shown = tuple(tuple(None if isinstance(cell, float) and cell != cell else cell for cell in row) for row in cells)
@@ -757,8 +714,29 @@ def _effects(options: argparse.Namespace) -> int:
     return 0
 
 
+def _effects_of_people(
+    options: argparse.Namespace, contrast: "Contrast", inputs: dict[Path, str]
+) -> "dict[tuple[str, str, str], Number]":
+    """Return the effects of people; their file is added to the inputs."""
+    from syntagm.reading_times import effects, roles, tables
+
+    source = tables.open_table(options.people)
+    times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
+    inputs[options.people] = source.digest
+    if not (found := effects.of_people(times, contrast, options.by_item)):
+        raise InputError(
+            str(options.people),
+            f"no times under both conditions of {contrast}",
+            "conditions and regions named as in --words",
+        )
+    return found
+
+
 def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list[Slopes], list[str]]":
-    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them."""
+    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them.
+
+    A table is added to the inputs.
+    """
     import numpy as np
 
     from syntagm.reading_times import effects, fitting, tables
@@ -855,24 +833,10 @@ def _save(
         plain = frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).iter_rows()
         rows = (tuple("NA" if cell is None else cell for cell in row) for row in plain)
         content = "".join(csv.lines(frame.columns, rows)).encode()
-    hidden = {
-        "output",
-        "force",
-        "run",
-        "what",
-        "line",
-        "config_source",
-        "quiet",
-        "config",
-        "file",
-        "scores",
-        "words",
-        "people",
-    }
     settings = {
         name: value
         for name, value in vars(options).items()
-        if name not in hidden and value not in (None, [], "", False)
+        if name not in _NOT_RECORDED and value not in (None, [], "", False)
     }
     settings = {name: str(value) if isinstance(value, Path) else value for name, value in settings.items()}
     record.write(options.output, content, f"reading {options.what}", inputs, settings, found, beside)

@@ -217,7 +217,7 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         raise UsageError("--name", count, "one for each model, in order, or none")
     if alone:
         if not has_run(output) and (inside := [path for path in sorted(output.glob("*")) if has_run(path)]):
-            cure = f"Choose another folder, such as {output / _folder_name((names or [sweeps.part(*found[0])])[0])}."
+            cure = f"Choose another folder, such as {output / _folder_name((names or [sweeps.label_part(*found[0])])[0])}."
             raise UsageError(
                 f"-o {output}", f"a folder of runs, such as {inside[0].name}", "a folder for one run", cure
             )
@@ -227,8 +227,8 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
     if not names and (twice := _repeated(models)):
         raise UsageError("MODEL", f"{twice} given twice", "each model once", "A pattern or a range may include it.")
-    labels = [_folder_name(name) for name in names or [sweeps.part(*pair) for pair in found]]
-    given = [sweeps.part(text, text) for text in dict(found)]
+    labels = [_folder_name(name) for name in names or [sweeps.label_part(*pair) for pair in found]]
+    given = [sweeps.label_part(text, text) for text in dict(found)]
     if not names and (_repeated(labels) or _repeated(given)):
         # a/best and b/best are told apart by their whole paths; so are a/step* and b/step*, whatever they match today.
         labels = [_folder_name(model) for model in models]
@@ -331,15 +331,15 @@ def _here(
 
 def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     """Report each run of which more than half of the results are undefined; tell if there is one."""
-    short = []
+    reported = False
     # The ledger has the reasons, so the results of most runs need not be read for this.
     for run in (run for run in runs if run.undefined):
         values = run.results()["value"]
         if (undefined := int(values.is_nan().sum())) > len(values) / 2:
-            short.append(run)
+            reported = True
             found = f"{undefined:,} of {len(values):,} results are undefined"
             print(f"syntagm: {shown_lines(run.model)}: {found}; the reasons are above", file=sys.stderr)
-    return bool(short)
+    return reported
 
 
 def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:

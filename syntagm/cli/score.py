@@ -147,14 +147,12 @@ def _refuse(arguments: argparse.Namespace) -> None:
         raise UsageError("--context document", "texts on the command line", "--file FILE, or - alone")
     if arguments.json and arguments.output is not None:
         raise UsageError("--json", "-o as well", "one of them", "For a table as JSON lines: -o FILE.jsonl.")
-    if arguments.output is None and (arguments.by, arguments.punctuation) != ("token", "attached"):
-        option = "--by word" if arguments.by == "word" else "--punctuation apart"
-        raise UsageError(option, "no table to write", "-o FILE", "`-o -` prints the table as CSV.")
+    if (arguments.by, arguments.punctuation) != ("token", "attached"):
+        _need_table(arguments, "--by word" if arguments.by == "word" else "--punctuation apart")
     limits = [name for name in ("context_tokens", "context_sentences") if getattr(arguments, name) is not None]
     if limits:
         option = f"--{limits[0].replace('_', '-')}"
-        if arguments.output is None:
-            raise UsageError(option, "no table to write", "-o FILE", "`-o -` prints the table as CSV.")
+        _need_table(arguments, option)
         if len(limits) > 1 or arguments.stride is not None or arguments.punctuation == "apart":
             raise UsageError(option, "another rule of context, or --punctuation apart", f"{option} alone")
         if limits == ["context_sentences"] and arguments.context != "document":
@@ -163,6 +161,12 @@ def _refuse(arguments: argparse.Namespace) -> None:
             )
     if arguments.stride is not None and arguments.stride < 0:
         raise UsageError("--stride", str(arguments.stride), "a whole number from 0")
+
+
+def _need_table(arguments: argparse.Namespace, option: str) -> None:
+    """Refuse an option that concerns only tables, if none is written."""
+    if arguments.output is None:
+        raise UsageError(option, "no table to write", "-o FILE", "`-o -` prints the table as CSV.")
 
 
 def _spare(output: Path, arguments: argparse.Namespace) -> None:
@@ -237,8 +241,7 @@ def _write(
 
     counts = [Count() for _ in models]
     first_columns: dict[str, pl.DataType] = {"model": pl.String()} if arguments.others else {}
-    none = empty(arguments.by)
-    none = pl.DataFrame(schema={**first_columns, **none.schema})
+    without_rows = pl.DataFrame(schema={**first_columns, **empty(arguments.by).schema})
     with Screen("character") as screen:
         screen.planned(size[1] * len(models), 0, size[0], "text")
 
@@ -249,8 +252,8 @@ def _write(
                     yield frame.select(pl.lit(model.name).alias("model"), *frame.columns) if arguments.others else frame
 
         # The first portion is computed before anything is printed, so that errors come alone.
-        first = next(remaining := frames(), none)
-        parts = _encoded(chain([first], remaining), none, output.suffix if output else ".csv")
+        first = next(remaining := frames(), without_rows)
+        parts = _encoded(chain([first], remaining), without_rows, output.suffix if output else ".csv")
         if output:
             atomic.write_parts(output, parts)
         else:
@@ -273,11 +276,11 @@ def _tables(
     return limited(model, texts, limit, arguments.by, done)
 
 
-def _encoded(frames: "Iterable[pl.DataFrame]", none: "pl.DataFrame", ending: str) -> Iterator[bytes]:
+def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", ending: str) -> Iterator[bytes]:
     """Yield the parts of a file.
 
     Arguments:
-        none: a table without rows, which has the columns.
+        without_rows: a table that has the columns only.
     """
     import io
 
@@ -287,7 +290,7 @@ def _encoded(frames: "Iterable[pl.DataFrame]", none: "pl.DataFrame", ending: str
 
     if ending == ".parquet":
         buffer = io.BytesIO()
-        pl.concat([none, *frames]).write_parquet(buffer, compression="zstd", metadata={"written by": _MARK})
+        pl.concat([without_rows, *frames]).write_parquet(buffer, compression="zstd", metadata={"written by": _MARK})
         yield buffer.getvalue()
     elif ending == ".jsonl":
         for frame in frames:
@@ -296,7 +299,7 @@ def _encoded(frames: "Iterable[pl.DataFrame]", none: "pl.DataFrame", ending: str
                 yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
     else:
         rows = (row for frame in frames for row in frame.iter_rows())
-        yield from (line.encode() for line in csv.lines(none.columns, rows, "," if ending == ".csv" else "\t"))
+        yield from (line.encode() for line in csv.lines(without_rows.columns, rows, "," if ending == ".csv" else "\t"))
 
 
 def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
@@ -331,10 +334,11 @@ def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
     return [(answer.text[start:end], bits, in_vocabulary) for start, end, bits, in_vocabulary in spans]
 
 
-def _total(answer: "Surprisals", scored: bool) -> float:
+def _total(answer: "Surprisals", first_scored: bool) -> float:
+    """Return the bits of a whole text; its first token counts only if the model scores it."""
     from syntagm.tasks.reading import Reading
 
-    return float(Reading(first_scored=scored).bits(answer).sum())
+    return float(Reading(first_scored=first_scored).bits(answer).sum())
 
 
 def _print_json(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:

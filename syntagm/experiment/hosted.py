@@ -169,7 +169,7 @@ class Hosted:
         if type(place) is not int or not 0 <= place < len(trials):
             raise InputError("answer", f"the trial {str(place)[:50]}", f"0 to {len(trials) - 1}")
         number, first = trials[place]
-        stored = self.study.answer(person, named(self.study.plan.trials[number], first, body))
+        stored = self.study.answer(person, stored_answer(self.study.plan.trials[number], first, body))
         return JSONResponse({"stored": True, "new": stored})
 
     def finish(self, asked: Asked, person: Person) -> Response:
@@ -312,7 +312,7 @@ def trial_of(trial: Trial, first: bool, place: int) -> dict[str, Any]:
     return told
 
 
-def named(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[str, Any]:
+def stored_answer(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return an answer as it is stored: with the name of the trial, and of a pair the condition that was chosen."""
     stored = {**body, "trial": trial.id}
     if len(trial.texts) == 2:

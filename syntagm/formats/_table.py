@@ -77,7 +77,7 @@ def read(
         UsageError: the delimiter is not one character.
     """
     if not is_json(content):
-        chosen = character(delimiter) if delimiter else _delimiter(content, path, is_header, quote)
+        chosen = delimiter_character(delimiter) if delimiter else _delimiter(content, path, is_header, quote)
         return under(None, content, path, chosen, quote, cure)
     is_list = content.lstrip().startswith("[")
     objects, unit = (_listed(content, path), "row") if is_list else (json.objects(content, path), "line")
@@ -127,7 +127,7 @@ def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False,
         rows = tuple((number, _present(row)) for number, row in enumerate(objects, 1))
         return Table(path, _names(row for _, row in rows), rows, "row")
     content = whole_lines(content)
-    delimiter = character(delimiter) if delimiter else _delimiter(content, path, is_header, True)
+    delimiter = delimiter_character(delimiter) if delimiter else _delimiter(content, path, is_header, True)
     names = _header(content, path, delimiter, True)
     cells = islice(_readable(content, path, delimiter), 1, ROWS + 1)
     found = [(line, dict(zip(names, row, strict=True))) for line, row in cells if len(row) == len(names)]
@@ -163,7 +163,7 @@ def tags(row: dict[str, Any], used: Iterable[str | None]) -> dict[str, str]:
     return {name: cell for name, cell in others.items() if cell}
 
 
-def character(delimiter: str) -> str:
+def delimiter_character(delimiter: str) -> str:
     """Return the delimiter that an option names; UsageError if it is not one character."""
     character = DELIMITERS.get(delimiter, delimiter)
     if len(character) != 1 or character in '"\r\n':

@@ -65,7 +65,7 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
         UsageError: `delimiter` is not one character.
     """
     content = utf8.read(path)
-    yield _parsed(content, _table.character(delimiter) if delimiter else _delimiter(content), path)
+    yield _parsed(content, _table.delimiter_character(delimiter) if delimiter else _delimiter(content), path)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:

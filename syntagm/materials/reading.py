@@ -109,7 +109,7 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
     return file, module, options
 
 
-def unscored(path: str | Path) -> list[str]:
+def unscored_columns(path: str | Path) -> list[str]:
     """Return the columns of a table that are not scored, as far as its first rows show them; empty for other files.
 
     Raises:

@@ -86,17 +86,19 @@ class Option(Setting):
         self.values.read(f"model option {self.name}", text)
         return self.values.canonical(text)
 
+    @property
+    def declared(self) -> tuple[Value, ...]:
+        """The declarations of the values, if it is a choice."""
+        return self.values.values if isinstance(self.values, Choice) else ()
+
     def known(self, name: str) -> Value | None:
         """Return the declaration of a value, if there is one."""
-        values = self.values.values if isinstance(self.values, Choice) else ()
-        return next((value for value in values if value.name == name), None)
+        return next((value for value in self.declared if value.name == name), None)
 
     def meaning(self) -> str:
         """Return the help of the option and of its values, in Markdown."""
-        values = self.values.values if isinstance(self.values, Choice) else ()
-        return " ".join(
-            [self.help, "; ".join(f"`{value.name}`: {value.meaning()}" for value in values if value.help)]
-        ).strip()
+        meanings = (f"`{value.name}`: {value.meaning()}" for value in self.declared if value.help)
+        return f"{self.help} {'; '.join(meanings)}".strip()
 
 
 @dataclass(frozen=True, slots=True)

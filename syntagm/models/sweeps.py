@@ -44,7 +44,7 @@ def several(text: str) -> list[str]:
     return found
 
 
-def part(text: str, model: str) -> str:
+def label_part(text: str, model: str) -> str:
     """Return the part of a model's name that its label is made from.
 
     If the path has a pattern or braces, the part begins at the folder with the first of them. Otherwise, it is the last
@@ -54,9 +54,9 @@ def part(text: str, model: str) -> str:
         text: the name as given.
         model: the model, which is one of `several(text)`.
 
-    >>> part("ckpt/seed*/best", "ckpt/seed1/best"), part("lstm:seed{1..3}?bos=no", "lstm:seed1?bos=no")
+    >>> label_part("ckpt/seed*/best", "ckpt/seed1/best"), label_part("lstm:seed{1..3}?bos=no", "lstm:seed1?bos=no")
     ('seed1/best', 'seed1?bos=no')
-    >>> part("org/gpt2-tiny@main", "org/gpt2-tiny@main"), part("masked:models/bert", "masked:models/bert")
+    >>> label_part("org/gpt2-tiny@main", "org/gpt2-tiny@main"), label_part("masked:models/bert", "masked:models/bert")
     ('gpt2-tiny@main', 'bert')
     """
     address, question, options = model.partition("?")

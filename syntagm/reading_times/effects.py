@@ -134,8 +134,8 @@ def region_bits(words: Readings, model: str | None, count: int) -> pl.DataFrame:
         count: the number of slopes.
 
     Returns:
-        The columns suite, item, condition, region, and bits_0, bits_1, ... Words before the first one have 0 bits;
-        a region with a word without bits has none.
+        The columns suite, item, condition, region, and bits_0, bits_1, ... Words before the first one have 0 bits. A mean
+        is null if the bits of one of its words are undefined.
     """
     words.require("item", "condition", "region", "bits")
     frame = words.frame if model is None else words.frame.filter(pl.col("model") == model)
@@ -148,11 +148,13 @@ def region_bits(words: Readings, model: str | None, count: int) -> pl.DataFrame:
     # The empty region of a word outside all regions is none.
     frame = frame.with_columns(lagged).filter(pl.col("region").is_not_null())
     return frame.group_by([*by, "region"], maintain_order=True).agg(
-        *(
-            pl.when(pl.col(name).has_nulls()).then(None).otherwise(pl.col(name).mean()).alias(name)
-            for name in (f"bits_{lag}" for lag in range(count))
-        )
+        *(_defined_mean(f"bits_{lag}") for lag in range(count))
     )
+
+
+def _defined_mean(column: str) -> pl.Expr:
+    """Return the mean of a column in a group; null if a value is missing."""
+    return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).mean()).otherwise(None).alias(column)
 
 
 @dataclass(frozen=True, slots=True)

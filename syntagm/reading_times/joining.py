@@ -94,6 +94,19 @@ class Joined:
     notes: tuple[str, ...]
 
 
+def with_texts(times: Readings) -> pl.DataFrame:
+    """Return a table of reading times with a column `text`; without one, all is one text with the name ""."""
+    return times.frame if "text" in times.frame.columns else times.frame.with_columns(text=pl.lit(""))
+
+
+def beside(times: Readings, joined: Joined) -> pl.DataFrame:
+    """Return a table of reading times with the scores of its words, in the columns that it lacks."""
+    frame = with_texts(times)
+    new = [name for name in joined.words.columns if name not in frame.columns]
+    scores = joined.words.select("text", "position", *new)
+    return frame.join(scores, on=["text", "position"], how="left", maintain_order="left")
+
+
 def shown_words(times: Readings) -> pl.DataFrame:
     """Return the words that were shown: a row per text and position, in the order of texts in the file.
 
@@ -101,7 +114,7 @@ def shown_words(times: Readings) -> pl.DataFrame:
         InputError: there is no column for words or positions, or a text has several words at one position.
     """
     times.require("word", "position")
-    frame = times.frame if "text" in times.frame.columns else times.frame.with_columns(text=pl.lit(""))
+    frame = with_texts(times)
     extra = [name for name in ("sentence", "region") if name in frame.columns]
     frame = frame.filter(pl.col("word").is_not_null() & pl.col("position").is_not_null() & pl.col("text").is_not_null())
     several = frame.group_by("text", "position", maintain_order=True).agg(

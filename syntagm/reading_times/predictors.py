@@ -265,7 +265,7 @@ def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequ
         for name in chosen
     ]
     words = words.with_columns(later)
-    frame = times.frame if "text" in times.frame.columns else times.frame.with_columns(text=pl.lit(""))
+    frame = joining.with_texts(times)
     new = [name for name in words.columns if name not in ("text", "position", "word", "line", "region")]
     kept = [name for name in frame.columns if name not in new]
     joined = frame.select(kept).join(

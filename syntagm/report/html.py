@@ -101,7 +101,7 @@ def row(*cells: Markup, headline: bool = False) -> Markup:
     return Markup(f"<tr{kind}>{''.join(cells)}</tr>")
 
 
-def divider(content: str, width: int) -> Markup:
+def group_row(content: str, width: int) -> Markup:
     """Return a row with the name of the group of the rows below it."""
     return Markup(
         f'<tr class="divider"><th scope="rowgroup" colspan="{width}"><bdi>{escape(content)}</bdi></th></tr>'

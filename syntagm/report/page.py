@@ -70,7 +70,7 @@ def versions(chapter: Chapter, ceiling: int) -> Iterator[str]:
     Arguments:
         ceiling: the maximum size of the page in bytes.
     """
-    parts = place(chapter, min(shell.FIGURES, ceiling // 2))
+    parts = place_figures(chapter, min(shell.FIGURES, ceiling // 2))
     steps = range(max(len(part.section.versions) for part in parts))
     predictable = all(part.only or part.section.least for part in parts)
     # A lower bound for the size of the page without what versions add.
@@ -127,15 +127,15 @@ class Placed:
         return Markup(shell.render_part(self.section.template, variables))
 
 
-def place(chapter: Chapter, room: int) -> list[Placed]:
-    """Return the sections of a page, with their figures as long as there is room for them, in the order of the page."""
+def place_figures(chapter: Chapter, bytes_left: int) -> list[Placed]:
+    """Return the sections of a page, with their figures as long as their bytes fit, in the order of the page."""
     parts = []
     for section in chapter.sections():
         pictures = {}
         for drawing in section.figures(chapter, False):
             svg = drawing.figure.svg()
-            room -= len(svg.encode())
-            pictures[drawing.stem] = Picture(drawing, Markup(svg if room > 0 else ""))
+            bytes_left -= len(svg.encode())
+            pictures[drawing.stem] = Picture(drawing, Markup(svg if bytes_left > 0 else ""))
         parts.append(Placed(section, chapter, pictures, section.describe(chapter)))
     return parts
 

@@ -113,7 +113,8 @@ def pilots(asked: Evaluation, progress: Progress, began: Callable[[int, Job], No
             model = load(asked, replace(job, folder=None), Progress())
             yield _pilot(asked, model, _opened(asked.cache, progress), progress)
         except SyntagmError as error:
-            raise _of_pilot(f"{job.shown}, pilot", error) from error
+            _name_pilot(f"{job.shown}, pilot", error)
+            raise
 
 
 def _pilot(asked: Evaluation, model: LanguageModel, cache: Cache | None, progress: Progress) -> Run:
@@ -152,7 +153,8 @@ def pilots_of_workers(asked: Evaluation, progress: Progress) -> Iterator[Run]:
         work = _work(asked, replace(asked.draw, limit=precision.PILOT))
         for job, result in drive(jobs, work, place, _workers(asked), progress):
             if isinstance(result, SyntagmError):
-                raise _of_pilot(job.label, result)
+                _name_pilot(job.label, result)
+                raise result
             yield result
 
 
@@ -173,11 +175,10 @@ def _workers(asked: Evaluation) -> Executor:
     return executor
 
 
-def _of_pilot(label: str, error: SyntagmError) -> SyntagmError:
-    """Return the error of a model's pilot, without which no model can be evaluated."""
+def _name_pilot(label: str, error: SyntagmError) -> None:
+    """Say in an error that it is of a model's pilot, without which no model can be evaluated."""
     error.place = f"{label}: {error.place}" if error.place else label
     error.cure = f"{error.cure} --stop-at needs a pilot of each model, so none was evaluated.".lstrip()
-    return error
 
 
 def after_pilots(asked: Evaluation, pilots: Iterable[Run], progress: Progress | None) -> Evaluation:

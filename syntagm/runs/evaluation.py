@@ -1,7 +1,7 @@
 """The request for an evaluation: which models are asked what about which items, and where their runs are written.
 
 The command line, a configuration file, a training study, the callback of a trainer and Python build an `Evaluation`.
-Whatever carries it out (`runs.evaluate`, `runs.driver`) finds all that it needs to know in it.
+Whatever carries it out (`runs.carrying_out`, with `runs.engine` or `runs.driver`) finds all that it needs to know in it.
 """
 
 from collections.abc import Iterable

@@ -209,13 +209,6 @@ class Model:
         self._error: SyntagmError | None = None
 
     @property
-    def is_open(self) -> bool:
-        """Whether the model is neither waiting nor at its end."""
-        return self.state not in (State.WAITING, State.DONE) and (
-            self.state is not State.FAILED or bool(self._accepting)
-        )
-
-    @property
     def accepting(self) -> frozenset[str]:
         """The names of the pieces that are being accepted."""
         return frozenset(self._accepting)

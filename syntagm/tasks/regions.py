@@ -42,7 +42,7 @@ def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     return rows.with_columns(empty.alias("empty")).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
 
 
-def wholes(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+def whole_sentences(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return the value of each whole sentence, which is `*` in formulas. The columns are item, condition and bits.
 
     Arguments:

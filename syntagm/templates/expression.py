@@ -349,7 +349,7 @@ def holds(expression: Expression, cells: Mapping[str, Mapping[str, str]], entrie
         entries: slot -> the entry of its word.
     """
     if isinstance(expression, Has):
-        return has(cells[expression.ref.slot].get(expression.ref.name, MISSING), expression.values)
+        return cell_has(cells[expression.ref.slot].get(expression.ref.name, MISSING), expression.values)
     if isinstance(expression, Share):
         left, right = (cells[ref.slot].get(ref.name, MISSING) for ref in (expression.ref, expression.other))
         return not values(left).isdisjoint(values(right))
@@ -362,7 +362,7 @@ def holds(expression: Expression, cells: Mapping[str, Mapping[str, str]], entrie
     return any(holds(part, cells, entries) for part in expression.parts)
 
 
-def has(cell: str, wanted: Sequence[str]) -> bool:
+def cell_has(cell: str, wanted: Sequence[str]) -> bool:
     """Return whether a cell has one of the values, or no value if `-` is one of them."""
     found = values(cell)
     return any(value in found or (value == MISSING and not found) for value in wanted)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from syntagm.templates.cells import MISSING
-from syntagm.templates.expression import All, Any, Expression, Has, Not, Share, has, holds, values
+from syntagm.templates.expression import All, Any, Expression, Has, Not, Share, cell_has, holds, values
 
 FEW = 100  # one of so many members
 
@@ -69,7 +69,7 @@ class Index:
             if expression.ref.slot == slot:
                 return self.any(expression.ref.name, expression.values)
             cell = others[expression.ref.slot].get(expression.ref.name, MISSING)
-            return self.full if has(cell, expression.values) else 0
+            return self.full if cell_has(cell, expression.values) else 0
         if isinstance(expression, Share):
             return self._sharing(expression, slot, others)
         if isinstance(expression, Not):

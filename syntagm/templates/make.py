@@ -58,7 +58,7 @@ def suites(
             yield _suite(template, planned, n, seed, style, effort)
 
 
-def bound(template: Template) -> int:
+def most_items(template: Template) -> int:
     """Return the maximum number of items that a template generates, without generating them.
 
     Raises:

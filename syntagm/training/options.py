@@ -97,19 +97,19 @@ def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
     Raises:
         UsageError: a value is not allowed.
     """
-    copied: Any = settings
+    original: Any = settings
     hints = get_type_hints(type(settings), include_extras=True)
     changes: dict[str, object] = {}
-    for item in fields(copied):
+    for item in fields(original):
         if _PART in item.metadata:
-            changes[item.name] = changed(getattr(copied, item.name), values, place)
+            changes[item.name] = changed(getattr(original, item.name), values, place)
         elif item.name in values:
             value, allowed = values[item.name], of_annotation(item.name, hints[item.name], None).values
             # An unknown name would otherwise be treated as one of the known ones.
             if isinstance(value, str) and isinstance(allowed, Choice):
                 value = allowed.read(f"{place}{item.name}", value)
             changes[item.name] = value
-    return replace(copied, **changes)  # type: ignore[no-any-return]
+    return replace(original, **changes)  # type: ignore[no-any-return]
 
 
 def refuse_small(settings: object, *names: str) -> None:

@@ -11,7 +11,7 @@ from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.views.options import Measure, Named
-from syntagm.views.scores.numbers import TAGS, chance_of, grouping, scores
+from syntagm.views.scores.numbers import TAGS, chance_of, grouping_tags, scores
 from syntagm.views.scores.table import TIES, Wide, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
@@ -25,7 +25,7 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
     Raises:
         UsageError: no suite has the tag, or none of the tags.
     """
-    chosen_tags = (by,) if by else grouping(runs)
+    chosen_tags = (by,) if by else grouping_tags(runs)
     scored = [row for tag in chosen_tags for row in _rows(runs, tag, measure)]
     rows = [row for row, _ in scored]
     if not rows:

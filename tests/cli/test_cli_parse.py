@@ -42,7 +42,7 @@ def test_the_trees_of_a_file_are_compared(folder: Path, tmp_path: Path, capsys: 
     agreement = brackets.Agreement()
     for tree, n in zip(parsed, (5, 4), strict=True):
         agreement.add([("NP", 0, 2), ("VP", 2, n), ("S", 0, n)], brackets.of_tree(tree), n)
-    precision, recall, f1 = brackets.rates(*agreement.labelled)
+    precision, recall, f1 = brackets.precision_recall_f1(*agreement.labelled)
     assert f"labelled: precision {precision:.4f}, recall {recall:.4f}, F1 {f1:.4f}" in shown.err
 
 

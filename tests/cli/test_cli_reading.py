@@ -241,6 +241,18 @@ def test_the_join_lists_every_mismatch(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "joined.csv.mismatches.csv").exists()
 
 
+@pytest.mark.parametrize("what", ["check", "join"])
+def test_a_table_without_texts_is_one_text(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path / "times.csv", ["a,1,The,300", "a,2,dog,310"], "participant,position,word,time")
+    scores = table(tmp_path / "words.csv", ["0,0,The,3.5", "0,1,dog,5.5"], "text,index,word,bits")
+    output = tmp_path / "joined.csv"
+    options = ["--scores", str(scores)] if what == "check" else [str(scores), "-o", str(output)]
+    assert main(["reading", what, str(path), *options, "--texts", "order"]) == 0
+    assert "words joined: 2 of 2" in capsys.readouterr().out
+    if what == "join":
+        assert [(row["time"], row["text"], row["bits"]) for row in read(output)] == [("300", "", "3.5"), ("310", "", "5.5")]
+
+
 def test_texts_that_are_numbered_differently_are_not_joined_by_chance(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -377,6 +389,27 @@ def test_effects_in_ms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     given = ["reading", "effects", "--ms-per-bit", "2,1", "--words", str(words), "--contrast", "amb-unamb"]
     assert main(given) == 0
     assert "| given | s | amb - unamb | after | 6 | 0 |" in capsys.readouterr().out.replace("0.000", "0")
+
+
+@pytest.mark.parametrize("lags", ["2", "2,1"])
+def test_undefined_bits_are_not_zero(lags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two items, the first has a word without bits in the region, or with lags just before it."""
+    undefined = "" if lags == "2" else "1"
+    header = "suite,item,condition,region,word,bits"
+    lines = [
+        f"s,1,amb,noun,w,{'' if lags == '2,1' else '1'}", f"s,1,amb,verb,w,{undefined}", "s,1,amb,verb,w,4",
+        "s,1,un,noun,w,1", "s,1,un,verb,w,2", "s,1,un,verb,w,2",
+        "s,2,amb,noun,w,1", "s,2,amb,verb,w,5", "s,2,un,noun,w,1", "s,2,un,verb,w,2",
+    ]  # fmt: skip
+    words, output = table(tmp_path / "words.csv", lines, header), tmp_path / "effects.csv"
+    line = ["reading", "effects", "--ms-per-bit", lags, "--words", str(words), "--contrast", "amb-un"]
+    assert main([*line, "-o", str(output)]) == 0
+    assert "1 word of --words without bits" in capsys.readouterr().err
+    [verb] = [row for row in read(output) if row["region"] == "verb"]
+    assert (verb["items"], float(verb["bits"]), float(verb["predicted"])) == ("1", 5 - 2, 2 * (5 - 2))
+    table(words, lines[:1] + lines[3:4] if lags == "2,1" else lines[1:3] + lines[4:6], header)
+    assert main(line) == 2
+    assert "no item with bits of all words" in capsys.readouterr().err
 
 
 @pytest.mark.slow

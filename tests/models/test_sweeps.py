@@ -7,7 +7,7 @@ from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.models.sweeps import coarse, largest, part, several
+from syntagm.models.sweeps import coarse, label_part, largest, several
 from syntagm.runs.store import run_folders
 
 
@@ -47,7 +47,7 @@ def test_ranges_end_at_the_last_number_that_fits_and_are_crossed() -> None:
     ],
 )
 def test_a_label_begins_where_the_pattern_does(text: str, model: str, expected: str) -> None:
-    assert part(text, model) == expected
+    assert label_part(text, model) == expected
 
 
 def test_the_largest_models_come_first(tmp_path: Path) -> None:

@@ -106,10 +106,10 @@ def test_a_claim_needs_all_its_contrasts() -> None:
     rows = multiverse.rows(Claim("all of them", "printed", contrasts), study(), set())
     fixed = [row for row in rows if row.suites == "fixed"]
     assert {row.part: row.verdict for row in fixed} == {"better": HOLDS, "never": FALSE}
-    assert set(multiverse.verdicts(fixed).values()) == {FALSE}
+    assert set(multiverse.verdict_by_analysis(fixed).values()) == {FALSE}
     assert multiverse.decisive(rows).part == "never"
     # An analysis without GPT-2 has nothing to say, so 8 of 12 remain.
-    assert len(multiverse.verdicts(rows)) == 8
+    assert len(multiverse.verdict_by_analysis(rows)) == 8
 
 
 @pytest.mark.slow
@@ -244,15 +244,15 @@ def test_one_number_of_many_at_the_limit_refutes_nothing() -> None:
     """Of 20 numbers that are just true, one is outside by chance; two thirds of the claims would be called false."""
     row = multiverse.Row("c", "p", "all", "pooled", "random", 0.1, 0.0, 0.2, Range(low=0.0), OPEN, 1.0)
     outside = replace(row, part="q", value=-0.1, low=-0.19, high=-0.01, verdict=FALSE, p=0.03)
-    assert multiverse.verdicts(multiverse.together([outside])) == {row.analysis: FALSE}
-    assert multiverse.verdicts(multiverse.together([outside, *[row] * 19])) == {row.analysis: OPEN}
+    assert multiverse.verdict_by_analysis(multiverse.adjusted_together([outside])) == {row.analysis: FALSE}
+    assert multiverse.verdict_by_analysis(multiverse.adjusted_together([outside, *[row] * 19])) == {row.analysis: OPEN}
     far = replace(outside, p=0.001)
-    assert multiverse.verdicts(multiverse.together([far, *[row] * 19])) == {row.analysis: FALSE}
+    assert multiverse.verdict_by_analysis(multiverse.adjusted_together([far, *[row] * 19])) == {row.analysis: FALSE}
     # p is adjusted for the numbers of the same analysis, and numbers without p are left as they are.
     elsewhere = [replace(row, suites="fixed")] * 19
     aic = replace(outside, part="AIC", p=nan)
-    assert multiverse.verdicts(multiverse.together([outside, *elsewhere]))[row.analysis] == FALSE
-    assert multiverse.together([aic, *[row] * 19])[0].verdict == FALSE
+    assert multiverse.verdict_by_analysis(multiverse.adjusted_together([outside, *elsewhere]))[row.analysis] == FALSE
+    assert multiverse.adjusted_together([aic, *[row] * 19])[0].verdict == FALSE
 
 
 def test_the_study_of_false_refutations_judges_its_claims() -> None:

@@ -162,7 +162,7 @@ def check(found: Findings, rows: Data) -> dict[str, tuple[str, str]]:
     small = {str(line[0]): dict(zip(summary.columns, line, strict=True)) for line in summary.rows}
     for claim in found.judged:
         if claim.rows:
-            words = multiverse.verdicts(claim.rows)
+            words = multiverse.verdict_by_analysis(claim.rows)
             line = small[claim.text]
             assert [line[word] for word in (HOLDS, FALSE, OPEN)] == [Counter(words.values())[w] for w in (HOLDS, FALSE, OPEN)]
             assert line["over all"] == multiverse.standing(claim.rows)
@@ -268,7 +268,7 @@ def test_every_sentence_follows_from_perturbed_data(name: str, tmp_path: Path) -
     for claim, (computed, verdict) in said.items():
         assert found[claim][0].startswith(computed), found[claim]
         assert found[claim][1].startswith(verdict), found[claim]
-    copies = completeness.copies(read(tmp_path / "raw"))
+    copies = completeness.models_like_others(read(tmp_path / "raw"))
     assert copies == ["the same answers: LSTM on XS, seed 1 = LSTM on XS, seed 2"] * (name == "seeds copied")
 
 

@@ -87,7 +87,7 @@ def test_the_gradient_is_exact() -> None:
         value, slopes, others = laplace.deviance(given, lower, place[7:])
         return value, np.concatenate([search.gathered(slopes, design.groupings), others])
 
-    place = np.concatenate([search.start(design.groupings, 1, 2), [0.3, 0.5]])
+    place = np.concatenate([search.starting_point(design.groupings, 1, 2), [0.3, 0.5]])
     steps = 1e-5 * np.eye(9)
     numeric = [(objective(place + step)[0] - objective(place - step)[0]) / 2e-5 for step in steps]
     assert objective(place)[1] == pytest.approx(np.array(numeric), abs=1e-4)

@@ -289,4 +289,4 @@ def test_values(cell: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), [(TABLE, 2), (CROSS, 2 * 3 * 3 * 2), (SAMPLE, 10)])
 def test_bounds_are_computed_before_anything_is_made(text: str, expected: int) -> None:
-    assert make.bound(read(text)[0]) == expected >= len(one(text).items)
+    assert make.most_items(read(text)[0]) == expected >= len(one(text).items)

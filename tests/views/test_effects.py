@@ -15,7 +15,7 @@ from toy_runs import agreement, pairs, sentence, toy_run
 from syntagm.errors import UsageError
 from syntagm.formula import parse
 from syntagm.models.names import load
-from syntagm.report.page import place, report
+from syntagm.report.page import place_figures, report
 from syntagm.report.predictions import figures as report_figures
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.runs.evaluate import run_suites as run
@@ -248,10 +248,10 @@ def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path
         chapter = Predictions(runs)
         drawn = dict(chapter.figures())
         shown = "effects", "suite-by-suite"
-        page = {part.section.anchor: part.pictures for part in place(chapter, 10**6) if part.section.anchor in shown}
+        page = {part.section.anchor: part.pictures for part in place_figures(chapter, 10**6) if part.section.anchor in shown}
         # They come out of the room for all figures.
         room = sum(len(picture.svg) for picture in page["effects"].values())
-        full = {part.section.anchor: part.pictures for part in place(chapter, room)}
+        full = {part.section.anchor: part.pictures for part in place_figures(chapter, room)}
     assert [bool(picture.svg) for picture in page["suite-by-suite"].values()] == [True]
     assert [bool(picture.svg) for picture in full["suite-by-suite"].values()] == [False]
     for picture, name, stem in zip(

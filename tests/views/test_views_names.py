@@ -18,7 +18,7 @@ from syntagm.suite import Item, Region, Sentence, sampled
 from syntagm.views import methods
 from syntagm.views.options import options
 from syntagm.views.quantity import labels
-from syntagm.views.scores.numbers import grouping, mean_name
+from syntagm.views.scores.numbers import grouping_tags, mean_name
 
 DECLARED = [
     (kind, name, option.name)
@@ -84,9 +84,9 @@ def test_samples_that_differ_are_said_once_with_the_sizes(tmp_path: Path, capsys
 def test_a_tag_that_repeats_groups_of_another_is_left_out(tmp_path: Path) -> None:
     likes = {"circuit": "islands", "linguistics_term": "islands"}
     suites = [agreement(), pairs("pairs", ("the dog barks", "the dog bark"), tags=likes)]
-    assert grouping([toy_run(tmp_path / "same", *suites)]) == ["circuit"]
+    assert grouping_tags([toy_run(tmp_path / "same", *suites)]) == ["circuit"]
     suites[1] = replace(suites[1], tags=likes | {"linguistics_term": "island effects"})
-    assert grouping([toy_run(tmp_path / "other", *suites)]) == ["circuit", "linguistics_term"]
+    assert grouping_tags([toy_run(tmp_path / "other", *suites)]) == ["circuit", "linguistics_term"]
 
 
 def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:

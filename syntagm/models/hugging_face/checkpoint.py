@@ -17,7 +17,7 @@ from transformers.utils.hub import cached_file
 from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.models.hugging_face import location, trial
-from syntagm.models.hugging_face.damage import refuse_damaged_settings, stored_numbers
+from syntagm.models.hugging_face.damage import count_stored_numbers, refuse_damaged_settings
 from syntagm.models.hugging_face.foreign import described, is_panic
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
@@ -184,7 +184,7 @@ def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> Non
     Raises:
         ModelError: it has more than twice as many, beside some masks.
     """
-    if not (stored := stored_numbers(folder)):
+    if not (stored := count_stored_numbers(folder)):
         return
     # Its module is imported before: what it creates on import is on no device "meta".
     for name in config.architectures or []:

@@ -56,7 +56,7 @@ def stored_types(folder: Path) -> dict[str, str]:
     return types
 
 
-def stored_numbers(folder: Path) -> int:
+def count_stored_numbers(folder: Path) -> int:
     """Return how many numbers the weight files of a folder have, which must not be damaged; of pickles, the most possible."""
     tensors = [entry for path in folder.glob("*.safetensors") for name, entry in _header(path).items() if name != "__metadata__"]
     pickles = sum(path.stat().st_size for suffix in ("bin", "pt", "pth", "ckpt", "pkl") for path in folder.glob(f"*.{suffix}"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from syntagm.errors import RunError, SyntagmError
 from syntagm.io.integrity import File, Folder
 from syntagm.papers.experiment import measured, parts
-from syntagm.papers.experiment.design import part, record
+from syntagm.papers.experiment.design import part_file, record
 from syntagm.runs.files import has_run
 from syntagm.runs.training_study import PERPLEXITY
 from syntagm.stats.mixed.simulations import SIMULATIONS
@@ -39,7 +39,7 @@ def _faults(folder: Path) -> dict[Path, SyntagmError]:
         except SyntagmError as error:
             faults[path] = error
     for name, digest in design.get("parts", {}).items():
-        path = part(folder, name, [text["name"] for text in design["corpus"]])
+        path = part_file(folder, name, [text["name"] for text in design["corpus"]])
         if damaged := parts.fault(path, digest):
             faults[path] = damaged
     return faults

@@ -116,7 +116,7 @@ class Design:
 
     def part(self, name: str) -> Path:
         """Return the file of a subset of the corpus."""
-        return part(self.folder, name, self.corpus)
+        return part_file(self.folder, name, self.corpus)
 
     def model(self, cell: Cell) -> Path:
         """Return the folder of a model."""
@@ -136,7 +136,7 @@ def record(folder: Path) -> Path:
     return folder / "experiment.json"
 
 
-def part(folder: Path, name: str, corpus: Sequence[str]) -> Path:
+def part_file(folder: Path, name: str, corpus: Sequence[str]) -> Path:
     """Return the file of a subset of a corpus in the folder of an experiment."""
     from syntagm.training.corpora import nested
 

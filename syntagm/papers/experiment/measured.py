@@ -122,7 +122,7 @@ def cell(model: Mapping[str, Any]) -> Cell:
     return Cell(model["family"], model["size"], model["seed"], model.get("sample", 1))
 
 
-def keys(finished: Sequence[tuple[Mapping[str, Any], Run]]) -> tuple[str, ...]:
+def distinguishing_keys(finished: Sequence[tuple[Mapping[str, Any], Run]]) -> tuple[str, ...]:
     """Return the keys of a perplexity record that tell models apart; `sample` only if there are several samples."""
     return ("family", "size", *(["sample"] if any(model["sample"] > 1 for model, _ in finished) else []), "seed")
 

@@ -9,7 +9,17 @@ import polars as pl
 from syntagm.errors import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.models import WORD_BY_WORD
-from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, MODELS, OPEN, Range, Row, Withdrawn, counting, together
+from syntagm.papers.hu2020.multiverse import (
+    FALSE,
+    HOLDS,
+    MODELS,
+    OPEN,
+    Range,
+    Row,
+    Withdrawn,
+    adjusted_together,
+    counting,
+)
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.stats.association import association
@@ -42,7 +52,7 @@ def dissociation(study: Study, withdrawn: Withdrawn) -> list[Row]:
     subsets["word-level neural models"] = table.filter(pl.col("model").is_in(WORD_BY_WORD))
     if len(subsets["word-level neural models"]) < 4:
         raise Missing("fewer than 4 perplexities of word-level neural models")
-    return together([
+    return adjusted_together([
         _row(DISSOCIATED, method, models, weights, rows)
         for models, subset in subsets.items()
         for weights, rows in (("pooled", subset), ("cell means", _cells(subset)))

@@ -36,7 +36,7 @@ def lacking(raw: Raw) -> list[str]:
     return [f"{kind}: {remark}" for kind, _, _, remarks in _compared(raw) for remark in remarks]
 
 
-def copies(raw: Raw) -> list[str]:
+def models_like_others(raw: Raw) -> list[str]:
     """List the models that answer every item as another one does, unless two of them may well do so by chance.
 
     Copies look like training runs that agree, and make intervals too narrow.
@@ -58,7 +58,7 @@ def copies(raw: Raw) -> list[str]:
 def _compared(raw: Raw) -> Iterator[tuple[str, Mapping[str, int], Mapping[str, int], list[str]]]:
     """Yield each kind of thing with the published and the present numbers, and how these differ."""
     for kind, expected, found in _kinds(raw):
-        yield kind, expected, found, _differences(expected, found) + (copies(raw) if kind == "models" else [])
+        yield kind, expected, found, _differences(expected, found) + (models_like_others(raw) if kind == "models" else [])
 
 
 def _kinds(raw: Raw) -> list[tuple[str, Mapping[str, int], Mapping[str, int]]]:

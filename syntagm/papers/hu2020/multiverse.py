@@ -140,7 +140,8 @@ class Contrast:
 class Row:
     """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict.
 
-    `p` is that of the hypothesis that the number is in the range, two-sided; `together` adjusts it. nan if there is none.
+    `p` is that of the hypothesis that the number is in the range, two-sided; nan if there is none. `adjusted_together`
+    adjusts it.
     """
 
     claim: str
@@ -336,19 +337,19 @@ def rows(claim: Claim, study: Study, withdrawn: Withdrawn) -> list[Row]:
             missing = missing or error
     if not judged:
         raise missing or Missing("nothing to compare")
-    return together(judged)
+    return adjusted_together(judged)
 
 
-def together(judged: Sequence[Row]) -> list[Row]:
+def adjusted_together(judged: Sequence[Row]) -> list[Row]:
     """Adjust the p of each number for the number of those that the claim is about, under each analysis (Holm 1979).
 
     A number whose interval is outside the range does not refute the claim if its adjusted p is 0.05 or more. Numbers
     without p are not adjusted.
 
     >>> row = Row("c", "p", "all", "pooled", "random", -0.5, -0.9, -0.1, Range(low=0.0), FALSE, 0.03)
-    >>> [each.verdict for each in together([row])]
+    >>> [each.verdict for each in adjusted_together([row])]
     ['does not hold']
-    >>> [(each.verdict, each.p) for each in together([row, replace(row, part="another", verdict=OPEN, p=0.5)])]
+    >>> [(each.verdict, each.p) for each in adjusted_together([row, replace(row, part="another", verdict=OPEN, p=0.5)])]
     [('inconclusive', 0.06), ('inconclusive', 0.5)]
     """
     of_analysis: dict[tuple[str, str, str], list[int]] = {}
@@ -364,7 +365,7 @@ def together(judged: Sequence[Row]) -> list[Row]:
     return adjusted
 
 
-def verdicts(judged: Sequence[Row]) -> dict[tuple[str, str, str], str]:
+def verdict_by_analysis(judged: Sequence[Row]) -> dict[tuple[str, str, str], str]:
     """Combine the numbers of a claim under each analysis: models, weights, suites -> verdict."""
     parts: dict[tuple[str, str, str], list[str]] = {}
     for row in judged:
@@ -388,7 +389,7 @@ def summary(judged: Sequence[Row], published: bool = True) -> str:
     >>> summary([row, replace(row, models="without GPT-2", verdict=OPEN)])
     'holds in 1, inconclusive in 1 of 2 analyses'
     """
-    counts = Counter(verdicts(judged).values())
+    counts = Counter(verdict_by_analysis(judged).values())
     # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
     only = published and {row.models for row in judged} == {MODELS[0]} and counts.total() > 1
     withdrawn = "; only with the withdrawn models" if only else ""
@@ -405,7 +406,7 @@ def standing(judged: Sequence[Row]) -> str:
     >>> standing([row]), standing([row, replace(row, models="without GPT-2", verdict=OPEN)])
     ('holds under no analysis', 'holds under no analysis')
     """
-    found = set(verdicts(judged).values())
+    found = set(verdict_by_analysis(judged).values())
     always, depends, never, inconclusive = STANDINGS
     if HOLDS in found:
         return depends if len(found) > 1 else always
@@ -419,7 +420,7 @@ def deciding(judged: Sequence[Row]) -> str:
     >>> deciding([row, replace(row, suites="fixed", verdict=OPEN), replace(row, weights="alike")])
     'holds: random; inconclusive: fixed'
     """
-    found = verdicts(judged)
+    found = verdict_by_analysis(judged)
     if len(set(found.values())) == 1:
         return ""
     values = [["", *dict.fromkeys(analysis[place] for analysis in found)] for place in range(3)]
@@ -498,7 +499,7 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
     for row in judged:
         by_claim.setdefault(row.claim, []).append(row)
     for claim, of_claim in sorted(by_claim.items(), key=lambda pair: STANDINGS.index(standing(pair[1]))):
-        counts = Counter(verdicts(of_claim).values())
+        counts = Counter(verdict_by_analysis(of_claim).values())
         worst = decisive(of_claim)
         refuting = against(of_claim)
         numbers = (worst.part, or_none(worst.value), *_interval(worst), str(worst.claimed))

@@ -159,7 +159,7 @@ def results(folder: Path) -> Table:
     finished = list(measured.finished(folder))
     circuits = _circuits(finished)
     suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))
-    keys = measured.keys(finished)
+    keys = measured.distinguishing_keys(finished)
     rows = [
         (*(model[key] for key in (*keys, "training_words", *SUMS)), *_scores(run, circuits, suites))
         for model, run in finished

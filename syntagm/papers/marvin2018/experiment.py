@@ -51,7 +51,7 @@ def results(folder: Path) -> Table:
         RunError: there is no experiment, or a file is damaged.
     """
     finished = list(measured.finished(folder))
-    keys = measured.keys(finished)
+    keys = measured.distinguishing_keys(finished)
     names = [name for name in _constructions() if any(name in constructions(run) for _, run in finished)]
     rows: list[tuple[Cell, ...]] = []
     for model, run in finished:

@@ -71,7 +71,7 @@ def results(folder: Path) -> Table:
         if estimate.group["over"] != "field"
     }
     categories = list(dict.fromkeys(name for _, name in values))
-    keys = measured.keys(finished)
+    keys = measured.distinguishing_keys(finished)
     rows: list[tuple[Cell, ...]] = [
         (
             *(model[key] for key in (*keys, "training_words", *_SUMS)),

@@ -144,7 +144,7 @@ def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
     The value with the highest mean over models comes first.
     """
     by_tag = {}
-    for tag in estimates.grouping([column.run for column in columns]):
+    for tag in estimates.grouping_tags([column.run for column in columns]):
         cells: dict[str, dict[int, Estimate]] = {}
         for index, column in enumerate(columns):
             tagged = any(tag in suite.tags for suite in column.run.suites)
@@ -170,7 +170,7 @@ def methods(lines: Iterable[ScoreRow]) -> list[str]:
     return sorted({REMARK.sub("", estimate.design) for line in lines for estimate in line.cells if estimate})
 
 
-def limits(lines: Sequence[ScoreRow]) -> tuple[str, ...]:
+def limits_of_rows(lines: Sequence[ScoreRow]) -> tuple[str, ...]:
     """Return what limits the scores of a table as sentences."""
     return limits_of((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
 

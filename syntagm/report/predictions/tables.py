@@ -61,7 +61,7 @@ def tabulate_suites(chapter: Evidence) -> HtmlTable:
     ]
     rows: list[Markup] = []
     for group, members in chapter.by_group.items():
-        rows += [html.divider(group, 3 + len(columns))] if grouped else []
+        rows += [html.group_row(group, 3 + len(columns))] if grouped else []
         rows += [cells for subject in members for cells in _suite_rows(chapter, subject, group if grouped else "")]
     names = classes(sortable=True, filterable=True, narrow=len(columns) > html.WIDE)
     return HtmlTable("Accuracy by suite and prediction", headings, rows, names)

@@ -109,7 +109,7 @@ def explain_scores(lines: Sequence[ScoreRow]) -> list[Markup]:
         "Where models were asked different suites, the number of suites stands under each score: these scores are means over "
         "different suites, and can differ for that reason alone."
     )
-    limits = [isolate(sentence, False) for sentence in scores.limits(lines)]
+    limits = [isolate(sentence, False) for sentence in scores.limits_of_rows(lines)]
     return limits if all(line.alike for line in lines) else [different, *limits]
 
 

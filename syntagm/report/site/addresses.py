@@ -84,10 +84,10 @@ class Filed:
         return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))
 
 
-def main_table(place: Place) -> str:
+def default_table(place: Place) -> str:
     """Return the name of the table that a page's address with an ending means.
 
-    >>> main_table(()), main_table(("suite", "mvrr")), main_table(("suite", "mvrr", "1"))
+    >>> default_table(()), default_table(("suite", "mvrr")), default_table(("suite", "mvrr", "1"))
     ('scores', 'items', 'tokens')
     """
     if len(place) == 3:

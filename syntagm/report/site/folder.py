@@ -23,7 +23,7 @@ from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import FIGURES, OVERVIEW, TABLES, Filed, Place, file_of, main_table
+from syntagm.report.site.addresses import FIGURES, OVERVIEW, TABLES, Filed, Place, default_table, file_of
 from syntagm.report.site.site import Site
 from syntagm.runs.store import Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
@@ -145,7 +145,7 @@ def _beside(page: Any, name: str) -> Iterator[tuple[str, bytes]]:
     for section in page.sections():
         if data := section.saved:
             table = pages.frame_of(data.rows(page))
-            short = "" if data.name == main_table(page.place) else data.name
+            short = "" if data.name == default_table(page.place) else data.name
             for ending in TABLES:
                 yield file_of(name, ending, short), pages.encode(table, ending)
         for drawing in section.figures(page, False):

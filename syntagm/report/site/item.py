@@ -36,7 +36,7 @@ from syntagm.report.site.selection import Selection
 from syntagm.result import Kind
 from syntagm.runs.store import TOKEN_COLUMNS, Run
 from syntagm.stats import matching
-from syntagm.tasks.regions import regions, wholes
+from syntagm.tasks.regions import regions, whole_sentences
 from syntagm.views import words
 from syntagm.views.effects.numbers import Differences, contrast, differences
 
@@ -140,7 +140,7 @@ class ItemPage(OnePage):
             values = regions(sentences, reading).unique(["condition", "region"], keep="first", maintain_order=True)
             for condition, region, bits in values.select("condition", "region", "bits").iter_rows():
                 found[column.name, condition, region] = bits
-            for condition, bits in wholes(sentences, reading).select("condition", "bits").iter_rows():
+            for condition, bits in whole_sentences(sentences, reading).select("condition", "bits").iter_rows():
                 found[column.name, condition, "*"] = bits
         return found
 

@@ -19,7 +19,7 @@ from syntagm.report.html import isolate, join
 from syntagm.report.links import Links, Rows
 from syntagm.report.numbers import Subject
 from syntagm.report.section import Drawing, Picture, Section
-from syntagm.report.site.addresses import OVERVIEW, SEARCH, TABLES, Addresses, Place, Query, main_table
+from syntagm.report.site.addresses import OVERVIEW, SEARCH, TABLES, Addresses, Place, Query, default_table
 
 _FIGURES = ("svg", "png", "csv")
 # How links name the kinds of files.
@@ -56,7 +56,7 @@ class Among:
         return self._saved("the figure", stem, _FIGURES, True)
 
     def _saved(self, label: str, name: str, endings: Sequence[str], figure: bool = False) -> Markup:
-        short = "" if name == main_table(self.place) and not figure else name
+        short = "" if name == default_table(self.place) and not figure else name
         urls = {ending: self.addresses.file(self.place, ending, short, self.query, figure) for ending in endings}
         if not all(urls.values()):
             return Markup("")
@@ -172,7 +172,7 @@ def table_of(page: Any, name: str) -> pl.DataFrame:
     Raises:
         UsageError: there is no such table.
     """
-    name = name or main_table(page.place)
+    name = name or default_table(page.place)
     parts = [data for section in page.sections() for data in (section.saved, *section.more)]
     tables = {data.name: data for data in parts if data}
     if name not in tables:

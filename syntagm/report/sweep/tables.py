@@ -27,7 +27,7 @@ def _rows(groups: Groups, width: int, cells: Cells, grouped: bool = True) -> lis
     """
     rows: list[Markup] = []
     for group, members in groups:
-        rows += [html.divider(group or "no group", width)] if len(groups) > 1 else []
+        rows += [html.group_row(group or "no group", width)] if len(groups) > 1 else []
         rows += [row(_name(model, group if grouped else ""), *cells(model)) for model in members]
     return rows
 

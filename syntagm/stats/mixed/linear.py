@@ -115,7 +115,7 @@ def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, p
     groupings = design.groupings
     problem = deviance.problem(design, reml)
     minimum = search.minimise(
-        _objective(problem), lambda number: search.start(groupings, number, seed), starts, progress
+        _objective(problem), lambda number: search.starting_point(groupings, number, seed), starts, progress
     )
     if np.abs(minimum.place).max(initial=0.0) > 0.99 * search.LARGEST:
         raise InputError(

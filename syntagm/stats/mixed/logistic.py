@@ -95,7 +95,7 @@ def fit_design(design: Design, starts: int, seed: int, progress: Progress | None
     groupings, covariances = design.groupings, _covariances(design)
 
     def start(number: int) -> Numbers:
-        return np.concatenate([search.start(groupings, number, seed), plain])
+        return np.concatenate([search.starting_point(groupings, number, seed), plain])
 
     minimum = search.minimise(objective, start, starts if covariances else 1, progress)
     lower = search.triangles(minimum.place[:covariances], groupings)

@@ -153,7 +153,7 @@ def gathered(lower: Sequence[Numbers], groupings: Sequence[Grouping]) -> Numbers
     )
 
 
-def start(groupings: Sequence[Grouping], number: int, seed: int) -> Numbers:
+def starting_point(groupings: Sequence[Grouping], number: int, seed: int) -> Numbers:
     """Return a starting point: the identity for number 0, otherwise lower triangles with random sizes and correlations."""
     if number == 0:
         return gathered([np.eye(len(grouping.free)) for grouping in groupings], groupings)

@@ -39,10 +39,10 @@ def _count(sums: list[int], gold: Counter[Any], parsed: Counter[Any]) -> None:
         sums[index] += found.total()
 
 
-def rates(gold: int, parsed: int, both: int) -> tuple[float, float, float]:
+def precision_recall_f1(gold: int, parsed: int, both: int) -> tuple[float, float, float]:
     """Return precision, recall and F1; nan without constituents.
 
-    >>> rates(4, 5, 3)
+    >>> precision_recall_f1(4, 5, 3)
     (0.6, 0.75, 0.6666666666666666)
     """
     return tuple(both / n if n else float("nan") for n in (parsed, gold, (gold + parsed) / 2))  # type: ignore[return-value]

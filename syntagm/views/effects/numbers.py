@@ -16,7 +16,7 @@ from syntagm.result import Estimate, Group, unseen
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
-from syntagm.tasks.regions import regions, wholes
+from syntagm.tasks.regions import regions, whole_sentences
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.options import Named, measures
 
@@ -103,7 +103,7 @@ def differences(
     values = pl.concat(
         [
             regions(table, reading).select("item", "condition", "region", "bits"),
-            wholes(table, reading).select("item", "condition", pl.lit("*").alias("region"), "bits"),
+            whole_sentences(table, reading).select("item", "condition", pl.lit("*").alias("region"), "bits"),
         ]
     ).unique(["item", "condition", "region"], keep="first", maintain_order=True)
     by_place = values.partition_by("region", "condition", as_dict=True)

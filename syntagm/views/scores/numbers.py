@@ -41,7 +41,7 @@ def estimates(run: Run | str | Path, resampling: Resampling | None = None) -> Li
     results = run.results()
     with using(resampling):
         computed = [*_accuracies(run, results), *_scores(run, results, "first", "")]
-        for tag in grouping([run]):
+        for tag in grouping_tags([run]):
             computed += _scores(run, results, "first", tag)
     return Listing(computed, tabulated)
 
@@ -107,7 +107,7 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     return _scores(run, run.results(), rule, tag)
 
 
-def grouping(runs: Sequence[Run]) -> list[str]:
+def grouping_tags(runs: Sequence[Run]) -> list[str]:
     """Return the tags in `TAGS` that suites have, omitting a tag whose groups are among those of an earlier one.
 
     Languages are a grouping if there are several.
@@ -195,7 +195,7 @@ def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:
 def panel_tag(runs: Sequence[Run]) -> str:
     """Return the tag that divides the suites of a view: the first in `grouping` with fewer values than suites, or ""."""
     records = {suite.name: suite for run in runs for suite in run.suites}.values()
-    for tag in grouping(runs):
+    for tag in grouping_tags(runs):
         if 1 < len({record.group(tag) for record in records}) < len(records):
             return tag
     return ""
