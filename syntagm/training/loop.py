@@ -10,6 +10,7 @@ import json
 import math
 import os
 import time
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,16 @@ def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress |
     return training.place.history
 
 
+@contextlib.contextmanager
+def _without_onednn() -> Iterator[None]:
+    enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(enabled)
+
+
 class _Training:
     def __init__(
         self, learner: Learner, settings: Settings, folder: Path, identity: dict[str, Any], progress: Progress,
@@ -117,9 +128,20 @@ class _Training:
         epochs, done = self.settings.epochs, self.place.step
         if unseen := warning("the held-out text", self.learner.statistics.get("unseen_classes", {})):
             self.progress.warned(unseen)
+        if self._plain_lstms():
+            self.progress.warned("this processor can't compute LSTMs in bfloat16; their layers are computed in float32")
         resumed = f"; resumed after step {done:,}" if done else ""
         steps = f"{batches * epochs:,} steps at most (epochs: {epochs:,}, steps in each: {batches:,})"
         self.progress.began(f"{self.learner.family}: {parameters:,} parameters, {steps}{resumed}")
+
+    def _plain_lstms(self) -> bool:
+        """Return whether LSTMs stay in float32: oneDNN has none in bfloat16 for some processors, and refuses them there."""
+        return (
+            self.settings.dtype == "bf16"
+            and self.learner.device.type == "cpu"
+            and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+            and any(isinstance(module, torch.nn.LSTM) for module in self.learner.module.modules())
+        )
 
     def _refuse_too_short(self, batches: int) -> None:
         """Refuse a text that is too short for one batch, and a training run that would end during a given warm-up."""
@@ -160,7 +182,8 @@ class _Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
-        with torch.autocast(self.learner.device.type, torch.bfloat16, enabled=self.settings.dtype == "bf16"):
+        rounded = torch.autocast(self.learner.device.type, torch.bfloat16, enabled=self.settings.dtype == "bf16")
+        with rounded, _without_onednn() if self._plain_lstms() else contextlib.nullcontext():
             loss, tokens, self.carried = self.learner.loss(batch, self.carried)
         value = float(loss.detach())
         if not math.isfinite(value):

@@ -121,16 +121,9 @@ def test_a_missing_library(shown: Callable[..., str], monkeypatch: pytest.Monkey
 def test_a_cluster_without_room_is_found_out_by_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def nothing(*_: object, **__: object) -> None:
-        pass
-
-    machines = [
-        {"Alive": True, "Resources": {"CPU": 2.0, "memory": 9e9}},
-        {"Alive": True, "Resources": {"CPU": 3.0}},
-        {"Alive": False, "Resources": {"CPU": 8.0, "GPU": 8.0}},
-    ]
-    cluster = SimpleNamespace(init=nothing, shutdown=nothing, nodes=lambda: machines)
-    monkeypatch.setitem(sys.modules, "ray", cluster)
+    machines = [{"CPU": 2.0, "memory": 9e9}, {"CPU": 3.0}]
+    hub = SimpleNamespace(ask=lambda *_: machines, close=lambda: None)
+    monkeypatch.setattr("syntagm.runs.executors.ray._HubProcess", lambda _: hub)
     for options, found in {
         "gpus=1": "room for 0 workers with 1 processor and 1 GPU; expected room for one. There are 5 processors and 0 GPUs",
         "workers=6": "room for 5 workers with 1 processor and 0 GPUs, not for 6; expected at most 5. There are 5 processors",
