@@ -88,9 +88,9 @@ def test_a_section_that_does_not_apply_is_nowhere(chapter: Chapter) -> None:
 
 def test_figures_have_room_in_the_order_of_the_page(chapter: Chapter) -> None:
     chapter.records = (NEW, Section("later", "Later", figures=draw))
-    [first, _] = loop.place(chapter, 10**6)
+    [first, _] = loop.place_figures(chapter, 10**6)
     size = len(first.pictures["points"].svg)
-    drawn = [bool(part.pictures["points"].svg) for part in loop.place(chapter, size + 1)]
+    drawn = [bool(part.pictures["points"].svg) for part in loop.place_figures(chapter, size + 1)]
     assert drawn == [True, False]
     [content] = versions(chapter, Section("later", "Later", figures=draw), ceiling=10)
     assert "The figure is not shown, to keep this page small" in content
