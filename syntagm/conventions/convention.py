@@ -54,6 +54,19 @@ class Convention:
                 raise UsageError(f"convention {text}", repr(other), expected, did_you_mean(other, treatments.BY_NAME))
         return cls(linking.BY_NAME[name], tuple(treatments.BY_NAME[other] for other in others))
 
+    @classmethod
+    def parse_of_sentences(cls, text: str) -> Self:
+        """Parse a convention whose costs are those of single sentences, whatever they are compared with.
+
+        Raises:
+            UsageError: as for `parse`, or the costs depend on the partner.
+        """
+        convention = cls.parse(text)
+        if convention.linking.of_pairs:
+            expected = "a cost of whole sentences, such as bits, mean_token or slor"
+            raise UsageError("convention=", f"{text}, which depends on the partner", expected)
+        return convention
+
     @property
     def unigrams(self) -> bool:
         """Whether it needs a unigram model."""

@@ -28,6 +28,7 @@ class Linking:
         cost: from a sentence to its cost and the divisor of a difference in bits.
         unigrams: whether it needs a unigram model.
         used: papers and tools that compare this number.
+        of_pairs: whether the cost depends on the sentence with which a sentence is compared.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Linking:
     cost: Callable[[Scored], Cost]
     unigrams: bool = False
     used: str = ""
+    of_pairs: bool = False
 
 
 def _per(size: Callable[[Scored], int]) -> Callable[[Scored], Cost]:
@@ -144,16 +146,16 @@ LINKINGS = (
     Linking(
         "critical", "sum b of the differing words", "surprisal of the words in which the sentences differ",
         _where(lambda begins, begin, end: (begins >= begin) & (begins < end)),
-        used="Warstadt et al. 2020 (one-prefix method, one differing word)",
+        used="Warstadt et al. 2020 (one-prefix method, one differing word)", of_pairs=True,
     ),
     Linking(
         "after_prefix", "sum b from the first differing word on", "surprisal given the shared prefix",
         _where(lambda begins, begin, end: begins >= begin),
-        used="conditional scores, such as minicons' conditional_score",
+        used="conditional scores, such as minicons' conditional_score", of_pairs=True,
     ),
     Linking(
         "shared_rest", "sum b after the differing words", "surprisal of the shared words after the difference", _after,
-        used="Warstadt et al. 2020 (two-prefix method)",
+        used="Warstadt et al. 2020 (two-prefix method)", of_pairs=True,
     ),
 )  # fmt: skip
 BY_NAME: Mapping[str, Linking] = {linking.name: linking for linking in LINKINGS}

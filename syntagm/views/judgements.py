@@ -46,10 +46,7 @@ def make_table(
     Raises:
         UsageError: no suite has labels or ratings, or the convention compares only parts of pairs.
     """
-    chosen_by = Convention.parse(convention)
-    if chosen_by.linking.name in ("critical", "after_prefix", "shared_rest"):
-        expected = "a cost of whole sentences, such as bits, mean_token or slor"
-        raise UsageError("convention=", f"{convention}, which depends on the partner", expected)
+    chosen_by = Convention.parse_of_sentences(convention)
     source = Source(unigrams, "", tokens, case)
     rows = [row for model, run in named(runs) for row in _rows(run, model, chosen_by, source, suite, titles(runs))]
     if not rows:
