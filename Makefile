@@ -42,10 +42,12 @@ $(LOWEST)/ready: pyproject.toml constraints-lowest.txt
 
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Repairs what ruff can of what lint refuses. The rest, and types, it prints.
+# Formats, and repairs what ruff can of what lint refuses. The rest it prints; types are left to lint.
 fix: $(READY)
+	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 docs: $(READY)

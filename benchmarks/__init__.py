@@ -24,6 +24,8 @@ def commit_and_machine() -> str:
 
     The commit is the last one before the page that has the sentence.
     """
-    found = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     commit = found.stdout.strip() or "unknown"
     return f"{date.today()}, commit {commit}, {processor()}, one thread, Python {platform.python_version()}."

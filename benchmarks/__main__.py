@@ -109,9 +109,7 @@ def _part(name: str, arguments: argparse.Namespace) -> str:
 
 def _machine(arguments: argparse.Namespace) -> str:
     capped = f" CAPPED at {arguments.cap} pairs: a trial, not a measurement." if arguments.cap else ""
-    return (
-        f"# Benchmark results\n\n{date.today()}, {processor()}, one thread, Python {platform.python_version()}.{capped}\n"
-    )
+    return f"# Benchmark results\n\n{date.today()}, {processor()}, one thread, Python {platform.python_version()}.{capped}\n"
 
 
 if __name__ == "__main__":

@@ -239,7 +239,9 @@ def of_random_scores(draw: np.random.Generator, draws: int) -> Iterator[str]:
             found = []
             for _ in range(draws):
                 samples = verdicts(draw, drawn(count), [ITEMS] * count)
-                found.append(judged(truth, earlier_score(samples), suite_intervals.over_suites(named(samples), Kind.VERDICT)))
+                found.append(
+                    judged(truth, earlier_score(samples), suite_intervals.over_suites(named(samples), Kind.VERDICT))
+                )
             yield line("score, random suites", world, f"{count} suites of {ITEMS}", found, said)
 
 
@@ -256,7 +258,9 @@ def of_bits(draw: np.random.Generator, draws: int) -> Iterator[str]:
     }
     for world, (drawn, said) in worlds.items():
         for n in (10, 12, 20, 28, 100):
-            found = [judged(0.0, halls(values), interval.of_numbers(values)) for values in (drawn(n) for _ in range(draws))]
+            found = [
+                judged(0.0, halls(values), interval.of_numbers(values)) for values in (drawn(n) for _ in range(draws))
+            ]
             yield line("mean of bits", world, f"{n} items", found, said)
 
 
@@ -294,7 +298,9 @@ def of_classes(draw: np.random.Generator, draws: int) -> Iterator[str]:
                 sides.append(named(list((draw.random((31, ITEMS, count)) < p[:, None]).astype(float))))
             _, of_pair = model_classes.difference(sides[0], sides[1], Kind.VERDICT)
             found.append(judged(0.0, of_pair, of_pair))
-        yield line("difference of two classes", "models differ by .05", f"{models[0]} and {models[1]} models, 31 suites", found)
+        yield line(
+            "difference of two classes", "models differ by .05", f"{models[0]} and {models[1]} models, 31 suites", found
+        )
 
 
 def of_correlations(draw: np.random.Generator, draws: int) -> Iterator[str]:
@@ -348,7 +354,9 @@ def _tested(draw: np.random.Generator, name: str) -> tuple[float, float, float]:
         count = draw.integers(2, 15, 2)
         people, items = np.divmod(np.arange(count.prod()), count[1])
         values = draw.normal(draw.normal(0, 0.5), 1, len(people)) + draw.normal(0, 1, count[0])[people]
-        judged_by = judgements.Judgements(people, items, values, Kind.NUMBER, items % 2 == 1 if draw.random() < 0.5 else None)
+        judged_by = judgements.Judgements(
+            people, items, values, Kind.NUMBER, items % 2 == 1 if draw.random() < 0.5 else None
+        )
         of_people = judgements.estimate(judged_by)[1]
         return of_people.low, of_people.high, of_people.p
     suites = int(draw.choice([1, 2, 3, 5, 12, 20]))
@@ -385,7 +393,9 @@ def study(draws: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.coverage_worlds", description=__doc__)
-    parser.add_argument("--draws", type=int, default=2000, help="draws of a world (default 2,000; half where they are slow)")
+    parser.add_argument(
+        "--draws", type=int, default=2000, help="draws of a world (default 2,000; half where they are slow)"
+    )
     draws = parser.parse_args().draws
     start, lines = process_time(), [HEADER]
     for row in study(draws):

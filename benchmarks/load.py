@@ -46,7 +46,14 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.load", description=__doc__)
-    for name, default in (("suites", 67), ("items", 1000), ("models", 12), ("readers", 50), ("seconds", 60), ("repeats", 3)):
+    for name, default in (
+        ("suites", 67),
+        ("items", 1000),
+        ("models", 12),
+        ("readers", 50),
+        ("seconds", 60),
+        ("repeats", 3),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default, help=f"({default})")
     parser.add_argument("--folder", action="store_true", help="also time the folder of pages")
     return parser.parse_args()

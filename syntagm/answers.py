@@ -108,7 +108,9 @@ class Surprisals:
     def __post_init__(self) -> None:
         shape = self.starts.shape
         if self.reductions is not None and self.reductions.rank.shape != shape:
-            raise UsageError("Surprisals", f"reductions of the shape {self.reductions.rank.shape}", f"the shape {shape}")
+            raise UsageError(
+                "Surprisals", f"reductions of the shape {self.reductions.rank.shape}", f"the shape {shape}"
+            )
         if len(shape) != 1 or self.bits.shape != shape or self.in_vocabulary.shape != shape:
             shapes = f"starts {self.starts.shape}, bits {self.bits.shape}, in_vocabulary {self.in_vocabulary.shape}"
             raise UsageError("Surprisals", f"the shapes {shapes}", "one number for each token in all of them")

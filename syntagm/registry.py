@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-
 @dataclass(frozen=True, slots=True)
 class Room:
     """A room that other packages can add to.

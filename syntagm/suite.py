@@ -203,7 +203,9 @@ def without(suite: Suite, excluded: Collection[str]) -> Suite:
         raise UsageError("--exclude", f"all items of the suite {suite.name}", "at least one that is left")
     gone = [item.id for item in suite.items if item.id in excluded]
     digest = hashlib.sha256("\0".join(gone).encode()).hexdigest()[:8]
-    return replace(suite, items=kept, tags={**suite.tags, EXCLUSION: f"{len(gone)} of {len(suite.items)} items, {digest}"})
+    return replace(
+        suite, items=kept, tags={**suite.tags, EXCLUSION: f"{len(gone)} of {len(suite.items)} items, {digest}"}
+    )
 
 
 def exclusion_of(tags: Mapping[str, str]) -> tuple[int, int, str] | None:

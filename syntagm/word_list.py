@@ -267,7 +267,9 @@ class _Published:
             if len(cells) != len(self.columns):
                 raise InputError(f"{name}, line {line}", f"{len(cells)} cells", ",".join(self.columns))
             by_column = {column: cell.strip() for column, cell in zip(self.columns, cells, strict=True)}
-            numbered.append((line, WordRow(by_column[self.lemma], tuple(map(by_column.__getitem__, self.forms.values())))))
+            numbered.append(
+                (line, WordRow(by_column[self.lemma], tuple(map(by_column.__getitem__, self.forms.values()))))
+            )
         different = len({cells[0] for _, cells in rows})
         remarks = [f"{len(numbered)} rows, numbered by their order; {self.columns[0]} has {different} different values"]
         if not keep:

@@ -255,7 +255,9 @@ class Misuses:
         gap_words = {"left": "The ", "right": " barks", "words": ("dog", "cat"), "best": 2}
         yield Call("Gap", sg.Gap, gap_words)
         masses = {name: np.array([0.5, 0.2]) for name in ("bits", "above", "below")}
-        yield Call("Fill", sg.Fill, masses | {"in_vocabulary": np.array([True, True]), "best": (Entry("dog", True, 1.5),)})
+        yield Call(
+            "Fill", sg.Fill, masses | {"in_vocabulary": np.array([True, True]), "best": (Entry("dog", True, 1.5),)}
+        )
         rows = (sg.WordRow("be", ("is", "are")), sg.WordRow("laugh", ("laughs", "laugh")))
         words = {"name": "w", "labels": ("singular", "plural"), "rows": rows, "remarks": (), "repeats": False}
         yield Call("WordList", sg.WordList, words)

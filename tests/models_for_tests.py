@@ -267,21 +267,25 @@ CAUSAL: dict[str, Callable[[], LanguageModel]] = {
 ALIKE = ("neox", "bloom", "mpt", "gemma2", "distilbert", "roberta")
 _WORDED = [name for name, kind in RECURRENT.items() if kind.keys.keys() <= DESCRIBED.keys()]
 # Every family of words; what follows a hyphen in a name tells its variants apart.
-FAMILIES: dict[str, Callable[[], LanguageModel]] = CAUSAL | {name: partial(recurrent, name) for name in _WORDED} | {
-    "lstm-eos": lambda: lstm(eos="yes"),
-    "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
-    "multitask-shared": lambda: recurrent("multitask", {"head": "shared"}, eos="yes"),
-    "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
-    "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),
-    "jrnn": jrnn,
-    "transformer_xl": transformer_xl,
-    "transformer_xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
-    "rnng": lambda: rnng(beam="20", word_beam="5", fast_track="1"),
-    "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
-    "ngram": ngram,
-    "ngram-eos": lambda: ngram(eos="yes", tokens="treebank"),
-    "ngram-arpa": lambda: ngram(file="arpa", case="lower"),
-}
+FAMILIES: dict[str, Callable[[], LanguageModel]] = (
+    CAUSAL
+    | {name: partial(recurrent, name) for name in _WORDED}
+    | {
+        "lstm-eos": lambda: lstm(eos="yes"),
+        "lstm-bare": lambda: lstm(bos="no", tokens="treebank"),
+        "multitask-shared": lambda: recurrent("multitask", {"head": "shared"}, eos="yes"),
+        "onlstm-eos": lambda: onlstm(eos="yes", tokens="treebank"),
+        "onlstm-adaptive": lambda: onlstm((7, 12), bos="no"),
+        "jrnn": jrnn,
+        "transformer_xl": transformer_xl,
+        "transformer_xl-empty": lambda: transformer_xl(memory="empty", clusters="reversed", tokens="moses", eos="yes"),
+        "rnng": lambda: rnng(beam="20", word_beam="5", fast_track="1"),
+        "rnng-mask": lambda: rnng(parts="stack", root="mask", beam="20", tokens="treebank", batch="2"),
+        "ngram": ngram,
+        "ngram-eos": lambda: ngram(eos="yes", tokens="treebank"),
+        "ngram-arpa": lambda: ngram(file="arpa", case="lower"),
+    }
+)
 
 # Those of words, without options.
 PLAIN = [name for name in FAMILIES if name in families.names()]

@@ -23,7 +23,9 @@ def rows(page: str, column: str = "remark") -> list[dict[str, str]]:
     return tables
 
 
-@pytest.mark.parametrize(("page", "draws"), [("coverage.md", 2000), ("coverage_models.md", 400), ("coverage_claims.md", 2000)])
+@pytest.mark.parametrize(
+    ("page", "draws"), [("coverage.md", 2000), ("coverage_models.md", 400), ("coverage_claims.md", 2000)]
+)
 def test_intervals_and_tests_hold_or_the_product_says_so(page: str, draws: int) -> None:
     found = rows(page)
     assert len(found) > 10
@@ -66,7 +68,9 @@ def test_the_page_on_statistics_quotes_the_study_of_worlds() -> None:
         units = row.pop("units", "")
         for column, cell in row.items():
             found = study[number, world, units or column]
-            rates = [f"{100 * float(found[name]):.1f}" for name in ("earlier: wrong", "wrong", "remarked") if found[name]]
+            rates = [
+                f"{100 * float(found[name]):.1f}" for name in ("earlier: wrong", "wrong", "remarked") if found[name]
+            ]
             assert re.findall(r"[\d.]+", cell) == rates, (number, world, column)
             quoted += 1
     assert quoted > 60

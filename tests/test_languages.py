@@ -25,7 +25,12 @@ def test_an_unknown_language_is_refused_with_a_similar_one() -> None:
 
 def test_scripts_and_direction() -> None:
     assert scripts.scripts("Ида sees 学生") == {"Cyrl": 3, "Latn": 4, "Hani": 2}
-    assert [scripts.direction(text) for text in ("Ida.", "השומר רוקד", "القط نائم", "12")] == ["ltr", "rtl", "rtl", "ltr"]
+    assert [scripts.direction(text) for text in ("Ida.", "השומר רוקד", "القط نائم", "12")] == [
+        "ltr",
+        "rtl",
+        "rtl",
+        "ltr",
+    ]
     assert [scripts.direction_of(tags.find(tag).scripts) for tag in ("de", "fa", "und")] == ["ltr", "rtl", "ltr"]
     assert scripts.is_unspaced("ภาษาไทย")
 

@@ -65,7 +65,9 @@ def each_command(*quick: str, option: str = "") -> pytest.MarkDecorator:
 
 # Version and command of each training; of the n-gram model, the settings have since been extended.
 TRAINING = [
-    pytest.param(version, line, id=f"{version}-{line.split()[1]}", marks=[] if "train ngram" in line else pytest.mark.slow)
+    pytest.param(
+        version, line, id=f"{version}-{line.split()[1]}", marks=[] if "train ngram" in line else pytest.mark.slow
+    )
     for version in VERSIONS
     for line in re.findall(r"^    syntagm (train .*)$", (OLD / version / "README.md").read_text("utf-8"), re.MULTILINE)
 ]

@@ -92,9 +92,15 @@ def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path)
 @pytest.mark.parametrize(
     ("point", "found"),
     [
-        ("[syntagm.formats]\nbroken = broken", "formats: 'broken' of hums can't be imported: ModuleNotFoundError: No module"),
+        (
+            "[syntagm.formats]\nbroken = broken",
+            "formats: 'broken' of hums can't be imported: ModuleNotFoundError: No module",
+        ),
         ("[syntagm.check]\nbroken = json:nothing", "check: 'broken' of hums can't be imported: AttributeError"),
-        ("[syntagm.formats]\nbroken = json", "formats: 'broken' of hums has no ENDINGS; expected a module with ENDINGS, claims"),
+        (
+            "[syntagm.formats]\nbroken = json",
+            "formats: 'broken' of hums has no ENDINGS; expected a module with ENDINGS, claims",
+        ),
     ],
 )
 def test_what_a_package_lacks_is_one_error_with_its_name(folder: Path, point: str, found: str) -> None:

@@ -54,7 +54,9 @@ def test_values_have_their_types() -> None:
     assert read(condition="") == {"condition": ""}
 
 
-@pytest.mark.parametrize(("text", "value"), [("yes", True), ("true", True), ("no", False), ("false", False), ("off", False)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("yes", True), ("true", True), ("no", False), ("false", False), ("off", False)]
+)
 def test_what_people_write_for_yes_and_no(text: str, value: bool) -> None:
     assert read(condition="x", wide=text)["wide"] is value
 
@@ -63,7 +65,10 @@ def test_what_people_write_for_yes_and_no(text: str, value: bool) -> None:
     ("texts", "message"),
     [
         ({"less": "1"}, "measure m: no condition=; expected condition=VALUE"),
-        ({"condition": "x", "colour": "red"}, "measure m: no option 'colour'; expected one of condition=, less=, most="),
+        (
+            {"condition": "x", "colour": "red"},
+            "measure m: no option 'colour'; expected one of condition=, less=, most=",
+        ),
         ({"condition": "x", "less": "much"}, "measure m, less=: 'much'; expected a number"),
         ({"condition": "x", "most": "1.5"}, "measure m, most=: '1.5'; expected a whole number"),
         ({"condition": "x", "wide": "maybe"}, "measure m, wide=: 'maybe'; expected yes or no"),
@@ -129,7 +134,9 @@ def test_addresses(text: str, expected: tuple[str, dict[str, str]]) -> None:
     assert settings.asked(text, "model") == expected
 
 
-@pytest.mark.parametrize(("text", "found"), [("a?x", "options 'x'"), ("a?x=1&x=2", "an option given twice"), ("a?&", "'&'")])
+@pytest.mark.parametrize(
+    ("text", "found"), [("a?x", "options 'x'"), ("a?x=1&x=2", "an option given twice"), ("a?&", "'&'")]
+)
 def test_no_addresses(text: str, found: str) -> None:
     with pytest.raises(UsageError, match=found):
         settings.asked(text, "model")

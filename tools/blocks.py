@@ -61,7 +61,9 @@ def find(text: str) -> list[Block]:
     inside = [(block.start, block.end) for block in found]
     for mark in _MARK.finditer(text):
         if not any(start == mark.start() or end == mark.end() for start, end in inside):
-            raise ValueError(f"{mark[0]} has no counterpart; a block begins and ends with a comment on a line of its own")
+            raise ValueError(
+                f"{mark[0]} has no counterpart; a block begins and ends with a comment on a line of its own"
+            )
     return found
 
 

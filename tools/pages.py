@@ -78,9 +78,13 @@ class Run:
         link = folder / "data"
         if not link.is_symlink():
             link.symlink_to(DATA)
-        script = f'python() {{ "{sys.executable}" "$@"; }}\nsyntagm() {{ python -m syntagm "$@"; }}\nset -euo pipefail\n'
+        script = (
+            f'python() {{ "{sys.executable}" "$@"; }}\nsyntagm() {{ python -m syntagm "$@"; }}\nset -euo pipefail\n'
+        )
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYNTAGM_CACHE": str(folder.resolve() / "cache.sqlite")}
-        subprocess.run(["bash", "-c", script + self.code], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["bash", "-c", script + self.code], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL
+        )
 
 
 def runs(text: str) -> list[Run]:
@@ -146,7 +150,9 @@ def shown(markdown: str, how: str) -> str:
     - n
     """
     lines = markdown.splitlines()
-    head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines if line.startswith("|"))
+    head, _, *rows = (
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines if line.startswith("|")
+    )
     notes = [line for line in lines if line.startswith("- ")]
     columns: list[str] = []
     for part in how.split("; ") if how else []:
@@ -273,9 +279,13 @@ def sources(page: Path) -> Iterator[str]:
 def main() -> None:
     """Renew the pages named on the command line, or all."""
     names = sorted(page.stem for page in PAGES.glob("*.md"))
-    parser = argparse.ArgumentParser(prog="tools.pages", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="tools.pages", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="one of " + ", ".join(names) + " (default: all)")
-    parser.add_argument("--only", default="", metavar="TIME", help=f"runs that take so long only, for example {SECONDS}")
+    parser.add_argument(
+        "--only", default="", metavar="TIME", help=f"runs that take so long only, for example {SECONDS}"
+    )
     parser.add_argument("--list", action="store_true", help="list where each number comes from, and run nothing")
     options = parser.parse_args()
     for name in options.pages or names:

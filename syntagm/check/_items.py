@@ -149,10 +149,7 @@ def left_out(suite: Suite) -> Iterator[Spot]:
     """items that a tag marks as left out by the authors of the data. They count like the others.
     Leave them out if they should not count: check --exclude-list FILE writes a list for run --exclude FILE."""
     marked = Counter(
-        name
-        for item in suite.items
-        for name, value in {**suite.tags, **item.tags}.items()
-        if _marks(name, value)
+        name for item in suite.items for name, value in {**suite.tags, **item.tags}.items() if _marks(name, value)
     )
     for name, count in marked.items():
         yield Spot(found=f"{count} of {len(suite.items)}, by the tag {name!r}")

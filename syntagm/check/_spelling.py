@@ -118,6 +118,10 @@ def unbalanced(suite: Suite) -> Iterator[Spot]:
     """a tag of the design whose values have very different numbers of items. Add items, or report each value by itself."""
     for name in _FACTORS:
         counts = Counter(value for item in suite.items if (value := item.tags.get(name, "")))
-        if 1 < len(counts) <= _MOST_VALUES and counts.total() >= _LEAST_ITEMS and max(counts.values()) > 2 * min(counts.values()):
+        if (
+            1 < len(counts) <= _MOST_VALUES
+            and counts.total() >= _LEAST_ITEMS
+            and max(counts.values()) > 2 * min(counts.values())
+        ):
             listed = ", ".join(f"{value} {count}" for value, count in counts.most_common())
             yield Spot(found=f"{name}: {listed}")

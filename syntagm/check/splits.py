@@ -19,7 +19,11 @@ def shared(files: Mapping[str, Sequence[Suite]]) -> Iterator[tuple[str, str, str
         File, suite, item and condition of the sentence, and where it stands in a training file.
     """
     train = {file: suites for file, suites in files.items() if _TRAIN.search(PurePath(file).stem.lower())}
-    test = {file: suites for file, suites in files.items() if file not in train and _TEST.search(PurePath(file).stem.lower())}
+    test = {
+        file: suites
+        for file, suites in files.items()
+        if file not in train and _TEST.search(PurePath(file).stem.lower())
+    }
     if not train or not test:
         return
     known: dict[tuple[str, ...], str] = {}

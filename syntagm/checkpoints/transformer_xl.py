@@ -80,7 +80,10 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
         f"{sum(array.size for array in arrays.values()):,} parameters, tokens={tokens}"
     )
     return Model(
-        {"family": "transformer_xl", "format": TransformerXl.format, **asdict(size), "tokens": tokens}, arrays, words, summary
+        {"family": "transformer_xl", "format": TransformerXl.format, **asdict(size), "tokens": tokens},
+        arrays,
+        words,
+        summary,
     )
 
 

@@ -193,7 +193,6 @@ def _log(output: Path) -> Path:
     return output.with_name(f"{output.name}.log.csv")
 
 
-
 def _lexicon(folder: str) -> "list[Finding]":
     """Read a lexicon, which checks it; return the error, if there is one."""
     from syntagm.materials.checking import unreadable
@@ -255,7 +254,11 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
         warnings += [*baselines.warnings(suite, found, file), *baselines.solved_by_a_word(suite, file)]
         if fitting and (unlisted := sorted(fitting.unlisted(suite))):
             listed = ", ".join(unlisted[:SHOWN]) + (", ..." if len(unlisted) > SHOWN else "")
-            print(shown_lines(f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {fitting.about}: {listed}"))
+            print(
+                shown_lines(
+                    f"{suite.name}: {counted(len(unlisted), 'word')} without a count in {fitting.about}: {listed}"
+                )
+            )
     return warnings
 
 
@@ -265,7 +268,9 @@ def _swapped(suites: "Sequence[Suite]", file: str, model: str) -> "list[Finding]
     from syntagm.models.names import load
     from syntagm.runs.evaluate import evaluate
 
-    pairs = [suite for suite in suites if suite.items and all({"good", "bad"} == set(each.sentences) for each in suite.items)]
+    pairs = [
+        suite for suite in suites if suite.items and all({"good", "bad"} == set(each.sentences) for each in suite.items)
+    ]
     if not pairs:
         return []
     run = evaluate(load(model), pairs)

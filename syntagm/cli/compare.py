@@ -75,7 +75,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--effects", action="store_true", help="also compare the effects in bits, those of every prediction or of M"
     )
     parser.add_argument(
-        "--explain", action="store_true", help="also say which differences of conventions explain the discordant verdicts"
+        "--explain",
+        action="store_true",
+        help="also say which differences of conventions explain the discordant verdicts",
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _resampling.arguments(parser)

@@ -28,7 +28,9 @@ from syntagm.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
-    parser.add_argument("output", metavar="OUT", type=_files.file, help="the file to write; with --as lm-eval-task, the folder")
+    parser.add_argument(
+        "output", metavar="OUT", type=_files.file, help="the file to write; with --as lm-eval-task, the folder"
+    )
     parser.add_argument(
         "--as", dest="format", metavar="FORMAT", help="the format of OUT, if its extension does not determine it"
     )

@@ -222,7 +222,9 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
         most = 1.0 if name in ("catch", "questions", "sameness") else float("inf")
         if value is not None and not (0 <= value <= most and math.isfinite(value)):
             raise UsageError(
-                f"--exclude-{_OPTIONS.get(name, name)}", f"{value:g}", "a share from 0 to 1" if most == 1 else "at least 0 ms"
+                f"--exclude-{_OPTIONS.get(name, name)}",
+                f"{value:g}",
+                "a share from 0 to 1" if most == 1 else "at least 0 ms",
             )
     if arguments.exclude_slower and arguments.exclude_slower <= (arguments.exclude_faster or 0):
         raise UsageError("--exclude-slower", f"{arguments.exclude_slower:g}", "more than --exclude-faster, in ms")
@@ -305,7 +307,14 @@ def _run_import(arguments: argparse.Namespace) -> int:
     command = " ".join(["syntagm", *sys.argv[1:]])
     digest = plan.digest(folder)
     finished, applied = people.run_of(
-        made, digest, given, audit, arguments.label, arguments.output, command=command, simulated=read.simulated(arguments.source)
+        made,
+        digest,
+        given,
+        audit,
+        arguments.label,
+        arguments.output,
+        command=command,
+        simulated=read.simulated(arguments.source),
     )
     print(shown_lines(f"people: {finished.record['people']['people']}, excluded: {len(applied.people)}"))
     for person, reason in applied.people.items():

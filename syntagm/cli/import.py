@@ -30,7 +30,9 @@ from syntagm.cli import _files
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("kind", metavar="KIND", help=f"the kind of checkpoint: {', '.join(registry.names('checkpoints'))}")
+    parser.add_argument(
+        "kind", metavar="KIND", help=f"the kind of checkpoint: {', '.join(registry.names('checkpoints'))}"
+    )
     parser.add_argument("file", metavar="FILE", type=Path, help="the file with the weights")
     parser.add_argument("--vocabulary", metavar="FILE", type=Path, required=True, help="the file with the vocabulary")
     parser.add_argument(

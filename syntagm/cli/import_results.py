@@ -40,7 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     suites = read_suites(*arguments.suite) if arguments.suite else []
     made = import_results(
-        arguments.tool, arguments.files, arguments.output, arguments.label, suites, command=shlex.join(["syntagm", *sys.argv[1:]])
+        arguments.tool,
+        arguments.files,
+        arguments.output,
+        arguments.label,
+        suites,
+        command=shlex.join(["syntagm", *sys.argv[1:]]),
     )
     results = made.results()
     for name in (FULL, REPORTED):

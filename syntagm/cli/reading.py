@@ -694,7 +694,9 @@ def _effects(options: argparse.Namespace) -> int:
             f"no times of people for {len(missing)} regions, for example {missing[0][1]} of {missing[0][0] or 'the suite'}"
         )
     if undefined := words.frame["bits"].fill_nan(None).null_count():
-        notes.append(f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them")
+        notes.append(
+            f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them"
+        )
     if not rows:
         raise InputError(str(options.words), "no item with bits of all words of a region", "items with both conditions")
     for line in notes:

@@ -217,7 +217,9 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         raise UsageError("--name", count, "one for each model, in order, or none")
     if alone:
         if not has_run(output) and (inside := [path for path in sorted(output.glob("*")) if has_run(path)]):
-            cure = f"Choose another folder, such as {output / _folder_name((names or [sweeps.label_part(*found[0])])[0])}."
+            cure = (
+                f"Choose another folder, such as {output / _folder_name((names or [sweeps.label_part(*found[0])])[0])}."
+            )
             raise UsageError(
                 f"-o {output}", f"a folder of runs, such as {inside[0].name}", "a folder for one run", cure
             )

@@ -36,7 +36,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("folders", metavar="DIR", nargs="*", help="a run directory, or a folder of run directories")
     _views.add_names(parser)
-    parser.add_argument("--experiment", metavar="DIR", type=Path, help="the folder of a human experiment (`syntagm experiment`)")
+    parser.add_argument(
+        "--experiment", metavar="DIR", type=Path, help="the folder of a human experiment (`syntagm experiment`)"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
     parser.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password of the server")
@@ -52,7 +54,9 @@ def run(options: argparse.Namespace) -> int:
         from syntagm.serve.routes import Route, moved
         from syntagm.serve.server import serve
     except ImportError as error:
-        raise UsageError("serve", f"the package {error.name} is not installed", "the packages of the server", _CURE) from None
+        raise UsageError(
+            "serve", f"the package {error.name} is not installed", "the packages of the server", _CURE
+        ) from None
     from syntagm.serve.browse import routes
 
     password = read_password(options.password_file) if options.password_file else None

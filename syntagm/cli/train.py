@@ -134,9 +134,7 @@ def given_settings(family: Trainable[Any], arguments: argparse.Namespace) -> Any
         UsageError: a setting is not valid, or there is no such device.
     """
     given = {option.name: getattr(arguments, option.name) for option in family.options}
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     if family.on_device:
         # Errors in the other settings are reported before torch is loaded.
         changed(family.settings, values)

@@ -75,7 +75,11 @@ def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -
         across = _numbers(panel, values, models)
     else:
         across = axes.names("x", [shown(name) for name in dict.fromkeys(panel.rows["x"])], title=panel.across)
-    spec: Spec = {"width": WIDTH, "height": HEIGHT, "layer": marks(values, across, upright, series, panel.reference, joined)}
+    spec: Spec = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "layer": marks(values, across, upright, series, panel.reference, joined),
+    }
     if not panel.title:
         return spec
     return {"title": panels.heading(panel.title, shown(panel.subtitle) if panel.subtitle else None), **spec}

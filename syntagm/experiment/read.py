@@ -50,7 +50,9 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
             finally:
                 study.close()
         files = sorted(
-            path for path in source.iterdir() if path.suffix in (".csv", ".json", ".jsonl", ".txt") and path.name != plan.NAME
+            path
+            for path in source.iterdir()
+            if path.suffix in (".csv", ".json", ".jsonl", ".txt") and path.name != plan.NAME
         )
         if not files:
             raise InputError(str(source), f"no {NAME}, and no CSV or JSON files", "answers")

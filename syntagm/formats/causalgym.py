@@ -64,7 +64,9 @@ def read(path: Path, *, n: str = "100", seed: str = "1", suite: str = "") -> Ite
 def _items(name: str, entry: dict[str, Any], place: str, n: int, seed: int) -> Iterator[tuple[str, Item]]:
     templates = _texts(entry, "templates", place)
     labelled = shape.field(entry, "label", str, place)
-    labels = {key: _texts(entry["labels"], key, f"{place}, labels") for key in shape.field(entry, "labels", dict, place)}
+    labels = {
+        key: _texts(entry["labels"], key, f"{place}, labels") for key in shape.field(entry, "labels", dict, place)
+    }
     variables = shape.field(entry, "variables", dict, place)
     values = _values(variables, labelled, labels, place)
     joint = " " if entry.get("result_prepend_space", False) else ""
@@ -94,7 +96,9 @@ def _values(
 ) -> dict[str, list[str]]:
     """Return the words of the variable that decides the label: value -> words."""
     if not isinstance(variables.get(labelled), dict):
-        raise InputError(f"{place}, variables, {labelled}", shape.shown(variables.get(labelled)), "words by their labels")
+        raise InputError(
+            f"{place}, variables, {labelled}", shape.shown(variables.get(labelled)), "words by their labels"
+        )
     own = variables[labelled]
     found = {key: _texts(own, key, f"{place}, variables, {labelled}") for key in own}
     if len(found) < 2 or set(found) != set(labels):
@@ -109,7 +113,9 @@ def _filled(slot: str, filled: dict[str, str], variables: Mapping[str, Any], cha
         if isinstance(options, dict):
             options = [word for words in options.values() if isinstance(words, list) for word in words]
         if not isinstance(options, list) or not options or not all(isinstance(word, str) for word in options):
-            raise InputError(f"{place}, templates", f"the slot {{{slot}}}", "a variable: " + ", ".join(map(repr, variables)))
+            raise InputError(
+                f"{place}, templates", f"the slot {{{slot}}}", "a variable: " + ", ".join(map(repr, variables))
+            )
         filled[slot] = chance.choice(options)
     return filled[slot]
 
@@ -123,5 +129,7 @@ def _texts(value: dict[str, Any], key: str, place: str) -> list[str]:
 
 def _number(option: str, text: str, least: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= (MOST if option == "n" else 10**9):
-        raise UsageError(option, repr(text[:60]), f"a whole number from {least}" + (f" to {MOST}" if option == "n" else ""))
+        raise UsageError(
+            option, repr(text[:60]), f"a whole number from {least}" + (f" to {MOST}" if option == "n" else "")
+        )
     return int(text)

@@ -59,7 +59,14 @@ def read_as(path: Path, head: str, **options: str) -> str:
 
 
 def read(
-    path: Path, *, sentence: str = "", label: str = "", rating: str = "", id: str = "", suite: str = "", delimiter: str = ""
+    path: Path,
+    *,
+    sentence: str = "",
+    label: str = "",
+    rating: str = "",
+    id: str = "",
+    suite: str = "",
+    delimiter: str = "",
 ) -> Iterator[Suite]:
     """Read the suites of a table.
 
@@ -100,7 +107,9 @@ def read(
         place = table.place(number)
         tags = _table.tags(row, used) | _judged(row, labelled, rated, place)
         name = _table.name(row, suite, place) if suite else path.stem
-        item = Item(shape.plain(row.get(id, "")) or str(index), {CONDITION: Sentence(_table.text(row, text, place))}, tags)
+        item = Item(
+            shape.plain(row.get(id, "")) or str(index), {CONDITION: Sentence(_table.text(row, text, place))}, tags
+        )
         suites.setdefault(name, []).append(item)
     if not suites:
         raise InputError(str(path), "no sentences", "at least one")

@@ -39,7 +39,9 @@ def claims(path: Path, head: str) -> bool:
     table = _table.excerpt(path, head, _has_known)
     if not _has_known(table.columns):
         return False
-    labels = {shape.plain(row.get(_column(table.columns, "grammaticality"), "")).strip().lower() for _, row in table.rows}
+    labels = {
+        shape.plain(row.get(_column(table.columns, "grammaticality"), "")).strip().lower() for _, row in table.rows
+    }
     return bool(labels) and labels <= {"grammatical", "ungrammatical"}
 
 
@@ -180,5 +182,7 @@ def _tags(sides: dict[str, Row], used: set[str]) -> dict[str, str]:
         if good.get(name, "").strip() == bad.get(name, "").strip():
             tags[name] = good[name].strip()
         else:
-            tags |= {f"{name}_{side}": cells[name].strip() for side, cells in (("good", good), ("bad", bad)) if name in cells}
+            tags |= {
+                f"{name}_{side}": cells[name].strip() for side, cells in (("good", good), ("bad", bad)) if name in cells
+            }
     return {name: cell for name, cell in tags.items() if cell}

@@ -107,7 +107,9 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     if len(single) == 1 and labels:
         named = f"{path.name}?format=judgements&sentence={single[0]}&label={labels[0]}"
         cure += f" If each row is a single sentence, labelled 1 or 0, write {named}"
-        cure += f"; if two rows are a pair, {path.name}?format=labelled&sentence={single[0]}&label={labels[0]}&item=COLUMN."
+        cure += (
+            f"; if two rows are a pair, {path.name}?format=labelled&sentence={single[0]}&label={labels[0]}&item=COLUMN."
+        )
     if not doubts and len(table.columns) == 2 and not is_json:
         doubts = [_few([table.columns, *(tuple(row.values()) for _, row in table.rows)])]
         cure += " If a table of pairs has no header, insert a first line with the names good and bad."
@@ -140,7 +142,9 @@ def read_as(path: Path, head: str, **options: str) -> str:
     label = options.get("label", "")
     suite = _suite(table.columns, options.get("suite", ""))
     parts = [f"good: {pair[0]}, bad: {pair[1]}", f"suite: {suite}" if suite else "suite: the file"]
-    parts[0] += f" where {label} is 0 or {pair[0]}, the other way round where it is 1" if label not in ("", NO_LABEL) else ""
+    parts[0] += (
+        f" where {label} is 0 or {pair[0]}, the other way round where it is 1" if label not in ("", NO_LABEL) else ""
+    )
     if options.get("discard"):
         parts.append(f"discarded: {options['discard']}")
     return ", ".join(parts)
@@ -364,7 +368,10 @@ def _refuse_labels(table: _table.Table, pair: tuple[str, str], used: Sequence[st
         labels = [name for name in labelled if values[name] in DECIDING]
         labels += [name for name, found in values.items() if found == ours]
     else:
-        labels = [*labelled, *(name for name, found in values.items() if found in DECIDING or (found and found <= ours))]
+        labels = [
+            *labelled,
+            *(name for name, found in values.items() if found in DECIDING or (found and found <= ours)),
+        ]
     if labels := list(dict.fromkeys(labels)):
         more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
         found = f"columns that may say which sentence is good: {', '.join(map(repr, labels[:3]))}{more}"
@@ -394,7 +401,9 @@ def _ratings(table: _table.Table, name: str) -> dict[str, float]:
     if Path(name).name != name:
         raise UsageError("ratings", repr(name), "the name of a file in the folder of the table")
     if not set(JOINED_BY) <= set(table.columns):
-        raise UsageError(str(table.path), "no ids of sentences to join ratings by", "the columns " + " and ".join(JOINED_BY))
+        raise UsageError(
+            str(table.path), "no ids of sentences to join ratings by", "the columns " + " and ".join(JOINED_BY)
+        )
     path = table.path.with_name(name)
     rated: dict[str, list[float]] = {}
     for line, row in csv.records(utf8.read(path), path, ("id", "judgement")):

@@ -91,7 +91,9 @@ def read(
     table = _table.read(utf8.read(path), path, is_header, delimiter)
     if not given and not _is_sap(table.columns):
         cure = f"Name the columns: {path.name}?format=region_rows&item=COLUMN&condition=COLUMN&region=COLUMN&content=COLUMN"
-        raise UsageError(str(path), "the columns " + ", ".join(map(repr, table.columns[:20])), "columns of SAP's items", cure)
+        raise UsageError(
+            str(path), "the columns " + ", ".join(map(repr, table.columns[:20])), "columns of SAP's items", cure
+        )
     if given and (missing := [name for name, column in named.items() if not column]):
         raise UsageError(str(path), f"no option {missing[0]}=", "item=, condition= and content=")
     columns = (item, condition, content, region) if given else _SAP
@@ -140,7 +142,9 @@ def _joined(table: _table.Table, rows: Rows, content: str, region: str) -> Sente
         if regions and regions[-1].name == name:
             regions[-1] = Region(name, regions[-1].start if regions[-1].start < regions[-1].end else start, end)
         elif any(other.name == name for other in regions):
-            raise InputError(f"{place}, {region}", f"the region {name!r} again, after another one", "its rows in one piece")
+            raise InputError(
+                f"{place}, {region}", f"the region {name!r} again, after another one", "its rows in one piece"
+            )
         else:
             regions.append(Region(name, start, end))
     shape.sentence(text, table.place(rows[0][0]))

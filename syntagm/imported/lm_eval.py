@@ -52,7 +52,9 @@ def _pair(suite: str, row: dict[str, Any], place: str) -> Pair:
         found = "a sample with a context, or with other than two choices"
         raise InputError(place, found, "pairs of sentences with an empty context, such as blimp_*")
     if any(math.isnan(number) for number in nats):
-        raise InputError(place, "a log-likelihood that is not a number", "two numbers", "Evaluate the task again in float32.")
+        raise InputError(
+            place, "a log-likelihood that is not a number", "two numbers", "Evaluate the task again in float32."
+        )
     acc = row.get("acc")
     reported = float(acc) if isinstance(acc, int | float) else math.nan
     good, bad = (-nats[k] / math.log(2) for k in (target, 1 - target))

@@ -149,7 +149,9 @@ def _of_records(folder: Path) -> Iterator[Inspected]:
         if kind.inspect is None:
             continue
         found = [
-            Finding(path, "damaged" if error else "whole", kind.name if path == record else f"sealed by {kind.name}", error)
+            Finding(
+                path, "damaged" if error else "whole", kind.name if path == record else f"sealed by {kind.name}", error
+            )
             for record in sorted(folder.glob(kind.pattern))
             for path, error in kind.inspect(record).items()
         ]

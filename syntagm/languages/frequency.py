@@ -66,7 +66,9 @@ def per_billion(language: Language) -> PerBillion:
     lists = _package().available_languages("best")
     if _LISTS.get(language.code, language.code) not in lists:
         cure = "Count words in a text of the language: --unigrams TEXT."
-        raise UsageError(language.tag, f"no word frequencies of {language.name}", "one of " + ", ".join(sorted(lists)), cure)
+        raise UsageError(
+            language.tag, f"no word frequencies of {language.name}", "one of " + ", ".join(sorted(lists)), cure
+        )
     return PerBillion(language)
 
 

@@ -43,7 +43,9 @@ def segmenter(language: Language) -> Segmenter:
     """Return the way to find the words of a language. Of a text in scripts with spaces, they are found at the spaces."""
     unspaced = [name for name in language.scripts if name in UNSPACED]
     if not unspaced:
-        return Segmenter("spaces", english if language.code == "en" else elided if language.code in _ELIDING else spaced)
+        return Segmenter(
+            "spaces", english if language.code == "en" else elided if language.code in _ELIDING else spaced
+        )
     return _unspaced(language.code)
 
 

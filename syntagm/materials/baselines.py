@@ -151,7 +151,10 @@ def fitting(suite: Suite, given: Frequencies) -> tuple[Frequencies | None, str]:
     if 10 * listed >= 9 * len(found):
         return given, ""
     if 2 * listed >= len(found):
-        return given, f"its language is not said; English, as {listed:,} of its {len(found):,} words are in {given.about}"
+        return (
+            given,
+            f"its language is not said; English, as {listed:,} of its {len(found):,} words are in {given.about}",
+        )
     cure = "Name it: --language TAG, or FILE?language=TAG."
     known = f"its language is not said, and {listed:,} of its {len(found):,} words are English"
     return None, f"no baseline of frequency: {known}. {cure}"

@@ -83,7 +83,8 @@ def _task(name: str, suite: Suite) -> dict[str, object]:
         "target_delimiter": "",
         "num_fewshot": 0,
         "metric_list": [
-            {"metric": metric, "aggregation": "mean", "higher_is_better": True} for metric in ("acc", "acc_norm", "acc_bytes")
+            {"metric": metric, "aggregation": "mean", "higher_is_better": True}
+            for metric in ("acc", "acc_norm", "acc_bytes")
         ],
         "metadata": {"version": 1.0, "suite": suite.name},
     }
@@ -92,4 +93,6 @@ def _task(name: str, suite: Suite) -> dict[str, object]:
 def _yaml(entries: Mapping[str, object]) -> bytes:
     """Write entries as YAML, whose values are written as JSON, which YAML contains."""
     lines = (f"{key}: {json.dumps(value, ensure_ascii=True)}\n" for key, value in entries.items())
-    return b"# Written by syntagm convert; run lm_eval in this folder, with --include_path .\n" + "".join(lines).encode()
+    return (
+        b"# Written by syntagm convert; run lm_eval in this folder, with --include_path .\n" + "".join(lines).encode()
+    )

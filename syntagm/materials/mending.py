@@ -49,7 +49,9 @@ def mended(suite: Suite) -> tuple[Suite, list[Change]]:
     for item in suite.items:
         sentences = {}
         for condition, sentence in item.sentences.items():
-            sentences[condition], codes = _mended(sentence, f"suite {suite.name}, item {item.id}, condition {condition}")
+            sentences[condition], codes = _mended(
+                sentence, f"suite {suite.name}, item {item.id}, condition {condition}"
+            )
             if codes:
                 after = sentences[condition].text
                 changes.append(Change(suite.name, item.id, condition, " ".join(codes), sentence.text, after))

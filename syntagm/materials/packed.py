@@ -155,7 +155,9 @@ def _gunzipped(path: Path) -> bytes:
             cure = "Copy or download it again."
             raise InputError(str(path), f"damaged gzip data ({error})", "a complete file", cure) from None
     if len(content) > limit:
-        raise InputError(str(path), f"more than {limit // 2**20:,} MB when decompressed", "less", "Decompress it yourself.")
+        raise InputError(
+            str(path), f"more than {limit // 2**20:,} MB when decompressed", "less", "Decompress it yourself."
+        )
     return content
 
 
@@ -169,7 +171,9 @@ def _parquet(path: Path) -> bytes:
         shape.count(pl.scan_parquet(file).select(pl.len()).collect().item(), path)
         if unread := [name for name, kind in columns.items() if "Binary" in str(kind)]:
             cure = "Convert it to CSV without them."
-            raise InputError(str(path), f"columns of bytes: {', '.join(map(repr, unread[:5]))}", "text and numbers", cure)
+            raise InputError(
+                str(path), f"columns of bytes: {', '.join(map(repr, unread[:5]))}", "text and numbers", cure
+            )
         frame = pl.read_parquet(file)
         texts = [name for name, kind in columns.items() if kind == pl.String]
         sizes = frame.select(pl.col(texts).str.len_bytes().cast(pl.Int64).sum()).row(0) if texts else ()
@@ -182,7 +186,9 @@ def _parquet(path: Path) -> bytes:
     except BaseException as error:  # polars raises exceptions of many types, and panics
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
-        raise InputError(str(path), str(error).splitlines()[0][:300], "a table in Parquet", "Convert it to CSV.") from None
+        raise InputError(
+            str(path), str(error).splitlines()[0][:300], "a table in Parquet", "Convert it to CSV."
+        ) from None
 
 
 def _workbook(path: Path, sheet: str) -> bytes:
@@ -200,14 +206,18 @@ def _workbook(path: Path, sheet: str) -> bytes:
         )
     except ModuleNotFoundError as error:
         cure = "Install it: pip install 'syntagm[excel]', or save the sheet as CSV (UTF-8)."
-        raise InputError(str(path), "a workbook, and the package fastexcel is not installed", "fastexcel", cure) from error
+        raise InputError(
+            str(path), "a workbook, and the package fastexcel is not installed", "fastexcel", cure
+        ) from error
     except (OSError, InputError):
         raise
     except BaseException as error:  # polars and its reader in Rust raise exceptions of many types, and panic
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         cure = "Save the sheet as CSV (UTF-8) in your spreadsheet program."
-        raise InputError(str(path), f"a workbook that can't be read: {str(error).splitlines()[0][:200]}", "", cure) from None
+        raise InputError(
+            str(path), f"a workbook that can't be read: {str(error).splitlines()[0][:200]}", "", cure
+        ) from None
     filled = {name: frame for name, frame in sheets.items() if frame.width and frame.height}
     if (sheet and sheet not in filled) or (not sheet and len(filled) != 1):
         found = f"no sheet {sheet!r} with cells" if sheet else f"{len(filled)} sheets with cells"

@@ -30,7 +30,9 @@ def swapped(suite: Suite, margins: Sequence[float], model: str, file: str = "") 
         return []
     right = sum(margin > 0 for margin in defined) / len(defined)
     if right <= 1 - RELIABLE:
-        message = f"{model} prefers the bad sentence in {1 - right:.2f} of {len(defined):,} pairs: the columns may be swapped"
+        message = (
+            f"{model} prefers the bad sentence in {1 - right:.2f} of {len(defined):,} pairs: the columns may be swapped"
+        )
         return [Finding("W405", file, suite.name, "", "", "", message, "Look at some pairs.")]
     if right < RELIABLE:
         return []

@@ -53,7 +53,9 @@ def refuse_unable(model: Described, queries: Iterable[Query]) -> None:
     """
     for query in queries:
         if query not in model.can:
-            raise unable(model.name, query, _deciding(model, query) or "a model of a family that can: " + ", ".join(able(query)))
+            raise unable(
+                model.name, query, _deciding(model, query) or "a model of a family that can: " + ", ".join(able(query))
+            )
 
 
 def _deciding(model: Described, query: Query) -> str:

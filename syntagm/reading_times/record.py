@@ -79,7 +79,10 @@ def inspect(path: Path) -> dict[Path, SyntagmError | None]:
         found = error if results.exists() else InputError(str(results), "no such file", expected, RECORD.cure)
         return {path: None, results: found}
     whole = digest == content["output_sha256"]
-    return {path: None, results: None if whole else InputError(str(results), "damaged or edited", expected, RECORD.cure)}
+    return {
+        path: None,
+        results: None if whole else InputError(str(results), "damaged or edited", expected, RECORD.cure),
+    }
 
 
 def is_ours(output: Path) -> bool:

@@ -103,9 +103,7 @@ def row(*cells: Markup, headline: bool = False) -> Markup:
 
 def group_row(content: str, width: int) -> Markup:
     """Return a row with the name of the group of the rows below it."""
-    return Markup(
-        f'<tr class="divider"><th scope="rowgroup" colspan="{width}"><bdi>{escape(content)}</bdi></th></tr>'
-    )
+    return Markup(f'<tr class="divider"><th scope="rowgroup" colspan="{width}"><bdi>{escape(content)}</bdi></th></tr>')
 
 
 def isolate(name: str, breaks: bool = True) -> Markup:
@@ -178,9 +176,7 @@ def shade(value: float) -> str:
     return "" if value != value else f"a{min(int(value * 10), 9)}"
 
 
-def estimate_cell(
-    estimate: Estimate | None, lacking: str = "not run", shaded: bool = False, suites: int = 0
-) -> Markup:
+def estimate_cell(estimate: Estimate | None, lacking: str = "not run", shaded: bool = False, suites: int = 0) -> Markup:
     """Return a cell with an estimate, its interval, n, ties and undefined values.
 
     Arguments:
@@ -235,4 +231,6 @@ def join(parts: Iterable[Any], separator: str = ", ") -> Markup:
 
 def list_tags(tags: Mapping[str, str], names: Sequence[str]) -> Markup:
     """List those of the named tags that a suite has."""
-    return join((Markup(" &middot; %s: %s") % (name, isolate(tags[name], False)) for name in names if tags.get(name)), "")
+    return join(
+        (Markup(" &middot; %s: %s") % (name, isolate(tags[name], False)) for name in names if tags.get(name)), ""
+    )

@@ -79,7 +79,11 @@ def _comparison(node: Binary, labels: Mapping[str, str]) -> Clause:
     rise, other_rise = _rise(node.left), _rise(node.right)
     if rise and other_rise and sorted(rise[0]) == sorted(other_rise[0]) and node.operator in _MORE:
         rises = "rises more" if node.operator == ">" else "rises by less"
-        return f"the surprisal of {_regions(rise[0], labels)} {rises}", "", f"{_direction(rise)} than {_direction(other_rise)}"
+        return (
+            f"the surprisal of {_regions(rise[0], labels)} {rises}",
+            "",
+            f"{_direction(rise)} than {_direction(other_rise)}",
+        )
     if isinstance(node.right, float):
         return f"{_quantity(node.left, labels)} is {_SIDE[node.operator]}", "", _bits(node.right)
     return f"{_quantity(node.left, labels)} is {_SIZE[node.operator]}", "", _quantity(node.right, labels)

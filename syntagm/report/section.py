@@ -62,7 +62,9 @@ class Picture:
         """Return the figure with its caption as HTML, or say that it is not shown; templates call this."""
         if not self.svg:
             return _NOT_SHOWN
-        box = f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
+        box = (
+            f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
+        )
         caption = f"<figcaption>{escape(self.drawing.caption)}</figcaption>\n" if self.drawing.caption else ""
         below = f'<p class="links">{self.numbers}</p>\n' if self.saved else ""
         # A figure is as wide as its place, unless its text would be too small.

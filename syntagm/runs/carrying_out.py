@@ -26,9 +26,7 @@ from syntagm.stats import precision
 from syntagm.suite import Draw, sample_of
 
 
-def carry_out(
-    asked: Evaluation, job: Job, progress: Progress | None = None, before: Run | None = None
-) -> Run:
+def carry_out(asked: Evaluation, job: Job, progress: Progress | None = None, before: Run | None = None) -> Run:
     """Evaluate one of the models of an evaluation in this process, or resume its run.
 
     Arguments:
@@ -51,9 +49,7 @@ def carry_out(
             asked = replace(asked, suites=list(asked.suites))
         asked = after_pilots(asked, [_pilot(asked, model, cache, progress)], progress)
     items, command = asked.draw.of(asked.suites), asked.command
-    return execute(
-        asked.task, model, items, job.folder, cache=cache, progress=progress, command=command, before=before
-    )
+    return execute(asked.task, model, items, job.folder, cache=cache, progress=progress, command=command, before=before)
 
 
 def load(asked: Evaluation, job: Job, progress: Progress) -> LanguageModel:

@@ -196,9 +196,7 @@ def compute(
     return judged, cached
 
 
-def _cached(
-    cache: Cache | None, model: LanguageModel, texts: Sequence[str], reduced: bool
-) -> dict[str, Surprisals]:
+def _cached(cache: Cache | None, model: LanguageModel, texts: Sequence[str], reduced: bool) -> dict[str, Surprisals]:
     if cache is None:
         return {}
     # A cache of a user's own may know nothing of reductions.

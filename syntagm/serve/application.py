@@ -66,7 +66,9 @@ class Application:
         except limits.TooSlow:
             return message(408, "Too slow", "The request did not come in completely.", close=True)
         except TimeoutError:
-            return message(503, "Too slow", f"This page takes more than {limits.SECONDS:g} seconds. Try it again later.")
+            return message(
+                503, "Too slow", f"This page takes more than {limits.SECONDS:g} seconds. Try it again later."
+            )
         except SyntagmError as error:
             return message(_status(error), "Not found" if isinstance(error, Missing) else "Not possible", str(error))
         except Exception:

@@ -87,5 +87,7 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         cure = "Leave --port out for a free one."
-        raise UsageError(f"--host {host} --port {port}", error.strerror or "", "a free port of this machine", cure) from error
+        raise UsageError(
+            f"--host {host} --port {port}", error.strerror or "", "a free port of this machine", cure
+        ) from error
     return bound

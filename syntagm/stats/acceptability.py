@@ -58,7 +58,9 @@ def mcc(called: Flags, acceptable: Flags) -> float:
     >>> round(mcc(np.array([True, True, False, True]), np.array([True, False, False, True])), 4)
     0.5774
     """
-    return float(_mcc(*(np.array([float((a & b).sum())]) for a in (called, ~called) for b in (acceptable, ~acceptable)))[0])
+    return float(
+        _mcc(*(np.array([float((a & b).sum())]) for a in (called, ~called) for b in (acceptable, ~acceptable)))[0]
+    )
 
 
 def auc(costs: Numbers, acceptable: Flags) -> Auc:
@@ -78,7 +80,9 @@ def auc(costs: Numbers, acceptable: Flags) -> Auc:
     below = (np.searchsorted(ordered, bad, "left") + np.searchsorted(ordered, bad, "right")) / 2
     value = float(above.sum()) / (len(good) * len(bad))
     if min(len(good), len(bad)) < 2:
-        return Auc(value, Interval(np.nan, np.nan, "no interval: fewer than two sentences of a kind"), len(good) * len(bad))
+        return Auc(
+            value, Interval(np.nan, np.nan, "no interval: fewer than two sentences of a kind"), len(good) * len(bad)
+        )
     variance = float(np.var(above / len(bad), ddof=1)) / len(good) + float(np.var(below / len(good), ddof=1)) / len(bad)
     spread = Spread(variance, len(costs) - 2, (("sentences", len(costs)),))
     return Auc(value, score(value, spread), len(good) * len(bad))

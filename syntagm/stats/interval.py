@@ -180,7 +180,11 @@ def _reaches(spread: Spread) -> tuple[float, float, str]:
     reach, kind = critical(spread.freedom), "normal" if spread.freedom == inf else f"t({spread.freedom:.3g})"
     if not spread.skewness:
         return reach, reach, kind
-    return max(reach, _unhall(reach, spread.skewness)), max(reach, -_unhall(-reach, spread.skewness)), f"{kind} and Hall"
+    return (
+        max(reach, _unhall(reach, spread.skewness)),
+        max(reach, -_unhall(-reach, spread.skewness)),
+        f"{kind} and Hall",
+    )
 
 
 def student(value: float, spread: Spread) -> Interval:
@@ -226,7 +230,11 @@ def score(value: float, spread: Spread) -> Interval:
     low, high = min(max(0.0, middle - reach), value), max(min(1.0, middle + reach), value)
     if spread.skewness and not flat:
         (below, above, _), se = _reaches(spread), sqrt(spread.variance)
-        low, high, kind = min(low, max(0.0, value - below * se)), max(high, min(1.0, value + above * se)), f"{kind} and Hall"
+        low, high, kind = (
+            min(low, max(0.0, value - below * se)),
+            max(high, min(1.0, value + above * se)),
+            f"{kind} and Hall",
+        )
     return spread.interval(low, high, kind)
 
 

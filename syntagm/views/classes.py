@@ -198,7 +198,16 @@ def _row(name: str, values: Mapping[str, NDArray[np.float64]], found: Interval) 
     scores = np.mean([interval.means(items, 0) for items in values.values()], axis=0)
     sd = float(scores.std(ddof=1)) if len(scores) > 1 else nan
     numbers = (float(scores.mean()), found.low, found.high, sd, float(scores.min()), float(scores.max()))
-    return (name, len(scores), len(values), _defined(list(values.values())), *map(or_none, numbers), None, None, found.method)
+    return (
+        name,
+        len(scores),
+        len(values),
+        _defined(list(values.values())),
+        *map(or_none, numbers),
+        None,
+        None,
+        found.method,
+    )
 
 
 def _defined(values: Sequence[NDArray[np.float64]]) -> int:

@@ -28,7 +28,9 @@ SCHEMA = {
     "margin_low": pl.Float64, "margin_high": pl.Float64, "ties": pl.Int64, "undefined": pl.Int64, "chance": pl.Float64,
 }  # fmt: skip
 COLUMNS = tuple(SCHEMA)
-Factor = Annotated[str, "a tag (`distance`, `lemma`, ...), `region:NAME` or `exposure:FILE`; two with a comma are crossed"]
+Factor = Annotated[
+    str, "a tag (`distance`, `lemma`, ...), `region:NAME` or `exposure:FILE`; two with a comma are crossed"
+]
 
 
 def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measure: Measure = "first") -> Table:

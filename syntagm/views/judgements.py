@@ -90,7 +90,10 @@ def _numbers(
     rated = [text for text in defined if ratings[text] is not None]
     if not labelled and not rated:
         return ()
-    values, acceptable = np.array([costs[text] for text in labelled]), np.array([labels[text] for text in labelled], bool)
+    values, acceptable = (
+        np.array([costs[text] for text in labelled]),
+        np.array([labels[text] for text in labelled], bool),
+    )
     found = acceptability.thresholded(values, acceptable)
     correct = found.correct.astype(np.float64)
     within, across = interval.of_items(correct, Kind.VERDICT), acceptability.auc(values, acceptable)

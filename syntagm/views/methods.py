@@ -21,7 +21,21 @@ from syntagm.runs.store import Run
 from syntagm.stats import interval, suite_means
 from syntagm.stats.paired import Comparison
 
-COLUMNS = ("by", "group", "compared", "model", "accuracy of", "suites", "score", "low", "high", "sd", "n", "ties", "undefined")
+COLUMNS = (
+    "by",
+    "group",
+    "compared",
+    "model",
+    "accuracy of",
+    "suites",
+    "score",
+    "low",
+    "high",
+    "sd",
+    "n",
+    "ties",
+    "undefined",
+)
 SCHEMA = contrasts.SCHEMA
 WHOLE = "full_sentence"
 Tag = Annotated[str, "a tag of the suites, one row for each of its values"]
@@ -70,7 +84,9 @@ def make_table(runs: Sequence[Run], tag: Tag = "linguistics_term") -> Table:
     Raises:
         UsageError: no suite has both whole-sentence and prefix predictions.
     """
-    labelled = [(name, run, {suite.name: suite.group(tag) or "others" for suite in run.suites}) for name, run in named(runs)]
+    labelled = [
+        (name, run, {suite.name: suite.group(tag) or "others" for suite in run.suites}) for name, run in named(runs)
+    ]
     return means(
         [(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels) for name, run, labels in labelled], tag
     )
@@ -90,7 +106,9 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
     limits = list[tuple[str, tuple[str, ...]]]()
     for measure, description in PREFIX.items():
         for results, tolerance, labels in models:
-            whole, prefix = (suite_means.of_results(results, name, Kind.VERDICT, tolerance) for name in (WHOLE, measure))
+            whole, prefix = (
+                suite_means.of_results(results, name, Kind.VERDICT, tolerance) for name in (WHOLE, measure)
+            )
             shared = [key for key in whole if key in prefix]
             for label, members in _grouped({suite: (model, suite) for model, suite in shared}, labels).items():
                 by = "" if label == "all" else tag

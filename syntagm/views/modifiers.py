@@ -52,7 +52,9 @@ def modifier_stability(scores: pl.DataFrame) -> pl.DataFrame:
     [('a', 'no modifier', 0.5), ('a', 'with modifier', 0.25)]
     """
     both = pairs(scores["suite"].to_list())
-    members = [(plain, plain, PLAIN) for plain in both] + [(modified, plain, MODIFIED) for plain, modified in both.items()]
+    members = [(plain, plain, PLAIN) for plain in both] + [
+        (modified, plain, MODIFIED) for plain, modified in both.items()
+    ]
     named = pl.DataFrame(members, schema=dict.fromkeys(("suite", "pair", "modifier"), pl.String), orient="row")
     joined = scores.join(named, on="suite", how="inner", maintain_order="left")
     complete = joined.filter(pl.len().over(*INSTANCE, "pair") == 2)

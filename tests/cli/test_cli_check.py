@@ -159,7 +159,10 @@ def test_what_is_mechanical_is_mended_and_the_rest_listed(tmp_path: Path, capsys
         "Ida sings well.", "Les élèves dorment.", "Les élèves dort.",
     ]  # fmt: skip
     log = (tmp_path / "clean.tsv.log.csv").read_text(encoding="utf-8").splitlines()
-    assert log[:2] == ["suite,item,condition,codes,before,after", "pairs,0,good,W301 W302, Ida  sings well.,Ida sings well."]
+    assert log[:2] == [
+        "suite,item,condition,codes,before,after",
+        "pairs,0,good,W301 W302, Ida  sings well.,Ida sings well.",
+    ]
     assert [line.split(",")[3] for line in log[2:]] == ["W306", "W303"]
     assert excluded.read_text() == "suite,item\npairs,1\npairs,3\n"
     assert main(arguments) == 2  # the mended file is there

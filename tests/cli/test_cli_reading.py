@@ -250,7 +250,10 @@ def test_a_table_without_texts_is_one_text(what: str, tmp_path: Path, capsys: py
     assert main(["reading", what, str(path), *options, "--texts", "order"]) == 0
     assert "words joined: 2 of 2" in capsys.readouterr().out
     if what == "join":
-        assert [(row["time"], row["text"], row["bits"]) for row in read(output)] == [("300", "", "3.5"), ("310", "", "5.5")]
+        assert [(row["time"], row["text"], row["bits"]) for row in read(output)] == [
+            ("300", "", "3.5"),
+            ("310", "", "5.5"),
+        ]
 
 
 def test_texts_that_are_numbered_differently_are_not_joined_by_chance(

@@ -36,7 +36,10 @@ def test_figures_and_their_numbers(tmp_path: Path) -> None:
     stems = ("01-agreement", "02-plain", "effects", "scores")
     assert names == [f"{stem}.{ending}" for stem in stems for ending in ("csv", "svg")]
     head, *rows = (tmp_path / "figures" / "01-agreement.csv").read_text("utf-8").splitlines()
-    assert head == "model,suite,condition,region,label,position,bits,low,high,n,undefined,empty,low_within,high_within,remarks"
+    assert (
+        head
+        == "model,suite,condition,region,label,position,bits,low,high,n,undefined,empty,low_within,high_within,remarks"
+    )
     assert rows[0].startswith("toy:12-sentences,agreement,good,1,subject,0,")
     assert len(rows) == 4
 

@@ -183,8 +183,12 @@ def test_a_reading_without_one_of_its_regions_is_no_short_one() -> None:
         for trial, _ in made.lists[number % 2]
     ]  # fmt: skip
     table = sg.table("people_effects", [run_of(made, given)])
-    [row] = [row for row in (dict(zip(table.columns, cells, strict=True)) for cells in table.rows) if row["region"] == "*"]
-    assert (row["effect"], row["people"], row["answers"]) == (0, 7, 14), "not 37.5 ms by a sum of two words out of three"
+    [row] = [
+        row for row in (dict(zip(table.columns, cells, strict=True)) for cells in table.rows) if row["region"] == "*"
+    ]
+    assert (row["effect"], row["people"], row["answers"]) == (0, 7, 14), (
+        "not 37.5 ms by a sum of two words out of three"
+    )
 
 
 def whole_sentences() -> Suite:

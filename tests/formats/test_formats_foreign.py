@@ -81,7 +81,9 @@ def test_naming_the_format_does_not_make_a_table_without_a_header_one_of_pairs(t
 def test_single_sentences_with_labels_are_refused_with_the_names_of_their_columns(tmp_path: Path) -> None:
     path = tmp_path / "cola.csv"
     path.write_text("sentence,label\nThe keys are here.,1\nThe keys is here.,0\n")
-    with pytest.raises(InputError, match=r"write cola\.csv\?format=judgements&sentence=sentence&label=label; if two rows"):
+    with pytest.raises(
+        InputError, match=r"write cola\.csv\?format=judgements&sentence=sentence&label=label; if two rows"
+    ):
         reading.read(path)
     [suite] = reading.read(f"{path}?format=judgements&sentence=sentence&label=label")
     assert [item.tags["label"] for item in suite.items] == ["1", "0"]

@@ -39,7 +39,10 @@ class TestLabelled:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("1,Grammatical,A b c.\n1,Grammatical,A b d.\n", "line 2: 2 good and 0 bad sentences of one pair; expected one of"),
+            (
+                "1,Grammatical,A b c.\n1,Grammatical,A b d.\n",
+                "line 2: 2 good and 0 bad sentences of one pair; expected one of",
+            ),
             ("1,Grammatical,A b c.\n", "line 2: 1 good and 0 bad"),
             ("1,Grammatical,A b c.\n1,Ungrammatical,\n", "line 3, Sentence: an empty cell"),
             ("1,Grammatical,A b c.\n1,,A b.\n", "line 3, Grammaticality: an empty cell; expected the label"),
@@ -83,7 +86,11 @@ class TestJudgements:
 
     def test_ratings(self) -> None:
         suite = one("judgements/ratings.csv")
-        assert [(item.id, item.tags["rating"]) for item in suite.items] == [("a1", "1.25"), ("a2", "-0.5"), ("a3", "1.5")]
+        assert [(item.id, item.tags["rating"]) for item in suite.items] == [
+            ("a1", "1.25"),
+            ("a2", "-0.5"),
+            ("a3", "1.5"),
+        ]
 
     @pytest.mark.parametrize("value", ["high", "nan", "inf", "1,5"])
     def test_a_rating_must_be_a_number(self, tmp_path: Path, value: str) -> None:
@@ -175,8 +182,14 @@ def test_labels_go_on_after_the_same_prefix() -> None:
 
 class TestPairs:
     def table(self, folder: Path) -> str:
-        rows = ["d.1,Ida flew a kite.,u.1,Ida flew kite a.,", "d.2,Bo left.,u.2,Bo leaved.,twice", "d.3,It is.,u.3,It are.,"]
-        (folder / "p.csv").write_text("gramm_id,gramm_sentence,ungramm_id,ungramm_sentence,odd\n" + "\n".join(rows) + "\n")
+        rows = [
+            "d.1,Ida flew a kite.,u.1,Ida flew kite a.,",
+            "d.2,Bo left.,u.2,Bo leaved.,twice",
+            "d.3,It is.,u.3,It are.,",
+        ]
+        (folder / "p.csv").write_text(
+            "gramm_id,gramm_sentence,ungramm_id,ungramm_sentence,odd\n" + "\n".join(rows) + "\n"
+        )
         ratings = "id,sentence,judgement\nd.1,Ida flew a kite.,1\nd.1,Ida flew a kite.,0.5\nu.1,x,-1\n"
         (folder / "r.csv").write_text(ratings)
         return str(folder / "p.csv")

@@ -124,7 +124,9 @@ class Clusters:
     def here(self, name: str, executor: str) -> Iterator[str]:
         """Go on with the command on this machine; yield what is wrong."""
         words = (*self._line, str(self._hidden / name), "--executor", executor)
-        ended = subprocess.run([sys.executable, "-m", "syntagm", *words], capture_output=True, text=True, timeout=_PATIENCE)
+        ended = subprocess.run(
+            [sys.executable, "-m", "syntagm", *words], capture_output=True, text=True, timeout=_PATIENCE
+        )
         yield from self._checked(name, ended.returncode, ended.stdout + ended.stderr)
 
     @property

@@ -72,7 +72,16 @@ def _on_trees(line: tuple[str, ...]) -> tuple[str, ...]:
 
 def _with_tests(line: tuple[str, ...]) -> tuple[str, ...]:
     """Return the line of an experiment with a second family, so that it has tests with simulated responses."""
-    sizes = {"layers": 1, "heads": 2, "width": 8, "window": 16, "positions": 128, "vocabulary": 300, "epochs": 2, "warmup": 1}
+    sizes = {
+        "layers": 1,
+        "heads": 2,
+        "width": 8,
+        "window": 16,
+        "positions": 128,
+        "vocabulary": 300,
+        "epochs": 2,
+        "warmup": 1,
+    }
     options = (f"gpt2.{name}={value}" for name, value in sizes.items())
     return (*("ngram,gpt2" if word == "ngram" else word for word in line), *options, "--bootstrap", "100")
 
@@ -88,7 +97,10 @@ ARTEFACTS: Mapping[str, Artefact] = {
         "cache", "cache", (("run", "in/lstm", *_SCORE),), (), (("run", "in/lstm", *_SCORE[:3], "in/cached"),)
     ),
     "people": Artefact(
-        "human experiment", "in/people", (("experiment", "import", "in/people", "-o", "out/people"),), (),
+        "human experiment",
+        "in/people",
+        (("experiment", "import", "in/people", "-o", "out/people"),),
+        (),
         (_at("people", "in/plan"), ("experiment", "simulate", "in/plan", "-o", "in/people")),
     ),
     "pages": Artefact("report", "in/pages", (), (_at("report_pages", "in/pages/"),)),

@@ -55,7 +55,20 @@ class Cluster:
         driver, workers = self._places
         for place in self._places:
             _ip("netns", "add", place)
-        _ip("link", "add", f"v{driver}", "netns", driver, "type", "veth", "peer", "name", f"v{workers}", "netns", workers)
+        _ip(
+            "link",
+            "add",
+            f"v{driver}",
+            "netns",
+            driver,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            f"v{workers}",
+            "netns",
+            workers,
+        )
         for number, place in enumerate(self._places, 1):
             _ip("-n", place, "addr", "add", f"{self._network}.{number}/24", "dev", f"v{place}")
             for device in ("lo", f"v{place}"):

@@ -78,7 +78,19 @@ def test_verbs_need_an_object() -> None:
     """A sentence without filler is ungrammatical with a gap, which "she cleaned last week" is not."""
     designs = [*suites("islands").values(), suites("distance")["filler_gap"]]
     verbs = {item.tags["verb"] for suite in designs for item in suite.items}
-    assert not verbs & {"clean", "copy", "decorate", "iron", "paint", "plant", "read", "steal", "sweep", "translate", "write"}
+    assert not verbs & {
+        "clean",
+        "copy",
+        "decorate",
+        "iron",
+        "paint",
+        "plant",
+        "read",
+        "steal",
+        "sweep",
+        "translate",
+        "write",
+    }
 
 
 def test_attractors_have_the_number_that_their_tag_says() -> None:

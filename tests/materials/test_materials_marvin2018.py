@@ -223,7 +223,9 @@ def test_names_are_those_of_the_published_pickles(name: str, shared: Path) -> No
     assert list(ours.items[0].sentences) == list(published.items[0].sentences)
     assert published.items[0].tags.keys() <= ours.items[0].tags.keys()
     assert {
-        key: published.tags[key] for key in published.tags if key not in ("source", "style", "language", "json:language")
+        key: published.tags[key]
+        for key in published.tags
+        if key not in ("source", "style", "language", "json:language")
     }.items() <= ours.tags.items()
     # No sentence of ours is one of theirs, letter case and full stop aside.
     theirs = {one.text for item in published.items for one in item.sentences.values()}

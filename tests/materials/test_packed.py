@@ -42,9 +42,15 @@ def workbook(path: Path, *sheets: tuple[str, list[list[str]]]) -> Path:
     names = range(1, len(sheets) + 1)
     with zipfile.ZipFile(path, "w") as archive:
         listed = "".join(f'<sheet name="{sheets[n - 1][0]}" sheetId="{n}" r:id="r{n}"/>' for n in names)
-        archive.writestr("xl/workbook.xml", f'<workbook {space} xmlns:r="{relations}"><sheets>{listed}</sheets></workbook>')
-        links = "".join(f'<Relationship Id="r{n}" Type="{relations}/worksheet" Target="worksheets/s{n}.xml"/>' for n in names)
-        archive.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{links}</Relationships>')
+        archive.writestr(
+            "xl/workbook.xml", f'<workbook {space} xmlns:r="{relations}"><sheets>{listed}</sheets></workbook>'
+        )
+        links = "".join(
+            f'<Relationship Id="r{n}" Type="{relations}/worksheet" Target="worksheets/s{n}.xml"/>' for n in names
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{links}</Relationships>'
+        )
         root = f'<Relationship Id="r0" Type="{relations}/officeDocument" Target="xl/workbook.xml"/>'
         archive.writestr("_rels/.rels", f'<Relationships xmlns="{package}/relationships">{root}</Relationships>')
         main = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -180,13 +186,17 @@ def test_what_is_damaged_or_grows_too_large(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_workbook_with_several_sheets_needs_a_name(tmp_path: Path) -> None:
     path = workbook(tmp_path / "kites.xlsx", ("pairs", TABLE), ("notes", [["a"], ["b"]]))
-    with pytest.raises(UsageError, match=r"2 sheets with cells; expected one of 'pairs', 'notes'. Name it: kites.xlsx.sheet="):
+    with pytest.raises(
+        UsageError, match=r"2 sheets with cells; expected one of 'pairs', 'notes'. Name it: kites.xlsx.sheet="
+    ):
         read_suites(path)
     assert texts(f"{path}?sheet=pairs") == TEXTS
 
 
 def test_a_workbook_with_two_columns_of_one_name(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "kites.xlsx", ("pairs", [["good", "bad", "good"], ["A kite flies.", "A kite fly.", "x"]]))
+    path = workbook(
+        tmp_path / "kites.xlsx", ("pairs", [["good", "bad", "good"], ["A kite flies.", "A kite fly.", "x"]])
+    )
     with pytest.raises(InputError, match=r"kites.xlsx, line 1: the column 'good' twice"):
         read_suites(path)
 

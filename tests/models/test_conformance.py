@@ -173,7 +173,10 @@ def test_a_broken_promise_fails_its_check(name: str, said: str, model: LanguageM
             Broken(lambda i, answer: replace(answer, bits=answer.bits + i)),
             {"company", "repeats", "prefixes", "agreement"},
         ),
-        (Broken(lambda _, answer: answer[0]), {check.name for check in CHECKS} - {"identity", "sums", "gaps", "reductions"}),  # type: ignore[index]
+        (
+            Broken(lambda _, answer: answer[0]),
+            {check.name for check in CHECKS} - {"identity", "sums", "gaps", "reductions"},
+        ),  # type: ignore[index]
     ],
     ids=["lagging", "random", "by index", "raising"],
 )

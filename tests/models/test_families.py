@@ -119,7 +119,11 @@ def test_what_people_write_elsewhere_is_recorded_as_here(written: str, name: str
 
 def test_a_synonym_changes_no_number_and_no_name() -> None:
     (synonym, own), text = map(names.load, ("toy?eos=true", "toy?eos=yes")), ["the dog runs"]
-    assert (synonym.name, synonym.fingerprint, dict(synonym.settings)) == (own.name, own.fingerprint, dict(own.settings))
+    assert (synonym.name, synonym.fingerprint, dict(synonym.settings)) == (
+        own.name,
+        own.fingerprint,
+        dict(own.settings),
+    )
     assert next(synonym.score(text)).bits.tolist() == next(own.score(text)).bits.tolist()
 
 
@@ -144,7 +148,9 @@ def test_a_model_in_memory_takes_no_options_about_loading() -> None:
 def test_a_value_of_an_option_decides_what_a_model_can_do() -> None:
     assert names.declared("gpt2").can == {"score", "reduce", "fill", "best"}
     assert names.declared("gpt2?chat=user").can == {"score", "reduce"}
-    with pytest.raises(ModelError, match=r"^gpt2\?chat=user: this model can't fill gaps; expected another value than chat=user"):
+    with pytest.raises(
+        ModelError, match=r"^gpt2\?chat=user: this model can't fill gaps; expected another value than chat=user"
+    ):
         names.check("gpt2?chat=user", queries=["fill"])
 
 

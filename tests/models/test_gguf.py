@@ -168,7 +168,10 @@ def _key(kind: int, value: bytes) -> bytes:
         (struct.pack("<IQQ", 3, 0, 2**63), "a header of 9,223,372,036,854,775,808 values"),
         (struct.pack("<IQQ", 3, 2**63, 0), "a header of 9,223,372,036,854,775,808 values"),
         (struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**62), "damaged or incomplete"),
-        (struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 4, 2**60)), "a header of 1,152,921,504,606,846,977 values"),
+        (
+            struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 4, 2**60)),
+            "a header of 1,152,921,504,606,846,977 values",
+        ),
         (struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 8, 10**6)) + bytes(8000), "damaged or incomplete"),
         (struct.pack("<IQQ", 3, 0, 1) + _key(9, struct.pack("<IQ", 9, 1)), "damaged or incomplete"),
         (struct.pack("<IQQ", 3, 0, 1) + _key(77, b""), "damaged or incomplete"),

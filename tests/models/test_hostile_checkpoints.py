@@ -161,9 +161,7 @@ def template(text: str) -> Spoil:
         ("{#" + "x" * 100_000 + "#}", "a chat template of 100,0"),
     ],
 )
-def test_chat_templates(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
-) -> None:
+def test_chat_templates(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
     monkeypatch.setattr(trial, "_SECONDS", 1)
     trial._problem.cache_clear()
     assert message in refused(saved, tmp_path, template(text), options="?chat=user")
@@ -205,7 +203,10 @@ def test_configurations(saved: Path, tmp_path: Path, kind: str, changes: dict[st
         {"quant_method": "fp8"},
         {"quant_method": "mxfp4"},
         {"quant_method": "torchao", "quant_type": "int8_weight_only"},
-        {"quant_method": "compressed-tensors", "config_groups": {"all": {"targets": ["Linear"], "weights": {"num_bits": 8}}}},
+        {
+            "quant_method": "compressed-tensors",
+            "config_groups": {"all": {"targets": ["Linear"], "weights": {"num_bits": 8}}},
+        },
         {"quant_method": "evil"},
         {"quant_method": 5},
         {},
@@ -225,19 +226,21 @@ def test_tokens_that_go_back() -> None:
 def test_regular_expressions_of_an_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "_SECONDS", 1)
     names_of_layers = ["transformer.h.0.attn.c_attn"]
-    trial.refuse_patterns({"target_modules": [r".*attn", "c_attn", "(unclosed"]}, names_of_layers, "adapter_config.json")
+    trial.refuse_patterns(
+        {"target_modules": [r".*attn", "c_attn", "(unclosed"]}, names_of_layers, "adapter_config.json"
+    )
     with pytest.raises(ModelError, match=r"adapter_config.json: regular expressions such as .* more than 1 seconds"):
         trial.refuse_patterns({"rank_pattern": {"(.*)*(.*)*(.*)*x$": 4}}, names_of_layers, "adapter_config.json")
 
 
 @pytest.mark.slow
-def test_regular_expressions_of_a_quantisation(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_regular_expressions_of_a_quantisation(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "_SECONDS", 1)
     settings = {"quant_method": "compressed-tensors", "config_groups": {"all": {"targets": ["re:(.*)*(.*)*(.*)*x$"]}}}
     message = refused(saved, tmp_path, edited("config.json", quantization_config=settings), "llama")
-    assert "which can't be used: it takes more than 1 seconds; expected expressions that match names of layers" in message
+    assert (
+        "which can't be used: it takes more than 1 seconds; expected expressions that match names of layers" in message
+    )
 
 
 @pytest.mark.parametrize(

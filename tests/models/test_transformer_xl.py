@@ -200,7 +200,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("cutoffs", [(50, 20), (500,)])
 def test_clusters_that_no_vocabulary_has_are_refused(cutoffs: tuple[int, ...]) -> None:
-    with pytest.raises(UsageError, match=r"cutoffs: .*; expected increasing numbers of words, below the 100 of the vocabulary"):
+    with pytest.raises(
+        UsageError, match=r"cutoffs: .*; expected increasing numbers of words, below the 100 of the vocabulary"
+    ):
         Network(100, Size(cutoffs, 4, 4, 1, 2, 2, 4, 1, 4, 4), False, False)
 
 

@@ -264,7 +264,10 @@ def test_what_is_done_is_not_made_again(
             ["--sizes", "big=2000"],
             "big of 2,000 words; expected at most the 1,600 words of the training text. These fit: --sizes big=1600",
         ),
-        (["--families", "gpt3"], "'gpt3'; expected one of " + ", ".join(family.name for family in hyperparameters.taking_part())),
+        (
+            ["--families", "gpt3"],
+            "'gpt3'; expected one of " + ", ".join(family.name for family in hyperparameters.taking_part()),
+        ),
         (["--set", "gpt2.width=wide"], "gpt2.width: 'wide'; expected a whole number"),
         (["--set", "gpt2.depth=1"], "no 'gpt2.depth'"),
         (["--set", "gpt2.width"], "'gpt2.width'; expected NAME=VALUE"),

@@ -258,12 +258,20 @@ def test_one_number_of_many_at_the_limit_refutes_nothing() -> None:
 def test_the_study_of_false_refutations_judges_its_claims() -> None:
     found = list(coverage_claims.study(draws=1))
     assert {row.what for row in found} == {*coverage_claims.WORLDS, "... without adjustment"}
-    assert {row.units.partition(",")[0] for row in found} == {"96 numbers", "6 numbers", "5 numbers", "4 numbers", "1 number"}
+    assert {row.units.partition(",")[0] for row in found} == {
+        "96 numbers",
+        "6 numbers",
+        "5 numbers",
+        "4 numbers",
+        "1 number",
+    }
 
 
 def test_p_is_that_of_the_nearest_limit() -> None:
     view = View(study(), Analysis("all", "pooled", "fixed"), set())
     weights = view.mean("gpt-2") - view.mean("rnng")
-    within, above = (view.judge("c", Contrast("d", weights, claimed, ["s", "t"])) for claimed in (Range(-0.9, 0.9), Range(low=5)))
+    within, above = (
+        view.judge("c", Contrast("d", weights, claimed, ["s", "t"])) for claimed in (Range(-0.9, 0.9), Range(low=5))
+    )
     assert within.p == 1.0
     assert (above.verdict, above.p < 0.001) == (FALSE, True)

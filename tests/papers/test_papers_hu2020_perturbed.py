@@ -56,7 +56,9 @@ def data() -> Data:
         for corpus, seed in instances(name):
             draw = random.Random(f"{name} {corpus} {seed}").random
             more = 0.15 * (corpus[6:8] == "lg")
-            rows += [(name, corpus, seed, suite, item, draw() < skill + more) for suite in SUITES for item in range(ITEMS)]
+            rows += [
+                (name, corpus, seed, suite, item, draw() < skill + more) for suite in SUITES for item in range(ITEMS)
+            ]
     return rows
 
 
@@ -151,7 +153,10 @@ def check(found: Findings, rows: Data) -> dict[str, tuple[str, str]]:
             FALSE if FALSE in each else HOLDS if set(each) == {HOLDS} else OPEN for each in by_analysis.values()
         )
         for word, count in combined.items():
-            assert verdict.startswith(word) if len(combined) == 1 else f"{word} in {count}" in verdict, (verdict, combined)
+            assert verdict.startswith(word) if len(combined) == 1 else f"{word} in {count}" in verdict, (
+                verdict,
+                combined,
+            )
         parts = dict(part.split(": ", 1) for part in computed.split("; "))
         assert numbers[parts["decisive"]].analysis == claim.rows[0].analysis
         assert ("against it" in parts) <= (FALSE in combined)
@@ -164,7 +169,9 @@ def check(found: Findings, rows: Data) -> dict[str, tuple[str, str]]:
         if claim.rows:
             words = multiverse.verdict_by_analysis(claim.rows)
             line = small[claim.text]
-            assert [line[word] for word in (HOLDS, FALSE, OPEN)] == [Counter(words.values())[w] for w in (HOLDS, FALSE, OPEN)]
+            assert [line[word] for word in (HOLDS, FALSE, OPEN)] == [
+                Counter(words.values())[w] for w in (HOLDS, FALSE, OPEN)
+            ]
             assert line["over all"] == multiverse.standing(claim.rows)
             deciding_choices_hold(str(line["deciding choices"]), words)
     elsewhere = {claim.text for claim in found.judged}

@@ -322,9 +322,7 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
     assert str(rows["Pre-trained GPT-2 and GPT-2-XL outperform all others on each circuit"][2]).startswith(
         "decisive: GPT-2-XL, pre-trained - RNNG, Gross Syntactic State -0.064 ["
     )
-    assert said["All neural models score above random"].startswith(
-        "holds in 4, does not hold in 2, inconclusive in 6"
-    )
+    assert said["All neural models score above random"].startswith("holds in 4, does not hold in 2, inconclusive in 6")
     assert said["GPT-2 trained on BLLIP-MD or LG equals pre-trained GPT-2"] == "holds; only with the withdrawn models"
     first = str(rows["GPT-2 is the best of the classes trained for the study (Figure 1)"][2])
     assert "against it: GPT-2 - RNNG -0.306 [-0.422, -0.189] (without withdrawn, alike, random)" in first

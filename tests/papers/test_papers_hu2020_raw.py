@@ -75,7 +75,9 @@ def test_votes_and_means_of_tie_breaking_seeds(raw: Raw) -> None:
     votes = [sum(item) > 1.5 for item in zip(*answers, strict=True)]
     means = [sum(item) / 3 for item in zip(*answers, strict=True)]
     for ngram, expected in (("vote", sum(votes) / 4), ("mean", sum(means) / 4)):
-        scores = build_study(raw, ngram=ngram).scores().filter((pl.col("model") == "ngram") & (pl.col("suite") == "mvrr"))
+        scores = (
+            build_study(raw, ngram=ngram).scores().filter((pl.col("model") == "ngram") & (pl.col("suite") == "mvrr"))
+        )
         assert scores["score"].to_list() == [pytest.approx(expected)]
 
 

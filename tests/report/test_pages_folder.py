@@ -59,7 +59,10 @@ def test_the_numbers_are_those_of_the_export(tmp_path: Path) -> None:
         [same] = [one for one in rows if (one["item"], one["measure"]) == (row["item"], row["measure"])]
         assert (same["value"], same["margin"]) == (row["value"], row["margin"])
         if row["measure"] == "verb" or row["suite"] == "plain":
-            assert f"{float(row['margin']):+.2f}" in (tmp_path / "pages" / "suite" / f"{number}-{row['suite']}.html").read_text()
+            assert (
+                f"{float(row['margin']):+.2f}"
+                in (tmp_path / "pages" / "suite" / f"{number}-{row['suite']}.html").read_text()
+            )
 
 
 def test_a_folder_of_others_is_refused_and_stale_pages_go(tmp_path: Path) -> None:
@@ -102,7 +105,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == f"{tmp_path / 'pages' / 'index.html'}\n"
     # An existing folder needs no slash.
     assert main(["report", str(tmp_path / "run"), "-o", str(tmp_path / "pages")]) == 1
-    assert main(["report", str(tmp_path / "run"), "-o", f"{tmp_path / 'pages'}/", "--figures", str(tmp_path / "f")]) == 2
+    assert (
+        main(["report", str(tmp_path / "run"), "-o", f"{tmp_path / 'pages'}/", "--figures", str(tmp_path / "f")]) == 2
+    )
     assert "The folder has the figures beside their pages" in capsys.readouterr().err
 
 
@@ -114,7 +119,9 @@ def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
     assert len(list((folder / "suite").glob("*.html"))) == len(ATTACKS) + 1
     for path in folder.rglob("*.html"):
         elements = Reader(path.read_text("utf-8")).elements
-        assert [element.get("src", "").rpartition("/")[2] for tag, element in elements if tag == "script"] == ["script.js"]
+        assert [element.get("src", "").rpartition("/")[2] for tag, element in elements if tag == "script"] == [
+            "script.js"
+        ]
         assert not [tag for tag, _ in elements if tag in ("img", "iframe", "object", "style")]
 
 

@@ -225,7 +225,9 @@ BROKEN = """
 """
 
 
-def test_tables_fit_a_wide_screen_and_on_a_phone_numbers_have_their_headings_beside_them(browser: Any, tmp_path: Path) -> None:
+def test_tables_fit_a_wide_screen_and_on_a_phone_numbers_have_their_headings_beside_them(
+    browser: Any, tmp_path: Path
+) -> None:
     suites = [replace(agreement(), name=name) for name in ("comma_short", "filler_gap_dependencies_object")]
     runs = [toy_run(tmp_path / str(k), *suites, model=f"random:?seed={k}") for k in range(2)]
     path = report(runs, tmp_path / "report.html")

@@ -30,9 +30,7 @@ def draw(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     yield Drawing("points", Figure(SPEC, pl.DataFrame({"x": [1]})), "Figure: points", "One <point>.")
 
 
-NEW: Section[Evidence] = Section(
-    "new", "New & old", "What <em>is</em> new.", figures=draw, table=lambda chapter: TABLE
-)
+NEW: Section[Evidence] = Section("new", "New & old", "What <em>is</em> new.", figures=draw, table=lambda chapter: TABLE)
 
 
 @final

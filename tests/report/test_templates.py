@@ -38,5 +38,7 @@ def test_decisions_are_found(source: str) -> None:
 
 
 def test_an_indented_line_continues_the_line_above_it(tmp_path: Path) -> None:
-    (tmp_path / "part.html").write_text("<p>One\n  {% if x %}two\n    three{% endif %}.</p>\n{% if x %}\nfour\n{% endif %}\n")
+    (tmp_path / "part.html").write_text(
+        "<p>One\n  {% if x %}two\n    three{% endif %}.</p>\n{% if x %}\nfour\n{% endif %}\n"
+    )
     assert shell.render_part("part.html", {"x": True}, tmp_path) == "<p>One two three.</p>\nfour\n"

@@ -279,7 +279,9 @@ def test_what_is_not_here_is_not_sent(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "weights").write_bytes(b"12345")
     monkeypatch.setattr(ray, "_MOST_SHIPPED", 4)
-    with pytest.raises(UsageError, match=r"model causal:model: 5 bytes; expected at most 4 to send\. Copy it to a place"):
+    with pytest.raises(
+        UsageError, match=r"model causal:model: 5 bytes; expected at most 4 to send\. Copy it to a place"
+    ):
         ray._local_model("causal:model")
 
 
@@ -347,7 +349,9 @@ def test_machines_that_share_nothing(tmp_path: Path) -> None:
     """Models are sent, an actor and a machine are killed, and then the head; another executor goes on."""
     if reason := machines.forbidden():
         pytest.skip(reason)
-    clusters = Clusters(tmp_path, ("random?seed=1,2", "toy"), ("hu2020/mvrr", "hu2020/cleft", "islands", "--limit", "3"), 1, 2)
+    clusters = Clusters(
+        tmp_path, ("random?seed=1,2", "toy"), ("hu2020/mvrr", "hu2020/cleft", "islands", "--limit", "3"), 1, 2
+    )
     with clusters.cluster() as cluster:
         assert list(clusters.killed(cluster, "killed", 2, random.Random(1))) == []
         assert list(clusters.without_head(cluster, "headless")) == []

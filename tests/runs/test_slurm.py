@@ -223,9 +223,7 @@ class TestCommands:
         slurm.start(["w4"], cluster.session)
         assert submitted(slurm) == {"w4": found}
 
-    def test_a_machine_without_a_cluster_is_not_blamed_on_the_options(
-        self, cluster: Cluster, slurm: Slurm
-    ) -> None:
+    def test_a_machine_without_a_cluster_is_not_blamed_on_the_options(self, cluster: Cluster, slurm: Slurm) -> None:
         said = "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host"
         cluster.command("sbatch", f"echo '{said}' >&2; exit 1")
         slurm.start(["w4"], cluster.session)

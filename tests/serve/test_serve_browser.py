@@ -31,11 +31,23 @@ AXE = os.environ.get("AXE_CORE", "")
 # 20 forms of an attack in 10 places each: names, regions, sentences and tags.
 SCRIPTS = [
     *("<script>hit()</script>", "</script><script>hit()</script>", "<img src=x onerror=hit()>", "<svg onload=hit()>"),
-    *("\"><svg/onload=hit()>", "' autofocus onfocus='hit()", "\" autofocus onfocus=\"hit()", "javascript:hit()"),
-    *("<iframe srcdoc='<script>parent.hit()</script>'>", "<a href=javascript:hit()>x</a>", "</title><script>hit()</script>"),
-    *("</textarea><script>hit()</script>", "--><script>hit()</script>", "]]><script>hit()</script>", "<body onload=hit()>"),
+    *('"><svg/onload=hit()>', "' autofocus onfocus='hit()", '" autofocus onfocus="hit()', "javascript:hit()"),
+    *(
+        "<iframe srcdoc='<script>parent.hit()</script>'>",
+        "<a href=javascript:hit()>x</a>",
+        "</title><script>hit()</script>",
+    ),
+    *(
+        "</textarea><script>hit()</script>",
+        "--><script>hit()</script>",
+        "]]><script>hit()</script>",
+        "<body onload=hit()>",
+    ),
     *("<input autofocus onfocus=hit()>", "<details open ontoggle=hit()>", "</option></select><script>hit()</script>"),
-    *("{{constructor.constructor('hit()')()}}", "<math><mtext></form><form><mglyph><style></math><img src onerror=hit()>"),
+    *(
+        "{{constructor.constructor('hit()')()}}",
+        "<math><mtext></form><form><mglyph><style></math><img src onerror=hit()>",
+    ),
 ]
 
 
@@ -157,7 +169,9 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
         page, events = opened(browser, server)
         page.add_init_script("window.hits = 0; window.hit = () => { window.hits += 1; };")
         page.goto(server.url)
-        suites_led = page.evaluate("[...new Set([...document.querySelectorAll('#suites a, #by-circuit a')].map((a) => a.href))]")
+        suites_led = page.evaluate(
+            "[...new Set([...document.querySelectorAll('#suites a, #by-circuit a')].map((a) => a.href))]"
+        )
         assert len(suites_led) > 10
         for link in suites_led:
             page.goto(link)
@@ -175,7 +189,9 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
 
 
 def test_the_folder_opens_from_the_disk_with_style_and_script(browser: Any, tmp_path: Path) -> None:
-    path = write_pages([toy_run(tmp_path / name, agreement(), model=name) for name in ("toy", "random")], tmp_path / "pages")
+    path = write_pages(
+        [toy_run(tmp_path / name, agreement(), model=name) for name in ("toy", "random")], tmp_path / "pages"
+    )
     page, events = browser.new_page(), []
     page.on("console", lambda message: events.append(message.text))
     page.goto(path.as_uri())

@@ -143,7 +143,9 @@ def test_the_four_cells_of_two_models(visitor: Visitor, runs: tuple[Run, Run]) -
     for cell, expected in cells.items():
         assert set(visitor.items(f"a=Toy&b=Random&cell={cell}")) == expected
     [row] = visitor.rows("/suite/agreement.csv?table=cells")
-    assert [int(row[name]) for name in ("both", "only_a", "only_b", "neither")] == [len(cell) for cell in cells.values()]
+    assert [int(row[name]) for name in ("both", "only_a", "only_b", "neither")] == [
+        len(cell) for cell in cells.values()
+    ]
     differing = (right["Toy"] | right["Random"]) - (right["Toy"] & right["Random"])
     assert set(visitor.items("verdict=differ")) == differing
 
@@ -156,7 +158,8 @@ def test_a_selection_is_saved_as_a_list_and_as_a_suite(alone: Visitor, tmp_path:
     assert [item.id for item in suite.items] == ["2", "3"]
     assert suite.items[0].sentences["good"].text == "The cat barks"
     assert [str(prediction.formula) for prediction in suite.predictions] == [
-        "(2;%good%) < (2;%bad%)", "(*;%good%) < (*;%bad%)"
+        "(2;%good%) < (2;%bad%)",
+        "(*;%good%) < (*;%bad%)",
     ]
     assert suite.items[0].tags["noun"] == "cat"
 
@@ -185,7 +188,9 @@ def test_what_does_not_exist_is_not_found(visitor: Visitor) -> None:
 
 def test_the_page_of_an_item(visitor: Visitor) -> None:
     page = visitor.get("/suite/agreement/2?verdict=fails&model=Toy&measure=verb").text
-    links = {element["rel"]: element["href"] for tag, element in Reader(page).elements if tag == "a" and "rel" in element}
+    links = {
+        element["rel"]: element["href"] for tag, element in Reader(page).elements if tag == "a" and "rel" in element
+    }
     # The items beside it are those of the selection: 3 follows, and 1 holds.
     assert links == {"next": "/suite/agreement/3?measure=verb&verdict=fails&model=Toy"}
     for text in ("fails", "-1.00", "contradicts the prediction", "Difference of two models", "noun", "cat"):

@@ -53,7 +53,9 @@ def test_skewed_numbers_have_halls_interval_too() -> None:
     [remark] = found.remarks
     assert found.method == f"t(9) and Hall; random: items; {remark}"
     others = stats.ttest_1samp(values[:-1], 0)
-    assert remark.startswith(f"without one of 10 items: {values[:-1].mean():.3f} [{others.confidence_interval().low:.3f}, ")
+    assert remark.startswith(
+        f"without one of 10 items: {values[:-1].mean():.3f} [{others.confidence_interval().low:.3f}, "
+    )
     assert remark.endswith(f"p = {others.pvalue:.2g}")
     assert found.low == pytest.approx(student.low)
     # The upper end is the mean whose transformed statistic (Hall 1992) is -t(.975, 9).
@@ -306,7 +308,9 @@ def test_one_suite_that_decides_is_named() -> None:
     assert over_suites(values, Kind.VERDICT, True).remarks == ()
     with using(FIXED):
         assert over_suites(values | {"fgd_hierarchy": np.ones(24)}, Kind.VERDICT, True).remarks == ()
-    mixed = {f"s{k}": draw.choice([-1.0, 1.0], 24, p=[share, 1 - share]) for k, share in enumerate(np.linspace(0.2, 0.8, 12))}
+    mixed = {
+        f"s{k}": draw.choice([-1.0, 1.0], 24, p=[share, 1 - share]) for k, share in enumerate(np.linspace(0.2, 0.8, 12))
+    }
     assert over_suites(mixed, Kind.VERDICT, True).remarks == ()
 
 
@@ -375,7 +379,9 @@ def random_differences(draw: np.random.Generator) -> tuple[dict[str, np.ndarray]
             values[str(k)] = draw.exponential(1, n) - 1 + shift if draw.random() < 0.5 else draw.normal(shift, 1, n)
         else:
             discordant, towards = draw.random(), draw.random() if draw.random() < 0.3 else 0.5
-            values[str(k)] = draw.choice([1.0, -1, 0], n, p=[discordant * towards, discordant * (1 - towards), 1 - discordant])
+            values[str(k)] = draw.choice(
+                [1.0, -1, 0], n, p=[discordant * towards, discordant * (1 - towards), 1 - discordant]
+            )
     return values, kind
 
 

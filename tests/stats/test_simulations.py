@@ -99,9 +99,7 @@ def test_a_test_that_is_clear_needs_no_more(fits: tuple[Fit, Fit], tmp_path: Pat
     assert (few_groups_plan.responses, few_groups_plan.kept) == (few_groups.DRAWS, number)
 
 
-def test_the_plan_counts_what_is_kept(
-    fits: tuple[Fit, Fit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_plan_counts_what_is_kept(fits: tuple[Fit, Fit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(few_groups, "DRAWS", DRAWS)
     designs = fits[0].design, fits[1].design
     new = few_groups.planned(*designs, True, tmp_path)
@@ -214,9 +212,7 @@ def test_logistic_models_have_files_too(tmp_path: Path) -> None:
     table = pl.DataFrame(rows, schema=["s", "r", "correct", "x"], orient="row").with_columns(
         pl.col("s", "r").cast(pl.String), items=pl.lit(4)
     )
-    fits = [
-        logistic.fit(f"correct ~ {fixed} + (1 | s)", table, trials="items", starts=1) for fixed in ("1", "x")
-    ]
+    fits = [logistic.fit(f"correct ~ {fixed} + (1 | s)", table, trials="items", starts=1) for fixed in ("1", "x")]
     whole = few_groups.compare(*fits, draws=6, folder=tmp_path)
     assert whole == few_groups.compare(*fits, draws=6)
     with bootstrap.using(None, progress := Stop()):

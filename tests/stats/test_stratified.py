@@ -84,8 +84,12 @@ def test_limits_are_those_of_direct_maximisation(
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=5), st.data())
-def test_each_limit_is_a_mean_that_is_just_not_rejected(counts: list[tuple[int, int, int]], data: st.DataObject) -> None:
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=5), st.data()
+)
+def test_each_limit_is_a_mean_that_is_just_not_rejected(
+    counts: list[tuple[int, int, int]], data: st.DataObject
+) -> None:
     sizes = np.array([float(sum(of_suite)) for of_suite in counts])
     gained, lost = (np.array([float(of_suite[k]) for of_suite in counts]) for k in (1, 2))
     strata = stratified.of_differences(gained, lost, sizes, equal(len(counts)))

@@ -34,7 +34,13 @@ class Settings:
 
 def test_options_are_the_fields_with_the_defaults_of_the_family() -> None:
     layers, kind, files = options(Settings())
-    assert (layers.name, layers.values, layers.value, layers.default, layers.group) == ("layers", Number(int), 3, "3", MODEL)
+    assert (layers.name, layers.values, layers.value, layers.default, layers.group) == (
+        "layers",
+        Number(int),
+        3,
+        "3",
+        MODEL,
+    )
     assert (kind.name, kind.flag, kind.values.texts, kind.default) == ("kind", "shape", ("wide", "narrow"), "wide")
     assert (files.values, files.value, files.metavar, files.group) == (Several(Text()), (), "FILE", "")
 
@@ -50,7 +56,9 @@ def test_a_flag_is_read_like_any_setting(capsys: pytest.CaptureFixture[str]) -> 
     line = ["train", "lstm", "--corpus", "no", "--valid", "no", "-o", "out"]
     options = _parser("train").parse_args([*line, "--dtype", "bfloat16", "--hidden", "7", "--lr", "1e-2", "--tied"])
     assert (options.dtype, options.hidden, options.lr, options.tied) == ("bf16", 7, 0.01, True)
-    options = _parser("train").parse_args(["train", "ngram", "--corpus", "no", "-o", "out", "--lmplz-compatible", "off"])
+    options = _parser("train").parse_args(
+        ["train", "ngram", "--corpus", "no", "-o", "out", "--lmplz-compatible", "off"]
+    )
     assert options.lmplz_compatible is False
     assert options.prune == ()
     for words, message in (

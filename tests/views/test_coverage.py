@@ -9,7 +9,11 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.views import coverage, groups
 
-TEXTS = {"en": ("The kite flies.", "The kite fly."), "zh": ("他爱自己。", "自己爱他。"), "ta": ("அவன் வந்தான்.", "அவன் வந்தாள்.")}
+TEXTS = {
+    "en": ("The kite flies.", "The kite fly."),
+    "zh": ("他爱自己。", "自己爱他。"),
+    "ta": ("அவன் வந்தான்.", "அவன் வந்தாள்."),
+}
 
 
 def suites(folder: Path) -> list[str]:

@@ -25,7 +25,9 @@ def hostile_scores() -> Figure:
 
 
 def hostile_regions() -> Figure:
-    rows = [(a, a, a, b, a, at, 1.0, 0.5, 1.5, 9, 0, a == b, 0.9, 1.1, b) for a in ATTACKS for at, b in enumerate(ATTACKS)]
+    rows = [
+        (a, a, a, b, a, at, 1.0, 0.5, 1.5, 9, 0, a == b, 0.9, 1.1, b) for a in ATTACKS for at, b in enumerate(ATTACKS)
+    ]
     return regions.draw([pl.DataFrame(rows, schema=regions.SCHEMA, orient="row")], ATTACKS[2])
 
 

@@ -53,7 +53,11 @@ def test_items_of_several_suites_are_random_with_their_suites(run: Run) -> None:
     alone = interval.of_items([1, 0, 1, 0, 1, 0], Kind.VERDICT)
     assert fixed.select("low", "high").row(0) == (alone.low, alone.high)
     of_suites = items.estimates("suite", "letters")
-    assert of_suites.select("suite", "letters", "n").rows() == [("places", 3, 4), ("agreement", 3, 2), ("agreement", 4, 1)]
+    assert of_suites.select("suite", "letters", "n").rows() == [
+        ("places", 3, 4),
+        ("agreement", 3, 2),
+        ("agreement", 4, 1),
+    ]
 
 
 def test_margins_are_bits(run: Run) -> None:

@@ -58,8 +58,15 @@ def stored_types(folder: Path) -> dict[str, str]:
 
 def count_stored_numbers(folder: Path) -> int:
     """Return how many numbers the weight files of a folder have, which must not be damaged; of pickles, the most possible."""
-    tensors = [entry for path in folder.glob("*.safetensors") for name, entry in _header(path).items() if name != "__metadata__"]
-    pickles = sum(path.stat().st_size for suffix in ("bin", "pt", "pth", "ckpt", "pkl") for path in folder.glob(f"*.{suffix}"))
+    tensors = [
+        entry
+        for path in folder.glob("*.safetensors")
+        for name, entry in _header(path).items()
+        if name != "__metadata__"
+    ]
+    pickles = sum(
+        path.stat().st_size for suffix in ("bin", "pt", "pth", "ckpt", "pkl") for path in folder.glob(f"*.{suffix}")
+    )
     numbers: int = sum(math.prod(entry["shape"]) for entry in tensors)
     return numbers + pickles
 
@@ -127,7 +134,9 @@ def _refuse_damaged_safetensors(path: Path) -> None:
             entries = [entry for name, entry in header.items() if name != "__metadata__"]
             ends = [entry["data_offsets"][1] for entry in entries]
             size = 8 + length + max(ends, default=0)
-            if wrong := [entry["shape"] for entry in entries if not all(type(n) is int and n >= 0 for n in entry["shape"])]:
+            if wrong := [
+                entry["shape"] for entry in entries if not all(type(n) is int and n >= 0 for n in entry["shape"])
+            ]:
                 raise ValueError(f"the shape {wrong[0]!r:.100}")
     except OSError as error:
         raise ModelError(str(path), f"can't be read ({error.strerror})", expected, hub.again(path)) from error

@@ -83,7 +83,11 @@ def refuse_other_types(place: str, folder: Path, settings: Mapping[str, Any] | N
     """
     types = stored_types(folder)
     if settings is None:
-        odd = ((name, kind) for name, kind in types.items() if name.endswith(".weight") and not kind.startswith(("F", "BF")))
+        odd = (
+            (name, kind)
+            for name, kind in types.items()
+            if name.endswith(".weight") and not kind.startswith(("F", "BF"))
+        )
         if wrong := next(odd, None):
             raise ModelError(
                 place, f"weights of the type {wrong[1]} ({wrong[0]})", "floats, or a quantization_config that describes them",

@@ -161,7 +161,9 @@ def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) 
     refuse_surrogates(texts, model)
     subject = f"the tokens of {len(texts):,} texts, the first {texts[0][:60]!r}" if texts else "no tokens"
     # The library panics where a regular expression gives up.
-    with one_error(f"the tokenizer of {model}", subject, "Leave such a text out, or see what is wrong with tokenizer.json."):
+    with one_error(
+        f"the tokenizer of {model}", subject, "Leave such a text out, or see what is wrong with tokenizer.json."
+    ):
         encodings = backend.encode_batch(list(texts), add_special_tokens=symbols)
     return zip(texts, encodings, strict=True)
 

@@ -151,9 +151,7 @@ class RecurrentModel(LanguageModel):
         numbers = {scored[index]: text_numbers for index, text_numbers in batches}
         if done and (empty := sum(repeats[text] for index, text in enumerate(distinct) if index not in numbers)):
             done(empty)
-        answers = {
-            text: self._answer(text, *divided[i], numbers.get(i), reducing) for i, text in enumerate(distinct)
-        }
+        answers = {text: self._answer(text, *divided[i], numbers.get(i), reducing) for i, text in enumerate(distinct)}
         for text in texts:
             yield answers[text]
 

@@ -104,7 +104,9 @@ def are_cutoffs(value: object, words: int) -> bool:
 def refuse_odd_cutoffs(cutoffs: tuple[int, ...], words: int) -> None:
     """Raise UsageError unless these are the first words of the tails of a vocabulary of so many words."""
     if not are_cutoffs(list(cutoffs), words):
-        raise UsageError("cutoffs", str(list(cutoffs)), f"increasing numbers of words, below the {words:,} of the vocabulary")
+        raise UsageError(
+            "cutoffs", str(list(cutoffs)), f"increasing numbers of words, below the {words:,} of the vocabulary"
+        )
 
 
 class Clusters(OutputLayer):

@@ -141,9 +141,7 @@ def _row(
     return Row(claim, part, models, weights, "fixed", found.value, found.low, found.high, claimed, verdict, found.p)
 
 
-def claims(
-    study: Study, withdrawn: Withdrawn, found: Regressions
-) -> list[tuple[str, Callable[[], list[Row]]]]:
+def claims(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[tuple[str, Callable[[], list[Row]]]]:
     """Return the claims, each with a function that judges it."""
     return [
         (DISSOCIATED, lambda: dissociation(study, withdrawn)),

@@ -58,7 +58,12 @@ def models_like_others(raw: Raw) -> list[str]:
 def _compared(raw: Raw) -> Iterator[tuple[str, Mapping[str, int], Mapping[str, int], list[str]]]:
     """Yield each kind of thing with the published and the present numbers, and how these differ."""
     for kind, expected, found in _kinds(raw):
-        yield kind, expected, found, _differences(expected, found) + (models_like_others(raw) if kind == "models" else [])
+        yield (
+            kind,
+            expected,
+            found,
+            _differences(expected, found) + (models_like_others(raw) if kind == "models" else []),
+        )
 
 
 def _kinds(raw: Raw) -> list[tuple[str, Mapping[str, int], Mapping[str, int]]]:

@@ -101,7 +101,7 @@ def figure3(study: Study, as_published: bool = False) -> Figure:
     """
     deltas = labelled(study, study.deltas())
     of_corpora, of_classes = (
-        ({name: units[name]} if as_published else units for units, name in ((CORPORA, "corpora"), (CLASSES, "classes")))
+        {name: units[name]} if as_published else units for units, name in ((CORPORA, "corpora"), (CLASSES, "classes"))
     )
     explained = (
         "by a bootstrap of corpora, or classes, and scores within, as published"

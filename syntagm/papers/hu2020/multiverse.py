@@ -431,7 +431,9 @@ def deciding(judged: Sequence[Row]) -> str:
         left = {analysis for analysis, of_analysis in found.items() if of_analysis == verdict}
         parts = []
         for choices in combinations:
-            chosen = {analysis for analysis in found if all(a in ("", b) for a, b in zip(choices, analysis, strict=True))}
+            chosen = {
+                analysis for analysis in found if all(a in ("", b) for a, b in zip(choices, analysis, strict=True))
+            }
             if chosen & left and all(found[analysis] == verdict for analysis in chosen):
                 left -= chosen
                 parts.append(", ".join(filter(None, choices)))
@@ -527,7 +529,9 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
 
 def notes(judged: Sequence[Row]) -> list[str]:
     """Return the notes that say how claims are judged, and under which analyses."""
-    models = ["models: the authors withdrew GPT-2 on MD and LG."] if any(row.models == MODELS[1] for row in judged) else []
+    models = (
+        ["models: the authors withdrew GPT-2 on MD and LG."] if any(row.models == MODELS[1] for row in judged) else []
+    )
     return [
         "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
         "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",

@@ -96,7 +96,6 @@ class Study:
         table = pl.DataFrame(sizes, schema={"corpus": pl.String, "words": pl.Float64})
         return joined.join(table, on="corpus", how="left", maintain_order="left")
 
-
     def as_published(self) -> "Study":
         """Return the same study with the families of an experiment named like the classes of the publication."""
         names = pl.col("model").replace(CLASSES)

@@ -43,7 +43,6 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
     return carry_out(design, results, progress)
 
 
-
 def results(folder: Path) -> Table:
     """Make the table of results: perplexity, tagging accuracy and accuracy by construction of each finished model.
 

@@ -119,7 +119,9 @@ def _counts(found: Sequence[Finding]) -> Iterator[str]:
         verdicts = [
             each.verdict for each in found if each.concerns and (each.text, each.number) == (text, number)
         ]  # fmt: skip
-        counts = ", ".join(f"{verdict} in {verdicts.count(verdict)}" for verdict in (HOLDS, FALSE, OPEN) if verdict in verdicts)
+        counts = ", ".join(
+            f"{verdict} in {verdicts.count(verdict)}" for verdict in (HOLDS, FALSE, OPEN) if verdict in verdicts
+        )
         if verdicts:
             few = "; one run shows nothing about other models" if len(verdicts) == 1 else ""
             yield f"{text} ({number}): {counts} of {len(verdicts)} runs that it is about{few}."

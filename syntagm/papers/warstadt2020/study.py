@@ -57,7 +57,6 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
     return carry_out(design, results, progress)
 
 
-
 def results(folder: Path) -> Table:
     """Make the table of results: the text, perplexity and accuracy of each finished model, overall and by category.
 

@@ -102,7 +102,9 @@ def _list_word_lists(columns: Sequence[Column[Run]]) -> list[Mapping[str, Any]]:
     return list(by_hash.values())
 
 
-METHODS: Section[Evidence] = Section("methods", "How the numbers were made", template="gaps/how.html", show=_show_methods)
+METHODS: Section[Evidence] = Section(
+    "methods", "How the numbers were made", template="gaps/how.html", show=_show_methods
+)
 
 
 @final

@@ -132,11 +132,15 @@ def explain_predictions(record: SuiteRecord, meanings: Mapping[str, str]) -> Ite
     for name, formula in record.predictions.items():
         meaning = f" ({meanings[name]})" if name in meanings else ""
         in_words = prediction_in_words(record, name)
-        yield PredictionOnPage(name, Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else ""), formula)
+        yield PredictionOnPage(
+            name, Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else ""), formula
+        )
 
 
 def _link(suite: SuiteOnPage) -> Markup:
     figure = Markup("The figure: %s. ") % suite.figure_data if len(suite.figure.table) else Markup("")
     if suite.items_data:
         return figure + Markup("The verdicts: %s.") % suite.items_data
-    return figure + Markup("The verdicts of all items: <code>syntagm export</code>." if suite.subject.record.predictions else "")
+    return figure + Markup(
+        "The verdicts of all items: <code>syntagm export</code>." if suite.subject.record.predictions else ""
+    )

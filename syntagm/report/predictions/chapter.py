@@ -88,7 +88,10 @@ def _draw_effects(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     forests = figures.forests(_order_effects(chapter, saved), chapter.columns, "Effects" if saved else "")
     for number, forest in enumerate(forests, 1):
         if forest.model:
-            stem, label = f"effects-{downloads.file_name(number, forest.model)}", f"Figure: effects under {forest.model}"
+            stem, label = (
+                f"effects-{downloads.file_name(number, forest.model)}",
+                f"Figure: effects under {forest.model}",
+            )
             sides = words.count_sides(forest.model, forest.effects, forest.above, forest.below)
             yield Drawing(stem, forest.figure, label, heading=sides)
         else:
@@ -209,6 +212,8 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
     versions=suites.VERSIONS,
     least=lambda chapter, version: suites.least(chapter.suites, version),
 )
+
+
 def _tabulate_claims(chapter: Evidence) -> Table:
     assert chapter.claims is not None
     return chapter.claims

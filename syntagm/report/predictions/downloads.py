@@ -45,7 +45,6 @@ def link_verdicts(subject: Subject[Run], stem: str) -> Markup:
     return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
 
 
-
 def _row_of(pair: ModelPair, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
     estimates = [estimate for estimate in (comparison.a, comparison.b, comparison.difference) if estimate]
     counts = (comparison.verdicts.only_a, comparison.verdicts.only_b) if comparison.verdicts else ("", "")

@@ -51,10 +51,12 @@ class Evidence(Chapter):
         by_column = []
         for column in self.columns:
             of_items = f"of {sum(suite.items for suite in column.run.suites):,} items"
-            by_column += [*warn_unfinished(column, of_items), *warn_undefined(column, "verdict"), *_note_skipped(column)]
-        meaning = (
-            "The two sides of a tie differ by no more than numerical error; a tie does not hold, and counts as a failure."
-        )
+            by_column += [
+                *warn_unfinished(column, of_items),
+                *warn_undefined(column, "verdict"),
+                *_note_skipped(column),
+            ]
+        meaning = "The two sides of a tie differ by no more than numerical error; a tie does not hold, and counts as a failure."
         return [*by_column, *note_ties(self.columns, "", meaning)]
 
     @property
@@ -114,10 +116,7 @@ class Evidence(Chapter):
     @cached_property
     def effects(self) -> dict[int, list[Effect]]:
         """Number of a suite -> the effects of all its predictions under all models."""
-        return {
-            subject.number: figures.effects_of(subject, read_sentences(subject))
-            for subject in self.subjects
-        }
+        return {subject.number: figures.effects_of(subject, read_sentences(subject)) for subject in self.subjects}
 
     @cached_property
     def curves(self) -> Figure | None:
@@ -133,7 +132,8 @@ class Evidence(Chapter):
 def _note_skipped(column: Column[Run]) -> Iterator[Alert]:
     if column.skipped:
         skipped = join(
-            Markup("%s (of %s)") % (isolate(name, False), counted(suites, "suite")) for name, suites in column.skipped.items()
+            Markup("%s (of %s)") % (isolate(name, False), counted(suites, "suite"))
+            for name, suites in column.skipped.items()
         )
         content = Markup(
             "<b>Not computed</b> for %s: %s. These predictions are about parts of a sentence. This model sees the text on both "

@@ -124,9 +124,7 @@ def only_first(suites: EffectsOfSuites) -> bool:
     return rows > ROWS and any(first_of_several(subject.record) for subject, _ in suites)
 
 
-def forests(
-    suites: EffectsOfSuites, columns: Sequence[Column[Run]], title: str = ""
-) -> list[Forest]:
+def forests(suites: EffectsOfSuites, columns: Sequence[Column[Run]], title: str = "") -> list[Forest]:
     """Draw the effects of every suite, or of first predictions (`only_first`).
 
     With more than `FEW` models, each has a figure of its own; their axes have the same ends.

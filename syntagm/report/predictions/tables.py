@@ -76,7 +76,9 @@ def _suite_rows(chapter: Evidence, subject: Subject[Run], group: str) -> Iterato
     unseen = Markup('<small class="group unseen"> <bdi>%s</bdi></small>') % group if group else Markup("")
     if not subject.measures:
         none = Markup('<td class="none">no prediction</td>')
-        yield row(row_heading(link_suite(chapter.links, subject)), none, *[html.number_cell("")] * (1 + len(chapter.columns)))
+        yield row(
+            row_heading(link_suite(chapter.links, subject)), none, *[html.number_cell("")] * (1 + len(chapter.columns))
+        )
     for place, measure in enumerate(subject.measures):
         cells = (_accuracy(column, subject, measure, chapter.judged) for column in chapter.columns)
         name = html.text_cell(_measure_name(subject, place))

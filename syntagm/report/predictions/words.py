@@ -65,7 +65,7 @@ def explain_headlines(headlines: Sequence[Headline], pairs: bool) -> Markup:
 
 def _explain(headlines: Sequence[Headline], pairs: bool) -> Iterator[Markup]:
     first = ", each model against the first; the other pairs are there" if pairs and len(headlines) > MOST else ""
-    test = ", better and worse by the test of the section <a href=\"#compared\">Models compared</a>" if pairs else ""
+    test = ', better and worse by the test of the section <a href="#compared">Models compared</a>' if pairs else ""
     yield Markup(
         "Only significant differences are counted, by the first prediction of each suite: p &le; 0.05 after Holm&rsquo;s "
         "adjustment over the suites of a model or a pair of models; above and below chance by the exact binomial "
@@ -75,9 +75,10 @@ def _explain(headlines: Sequence[Headline], pairs: bool) -> Iterator[Markup]:
     possible = [headline.possible for headline in headlines]
     if not all(possible):
         some = ", under some of the models" if any(possible) else ""
-        yield Markup(
-            "<b>No suite can be significantly above or below chance</b> with so few items and so many suites%s."
-        ) % some
+        yield (
+            Markup("<b>No suite can be significantly above or below chance</b> with so few items and so many suites%s.")
+            % some
+        )
     if not all(versus.possible for headline in headlines for versus in headline.versus):
         yield Markup(
             "<b>No suite can show a significant difference between models</b> with so few items and so many suites: judge "
@@ -98,7 +99,8 @@ def explain_names(meanings: Mapping[str, str]) -> Markup:
 def list_chances(lines: Sequence[ScoreRow]) -> Markup:
     """List the chance level of each row of a table."""
     return join(
-        Markup("%s %s") % (isolate(line.label, False), number(value) if (value := line.chance.value) == value else "unknown")
+        Markup("%s %s")
+        % (isolate(line.label, False), number(value) if (value := line.chance.value) == value else "unknown")
         for line in lines
     )
 
@@ -121,7 +123,13 @@ def describe_pair(pair: ModelPair) -> Markup:
         "B &minus; A, mean over suites: <b>%s</b>, p=%s (%s), n=%s%s. Right only under A: %s items; only under B: %s. Bold: "
         "p &le; 0.05."
     ) % (
-        *(html.format_difference(difference), f"{pair.overall.p:.3g}", difference.method, f"{difference.n:,}", undefined),
+        *(
+            html.format_difference(difference),
+            f"{pair.overall.p:.3g}",
+            difference.method,
+            f"{difference.n:,}",
+            undefined,
+        ),
         *(f"{only_a:,}", f"{only_b:,}"),
     )
 

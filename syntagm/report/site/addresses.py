@@ -116,7 +116,9 @@ def path_of(place: Place) -> str:
 def _encoded(name: str) -> str:
     encoded = quote(name, safe="")
     # A name that ends like a file is no file.
-    return encoded[: encoded.rindex(".")] + "%2E" + encoded.rpartition(".")[2] if encoded.endswith(_ENDINGS) else encoded
+    return (
+        encoded[: encoded.rindex(".")] + "%2E" + encoded.rpartition(".")[2] if encoded.endswith(_ENDINGS) else encoded
+    )
 
 
 def _query(query: Query) -> str:

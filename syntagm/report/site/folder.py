@@ -100,7 +100,9 @@ def _written_before(folder: Path) -> Mapping[str, str]:
         raise UsageError(str(folder), "a folder with other files", "a new folder, or one with such a report", cure)
     files: dict[str, str] = FORM.read(folder / MANIFEST)["files"]
     if foreign := [name for name in files if not all(part.strip(".") for part in name.split("/"))]:
-        raise RunError(str(folder / MANIFEST), repr(foreign[0]), "names of files inside of the folder", "Choose a new folder.")
+        raise RunError(
+            str(folder / MANIFEST), repr(foreign[0]), "names of files inside of the folder", "Choose a new folder."
+        )
     return files
 
 
@@ -126,7 +128,9 @@ def _places(site: Site) -> Iterator[tuple[Place, str]]:
         yield ("suite", key), stem
         items, shown = site.items(key), pick(subject, LIMIT)
         chosen = {shown.keys[rank] for rank in shown.ranks}
-        for number, (item, occurrence, name) in enumerate(items.table.select("item", "occurrence", "key").iter_rows(), 1):
+        for number, (item, occurrence, name) in enumerate(
+            items.table.select("item", "occurrence", "key").iter_rows(), 1
+        ):
             if (item, occurrence) in chosen:
                 yield ("suite", key, name), f"{stem}/{file_name(number, name)}"
 

@@ -196,7 +196,9 @@ def _show_conditions(page: ItemPage) -> Variables:
         cells.append(text_cell("") if names else _content(sentence["text"], ("*", condition) in compared))
         rows.append(row(row_heading(isolate(condition, False)), *cells, headline=True))
         for model in page.items.models:
-            numbers = [_bits(page.bits.get((model, condition, name)), (name, condition) in compared) for name in (*names, "*")]
+            numbers = [
+                _bits(page.bits.get((model, condition, name)), (name, condition) in compared) for name in (*names, "*")
+            ]
             label = isolate(model) if several else Markup("bits")
             if (model, condition, "*") in page.bits:
                 rows.append(row(Markup('<th scope="row" class="under">%s</th>') % label, *numbers))
@@ -263,7 +265,11 @@ def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
     judged = page.items.kind(measure) is Kind.VERDICT
     compared = _by_model(page, measure)
     contrasts = list(dict.fromkeys(name for by_name in compared.values() for name in by_name))
-    headings = [heading("model"), heading("verdict" if judged else "value"), *number_headings(*(["margin"] if judged else []))]
+    headings = [
+        heading("model"),
+        heading("verdict" if judged else "value"),
+        *number_headings(*(["margin"] if judged else [])),
+    ]
     headings += number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
     rows = []
     for column in page.subject.columns:
@@ -330,10 +336,17 @@ def _show_tokens(page: ItemPage) -> Variables:
     places = {name: place for place, name in enumerate(page.regions)}
     labels = [page.label(name) for name in page.regions]
     models = [
-        (column.name, [(found["condition"], strips.strip(found, places, labels)) for found in sentences.iter_rows(named=True)])
+        (
+            column.name,
+            [(found["condition"], strips.strip(found, places, labels)) for found in sentences.iter_rows(named=True)],
+        )
         for column, sentences in page.asked
     ]
-    return {"models": models, "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"], "several": len(models) > 1}
+    return {
+        "models": models,
+        "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"],
+        "several": len(models) > 1,
+    }
 
 
 def _list_tokens(page: ItemPage) -> Rows:

@@ -61,11 +61,14 @@ class Items:
         )
         tags = [json.loads(text) for text in items["tags"]]
         named = {
-            f"tag {name}": [_text(row.get(name)) for row in tags] for name in dict.fromkeys(name for row in tags for name in row)
+            f"tag {name}": [_text(row.get(name)) for row in tags]
+            for name in dict.fromkeys(name for row in tags for name in row)
         }
         lowered = pl.col("texts").list.eval(pl.element().str.to_lowercase()).alias("lowered")
         return items.with_row_index("number").with_columns(
-            pl.Series("key", keys(items["item"]), dtype=pl.String), lowered, *(pl.Series(*column) for column in named.items())
+            pl.Series("key", keys(items["item"]), dtype=pl.String),
+            lowered,
+            *(pl.Series(*column) for column in named.items()),
         )
 
     @cached_property
@@ -142,8 +145,10 @@ class Items:
             return pl.DataFrame(schema=dict.fromkeys(VERDICT_COLUMNS, pl.String))
         table = pl.concat(parts).filter(pl.col("value").is_not_null())
         order = chosen.with_row_index("place")
-        return order.join(table, on="number", maintain_order="left_right").sort("place", maintain_order=True).select(
-            VERDICT_COLUMNS
+        return (
+            order.join(table, on="number", maintain_order="left_right")
+            .sort("place", maintain_order=True)
+            .select(VERDICT_COLUMNS)
         )
 
 

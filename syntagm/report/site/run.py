@@ -129,7 +129,9 @@ def _show_files(page: RunPage) -> Variables:
     return {
         "content": Markup("%s. <code>syntagm integrity</code> lists every file.")
         % ", ".join(f"{count:,} {_STATES[state]}" for state, count in sorted(counts.items())),
-        "table": HtmlTable("Files", [heading("file"), heading("state"), heading("what is wrong")], rows) if rows else "",
+        "table": HtmlTable("Files", [heading("file"), heading("state"), heading("what is wrong")], rows)
+        if rows
+        else "",
     }
 
 

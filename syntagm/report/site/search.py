@@ -50,7 +50,9 @@ class SearchPage(OnePage):
     def _find(self) -> Iterator[Hit]:
         words = self.words.lower().split()
         for key, items in self.suites.items() if words else ():
-            for item, conditions, texts, lowered in items.table.select("key", "conditions", "texts", "lowered").iter_rows():
+            for item, conditions, texts, lowered in items.table.select(
+                "key", "conditions", "texts", "lowered"
+            ).iter_rows():
                 for condition, text, low in zip(conditions, texts, lowered, strict=True):
                     if all(word in low for word in words):
                         yield Hit(key, item, condition, text)
@@ -67,7 +69,8 @@ def _show(page: SearchPage) -> Variables:
     rows = [
         row(
             row_heading(
-                Markup('<a href="%s">%s</a>') % (page.addresses.page(("suite", hit.suite, hit.item)), isolate(hit.item, False))
+                Markup('<a href="%s">%s</a>')
+                % (page.addresses.page(("suite", hit.suite, hit.item)), isolate(hit.item, False))
             ),
             text_cell(isolate(hit.suite)),
             text_cell(isolate(hit.condition)),

@@ -29,7 +29,13 @@ ORDERS = {
     "apart": "largest difference between models first",
 }
 # Whether the first and the second model of a pair are right -> its name.
-CELLS = {"": "any", "11": "A right, B right", "10": "A right, B wrong", "01": "A wrong, B right", "00": "A wrong, B wrong"}
+CELLS = {
+    "": "any",
+    "11": "A right, B right",
+    "10": "A right, B wrong",
+    "01": "A wrong, B right",
+    "00": "A wrong, B wrong",
+}
 # The items on a page.
 PAGE = 50
 _LONGEST = 1000
@@ -81,7 +87,9 @@ class Selection:
     @property
     def narrows(self) -> bool:
         """Whether it may leave out items."""
-        return any(getattr(self, name) for name in self.NAMES if name not in ("measure", "order", "page", "model", "a", "b"))
+        return any(
+            getattr(self, name) for name in self.NAMES if name not in ("measure", "order", "page", "model", "a", "b")
+        )
 
     @property
     def number(self) -> int:
@@ -131,7 +139,11 @@ class Choices:
                 raise InputError(f"filter {name}", repr(value[:100]), "one of " + ", ".join(filter(None, known)))
             if name in ("least", "most") and value and not _is_number(value):
                 raise InputError(f"filter {name}", repr(value[:100]), "a number")
-            if name == "page" and value and not (value.isascii() and value.isdecimal() and len(value) < 9 and int(value) > 0):
+            if (
+                name == "page"
+                and value
+                and not (value.isascii() and value.isdecimal() and len(value) < 9 and int(value) > 0)
+            ):
                 raise InputError("page", repr(value[:100]), "a whole number from 1")
             if len(value) > _LONGEST:
                 raise InputError(f"filter {name}", f"{len(value):,} characters", f"at most {_LONGEST:,}")
@@ -145,7 +157,9 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def select(items: pl.DataFrame, selection: Selection, models: Sequence[str], tolerances: Sequence[float]) -> pl.DataFrame:
+def select(
+    items: pl.DataFrame, selection: Selection, models: Sequence[str], tolerances: Sequence[float]
+) -> pl.DataFrame:
     """Return the selected items, in the chosen order.
 
     Arguments:
@@ -179,7 +193,10 @@ def _by_verdict(selection: Selection, places: Sequence[int], tolerances: Sequenc
             return [pl.any_horizontal(value.is_nan() for value in values)]
         case "differ":
             # Only verdicts: numbers nearly always differ between models.
-            return [pl.any_horizontal(value == 0 for value in values), pl.any_horizontal(value == 1 for value in values)]
+            return [
+                pl.any_horizontal(value == 0 for value in values),
+                pl.any_horizontal(value == 1 for value in values),
+            ]
     return []
 
 
@@ -197,7 +214,9 @@ def _by_margin(selection: Selection, places: Sequence[int]) -> list[pl.Expr]:
     for limit, side in ((selection.least, 1), (selection.most, -1)):
         if limit:
             numbers = [pl.col(f"number_{place}") for place in places]
-            found.append(pl.any_horizontal(number.is_not_nan() & (side * number >= side * float(limit)) for number in numbers))
+            found.append(
+                pl.any_horizontal(number.is_not_nan() & (side * number >= side * float(limit)) for number in numbers)
+            )
     return found
 
 
@@ -233,4 +252,6 @@ def _ordered(items: pl.DataFrame, order: str, places: Sequence[int]) -> pl.DataF
             key, down = pl.max_horizontal(numbers) - pl.min_horizontal(numbers), True
         case _:
             return items
-    return items.with_columns(key.alias("sorted by")).sort("sorted by", descending=down, nulls_last=True, maintain_order=True)
+    return items.with_columns(key.alias("sorted by")).sort(
+        "sorted by", descending=down, nulls_last=True, maintain_order=True
+    )

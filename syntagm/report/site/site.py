@@ -48,7 +48,9 @@ class Site:
         self.columns: dict[str, Column[Any]] = {column.name: column for column in self.chapter.columns}
         # Suites of fill runs have no pages of their own.
         subjects = [] if kept.over_gaps(runs[0]) else self.chapter.subjects
-        self.suites: dict[str, Subject[Run]] = dict(zip(keys(subject.title for subject in subjects), subjects, strict=True))
+        self.suites: dict[str, Subject[Run]] = dict(
+            zip(keys(subject.title for subject in subjects), subjects, strict=True)
+        )
         self._drawn = lru_cache(maxsize=_DRAWN)(lambda key: Drawn(self.suites[key]))
         self._items = lru_cache(maxsize=None)(lambda key: Items(self.suites[key]))
 
@@ -135,7 +137,8 @@ class Site:
             return Markup("")
         records = [subject.record for subject in self.chapter.subjects]
         names = [
-            Markup('<a href="%s">%s</a>') % (addresses.page(("run", name)), pages.name_models([name])) for name in self.columns
+            Markup('<a href="%s">%s</a>') % (addresses.page(("run", name)), pages.name_models([name]))
+            for name in self.columns
         ]
         listed = Markup(", ").join(names) if len(names) <= 12 else Markup("%s") % counted(len(names), "model")
         items = counted(sum(record.items for record in records), "item")
@@ -149,6 +152,3 @@ def _beside(order: Sequence[str], key: str) -> tuple[str, str]:
         return "", ""
     place = order.index(key)
     return (order[place - 1] if place else ""), (order[place + 1] if place + 1 < len(order) else "")
-
-
-

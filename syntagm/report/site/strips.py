@@ -27,7 +27,11 @@ def strip(row: Mapping[str, Any], regions: Mapping[str, int], labels: Sequence[s
     homes, tokens = cut_tokens(regions, row["text"], spans, tuple(row["starts"]))
     parts = []
     for home, members in groupby(zip(homes, tokens, row["bits"], strict=True), key=lambda member: member[0]):
-        name = Markup('<span class="region-name">%s</span>') % (labels[home] if home >= 0 else "") if labels else Markup("")
+        name = (
+            Markup('<span class="region-name">%s</span>') % (labels[home] if home >= 0 else "")
+            if labels
+            else Markup("")
+        )
         cells = join((token(text, bits) for _, text, bits in members), "")
         outside = " outside" if home < 0 else ""
         parts.append(Markup(f'<span class="region{outside}">%s<span class="run">%s</span></span>') % (name, cells))

@@ -63,7 +63,9 @@ class Drawn:
         kind, figure = figures.suite(self.subject, "", sentences, effects)
         item, shown = example(self.subject.record, sentences[0])
         empty = Markup("")
-        return SuiteOnPage(self.subject, kind, figure, kind, tuple(effects), items_of.NOTHING, item, shown, empty, empty)
+        return SuiteOnPage(
+            self.subject, kind, figure, kind, tuple(effects), items_of.NOTHING, item, shown, empty, empty
+        )
 
     def svg(self, drawing: Drawing) -> Markup:
         """Draw a figure, once."""
@@ -420,7 +422,11 @@ def _verdict_cell(verdict: Verdict, judged: bool) -> Markup:
         return number_cell(f"{verdict.value:.3f}", verdict.value)
     sign, kind = ("=", "tie") if verdict.tie else ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
     said = {"tie": "tie", "holds": "holds", "fails": "fails"}[kind]
-    content = Markup('<span class="sign" role="img" aria-label="%s">%s</span> %s') % (said, sign, f"{verdict.margin:+.2f}")
+    content = Markup('<span class="sign" role="img" aria-label="%s">%s</span> %s') % (
+        said,
+        sign,
+        f"{verdict.margin:+.2f}",
+    )
     return number_cell(content, verdict.margin, kind)
 
 
@@ -445,7 +451,11 @@ def _rows(table: pl.DataFrame) -> Rows:
 
 def _show_settings(page: SuitePage) -> Variables:
     runs = [
-        (column.name, page.addresses.page(("run", column.name)), "finished" if column.run.done else column.run.record["status"])
+        (
+            column.name,
+            page.addresses.page(("run", column.name)),
+            "finished" if column.run.done else column.run.record["status"],
+        )
         for column in page.subject.columns
     ]
     return {"runs": runs}

@@ -59,7 +59,9 @@ def group_models(chapter: Evidence) -> list[tuple[str, list[ModelRow]]]:
     return [(group, list(members)) for group, members in groupby(ranked, lambda row: group_of(row.column.name))]
 
 
-def find_ends(line: ScoreRow, columns: Sequence[Column[Run]]) -> tuple[tuple[str, Estimate], tuple[str, Estimate]] | None:
+def find_ends(
+    line: ScoreRow, columns: Sequence[Column[Run]]
+) -> tuple[tuple[str, Estimate], tuple[str, Estimate]] | None:
     """Return the models with the lowest and the highest score; None if no score is defined."""
     defined = [
         (column.name, cell)

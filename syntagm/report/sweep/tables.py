@@ -94,9 +94,7 @@ def tabulate_tag(chapter: Evidence, groups: Groups, tag: str) -> HtmlTable:
     def cells(model: ModelRow) -> list[Markup]:
         place = model.place
         return [
-            html.estimate_cell(
-                line.cells[place], "not run", chapter.judged, 0 if line.alike else len(line.over[place])
-            )
+            html.estimate_cell(line.cells[place], "not run", chapter.judged, 0 if line.alike else len(line.over[place]))
             for line in lines
         ]
 
@@ -135,7 +133,12 @@ def tabulate_predictions(subject: Subject[Run], groups: Groups) -> HtmlTable:
         return [score_cell(model.column.accuracies.get((subject.name, measure))) for measure in subject.measures]
 
     headings = [heading("model"), *(heading(_head(subject, measure), True) for measure in subject.measures)]
-    rows = [row(_name(model), *cells(model)) for _, members in groups for model in members if model.column in subject.columns]
+    rows = [
+        row(_name(model), *cells(model))
+        for _, members in groups
+        for model in members
+        if model.column in subject.columns
+    ]
     return HtmlTable(f"Accuracy on {subject.title}", headings, rows, "sortable rows", tall=True)
 
 

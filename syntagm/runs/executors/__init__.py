@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from syntagm.runs.worker import Session
 
 
-PATIENCE = Setting(
-    "patience", Whole(), "120", "seconds without a sign of life after which a worker counts as dead"
-)
+PATIENCE = Setting("patience", Whole(), "120", "seconds without a sign of life after which a worker counts as dead")
 
 
 class Executor(ABC):

@@ -105,7 +105,9 @@ class Ray(Executor):
         Setting("gpus", _Amount(), "0", "GPUs per worker, or a part of one"),
         Setting("memory", Whole(0), "", "gigabytes that Ray reserves per worker"),
         Setting("resources", _Resources(), "", "the cluster's own resources per worker: NAME:AMOUNT,NAME:AMOUNT"),
-        Setting("ship", Choice((Value("models"),)), "", "`models` to send local models to the workers, up to 2 GB each"),
+        Setting(
+            "ship", Choice((Value("models"),)), "", "`models` to send local models to the workers, up to 2 GB each"
+        ),
         PATIENCE,
     )
 

@@ -85,7 +85,10 @@ def f_test(smaller: Fit, larger: Fit) -> F:
     value = factor * float(values @ np.linalg.solve(covariance, values)) / len(contrasts)
     # The factor and the degrees of freedom are moments of an expansion, which few groups take out of its range.
     if not (denominator > 0 and value >= 0):
-        place, found = f"{smaller.formula} against {larger.formula}", f"F = {value:.3f} with {denominator:.3f} denominator df"
+        place, found = (
+            f"{smaller.formula} against {larger.formula}",
+            f"F = {value:.3f} with {denominator:.3f} denominator df",
+        )
         raise InputError(place, found, "more groups: Kenward and Roger's approximation fails with so few")
     return F(value, len(contrasts), denominator, float(fdtrc(len(contrasts), denominator, value)))
 

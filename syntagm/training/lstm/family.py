@@ -1,6 +1,5 @@
 """The declaration of the family `lstm`."""
 
-
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_twice
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.trainable import Controlled, Trainable

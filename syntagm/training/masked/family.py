@@ -1,6 +1,5 @@
 """The declaration of the family `masked`."""
 
-
 from syntagm.training.masked.settings import MaskedSettings
 from syntagm.training.trainable import Trainable
 

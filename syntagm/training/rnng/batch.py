@@ -235,7 +235,9 @@ def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tenso
     """
     histories = [_run_stacks(network, trees).index_select(0, trees.tops)]
     if network.parts == "all":
-        histories.append(_run_chains(network, network.action_history, network.action_embedding(trees.read), trees.acted))
+        histories.append(
+            _run_chains(network, network.action_history, network.action_embedding(trees.read), trees.acted)
+        )
         heard = _run_chains(network, network.word_history, network.word_embedding(trees.heard), trees.worded)
         histories.append(heard.index_select(0, trees.known))
     state = network.derivation_state(histories)
