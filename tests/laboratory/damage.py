@@ -53,9 +53,9 @@ class Artefact:
     killed: tuple[int, ...] = ()
 
 
-def _run(place: str, again: tuple[str, ...]) -> Artefact:
+def _run(place: str, again: tuple[str, ...], prepared: tuple[tuple[str, ...], ...] = ()) -> Artefact:
     results = ("export", place, "--as", "results", "-o", "out/results.csv")
-    return Artefact("run", place, (results, ("table", "scores", place, "-o", "out/scores")), (again,))
+    return Artefact("run", place, (results, ("table", "scores", place, "-o", "out/scores")), (again,), prepared)
 
 
 def _at(name: str, place: str) -> tuple[str, ...]:
@@ -86,9 +86,13 @@ def _with_tests(line: tuple[str, ...]) -> tuple[str, ...]:
     return (*("ngram,gpt2" if word == "ngram" else word for word in line), *options, "--bootstrap", "100")
 
 
+_IMPORTED = ("experiment", "import", "in/people", "-o", "in/answered")
+_ASKED = (_at("people", "in/plan"), ("experiment", "simulate", "in/plan", "-o", "in/people"))
 ARTEFACTS: Mapping[str, Artefact] = {
     "run": _run("in/run", PREPARATION["run"]),
     "fill": _run("in/fill", _at("fill", "in/fill")),
+    "imported": _run("in/imported", _at("import_results", "in/imported")),
+    "answered": _run("in/answered", _IMPORTED, (*_ASKED, _IMPORTED)),
     "ngram": Artefact("model", "in/ngram", (("run", "in/ngram", *_SCORE),), (PREPARATION["ngram"],)),
     "lstm": Artefact("model", "in/lstm", (("run", "in/lstm", *_SCORE, "--no-cache"),), (PREPARATION["lstm"],)),
     "parsed": Artefact("model", "in/parsed", (), (_at("train_parsed", "in/parsed"),)),
@@ -101,7 +105,7 @@ ARTEFACTS: Mapping[str, Artefact] = {
         "in/people",
         (("experiment", "import", "in/people", "-o", "out/people"),),
         (),
-        (_at("people", "in/plan"), ("experiment", "simulate", "in/plan", "-o", "in/people")),
+        _ASKED,
     ),
     "pages": Artefact("report", "in/pages", (), (_at("report_pages", "in/pages/"),)),
     "experiment": Artefact("experiment", "in/paper", (), (_with_tests(_at("experiment", "in/paper")),)),
