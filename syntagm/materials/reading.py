@@ -189,9 +189,10 @@ def unclaimed(file: Path) -> tuple[str, str]:
 def _refuse_damaged(file: Path) -> None:
     """Refuse a file that no format recognises because it is not text or not JSON; the error gives the reason."""
     content = utf8.read(file)
-    if file.suffix == ".json":
+    lines = file.suffix == ".json" and json.is_lines(content)
+    if file.suffix == ".json" and not lines:
         json.parsed(content, file)
-    elif file.suffix == ".jsonl":
+    elif file.suffix == ".jsonl" or lines:
         for _ in json.objects(content, file):
             pass
 
