@@ -28,6 +28,8 @@ _EXCLUSION = re.compile(r"(\d+) of (\d+) items, ([0-9a-f]{8})")
 LANGUAGES = ("language", "lang")
 # The tag of a suite whose language its file doesn't say, but the dataset that it belongs to.
 DERIVED = "json:language"
+# The tag that says by which convention the authors of a dataset score it; see `conventions.convention`.
+SCORED = "json:scored"
 # The tag that `sampled` gives to a suite.
 _SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)(?:, for a half-width of ([\d.e-]+))?")
 
@@ -289,10 +291,11 @@ def sample_of(tags: Mapping[str, str]) -> Sample | None:
 
 
 def published(suite: Suite) -> Suite:
-    """Return a suite as its file has it, without a language that was derived from the dataset."""
-    if DERIVED not in suite.tags:
+    """Return a suite as its file has it, without what was derived from the dataset: its language, and its convention."""
+    derived = {SCORED, DERIVED, *(["language"] if DERIVED in suite.tags else [])}
+    if derived.isdisjoint(suite.tags):
         return suite
-    return replace(suite, tags={name: tag for name, tag in suite.tags.items() if name not in (DERIVED, "language")})
+    return replace(suite, tags={name: tag for name, tag in suite.tags.items() if name not in derived})
 
 
 def public_tags(tags: Mapping[str, str]) -> dict[str, str]:

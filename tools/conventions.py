@@ -29,6 +29,21 @@ All are computed from the tokens of a run, so no model is asked again. They appl
 whole sentences. A difference of at most the tolerance, in bits and before any division, is a tie; a tie is a failure
 unless the convention says otherwise. `flips` are the pairs whose verdict differs from that by `bits`.
 
+`--convention` makes one of them the number of a run, or of a table or figure of runs that were made by bits:
+
+    syntagm run gpt2 --suite SLING/*.jsonl --convention mean_token -o runs/sling
+    syntagm run gpt2 --suite SLING/*.jsonl --convention published -o runs/sling
+    syntagm table scores runs/demo runs/gpt2 --convention mean_byte+ties_as_hits
+    syntagm table comparison runs/demo runs/gpt2 --convention published
+
+`published` is the convention of each dataset's authors, which [the page of datasets](datasets.md) lists: for most it is
+the sum, for SLING `mean_token`. It is refused where the authors' number is not among those below, and for a suite of
+no dataset of the list. Each signature then has `convention:NAME`; of suites whose conventions differ, it has
+`convention:published`, and `scored` in `run.json` says which is which. Margins are then differences of that number, in
+bits or in bits per unit, and exactly 0 for a tie. Predictions about regions are judged in bits, with a warning. A run
+goes on only under the convention with which it began. SLOR and others with a unigram model are computed from the run:
+`table conventions RUN unigrams=FILE`. In Python: `sg.evaluate(model, suites, convention="published")`.
+
 The page is written by `python -m tools.conventions`, its last section with the runs that it names.
 
 ## Linking functions

@@ -16,7 +16,8 @@ the name of the file is enough. `check` says what the columns or lines of a file
 
 *Tried* says what the reader was tried on: published **files**, the first rows of published files (a **sample**), or
 files written for the tests in the published **layout**. The convention is the one of the authors; Syntagm compares sums
-of bits unless you ask for another.
+of bits unless you ask for another. In parentheses is its [name](conventions.md), if it isn't the sum, or *not here* if
+Syntagm doesn't compute it; `syntagm run --convention published` uses it.
 
 | dataset | language | size | licence | layout | convention | read | tried |
 |---|---|---|---|---|---|---|---|
@@ -30,11 +31,16 @@ Hub](formats.md#data-sets-of-the-hugging-face-hub).
 def page() -> str:
     """Return the page."""
     rows = [
-        f"| {each.name} ({each.paper}) | {each.shown} | {each.size} | {each.licence} | {each.layout} | {each.convention} | "
+        f"| {each.name} ({each.paper}) | {each.shown} | {each.size} | {each.licence} | {each.layout} | {_convention(each)} | "
         f"{each.read} | {each.tried} |\n"
         for each in datasets.listed()
     ]
     return _HEAD + "".join(rows) + _FOOT
+
+
+def _convention(dataset: datasets.Dataset) -> str:
+    named = {"bits": "", "": " (not here)"}
+    return dataset.convention + named.get(dataset.scored, f" (`{dataset.scored}`)")
 
 
 if __name__ == "__main__":

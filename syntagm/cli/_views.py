@@ -25,6 +25,13 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
     )
     add_names(parser)
     parser.add_argument(
+        "--convention",
+        metavar="NAME",
+        help="judge predictions about whole sentences by another number than the run was: bits, mean_token, mean_byte+"
+        "ties_as_hits ... (docs/reference/conventions.md), or `published`, that of each dataset's authors; computed from the "
+        "stored tokens, and named in signatures",
+    )
+    parser.add_argument(
         "--list",
         action="store_true",
         help=f"list all names and what each {kind} shows; after a NAME, list its options",
@@ -97,10 +104,30 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
 
     folders, chosen = split(options.runs)
     runs = open_runs(folders, options.labels)
+    if options.convention:
+        runs = _rejudged(runs, options.convention, options.name, maker)
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
     with bootstrap.using(_resampling.given(options)):
         return call(maker, runs, chosen, f"{kind} {options.name}"), runs
+
+
+def _rejudged(runs: "list[Run]", convention: str, name: str, maker: Any) -> "list[Run]":
+    """Return the runs judged by a convention.
+
+    Raises:
+        UsageError: the view computes conventions itself, or the convention can't be applied; see `runs.rejudged`.
+        RunError: a run has no surprisals.
+    """
+    from syntagm.runs.rejudged import Rejudged
+    from syntagm.views.options import options
+
+    if any(option.name == "convention" for option in options(maker)):
+        cure = f"Use its option: syntagm table {name} RUN convention={convention}"
+        raise UsageError(
+            "--convention", f"{convention} with {name}, which shows conventions itself", "another view", cure
+        )
+    return [Rejudged(run, convention) for run in runs]
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

@@ -78,6 +78,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "in which it starts (start), as in SyntaxGym",
     )
     add(
+        "--convention",
+        metavar="NAME",
+        default="bits",
+        help="the number of a sentence that is compared, where predictions compare two whole sentences: bits (the sum, the "
+        "default), mean_token, mean_byte+ties_as_hits ... (docs/reference/conventions.md), or `published`, that of each "
+        "dataset's authors; the signature says which",
+    )
+    add(
         "--measure",
         metavar="MEASURE",
         action="append",
@@ -144,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run and arguments.stop_at is not None:
         cure = "The number of items is known after the pilot."
         raise UsageError("--stop-at", "--dry-run beside it", "one of them", cure)
-    task = task_of(arguments.measure or (), arguments.align)
+    task = task_of(arguments.measure or (), arguments.align, arguments.convention)
     asked = _evaluation.given(arguments, task, jobs, arguments.suite, arguments.output)
     written = {job.label: text for job, (text, _) in zip(jobs, found, strict=True)}
     sweep = _Sweep(asked, written, alone, arguments.order, arguments.config_source)

@@ -1,7 +1,7 @@
 """Conventions: a linking function with treatments, by name, and the verdict on a pair of sentences under one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Self
@@ -17,6 +17,8 @@ from syntagm.errors import UsageError, did_you_mean
 from syntagm.formula import Binary, Formula, Reference
 
 DEFAULT = "bits"
+# Instead of a name: the convention of each suite's authors.
+PUBLISHED = "published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +150,37 @@ def compared(formula: Formula) -> tuple[str, str] | None:
         case Binary(">", Reference("*", worse), Reference("*", better)):
             return better, worse
     return None
+
+
+def canonical(asked: str) -> str:
+    """Return a convention as it is recorded, or `published`.
+
+    Raises:
+        UsageError: as for `Convention.parse`.
+    """
+    return asked if asked == PUBLISHED else str(Convention.parse(asked))
+
+
+def of_suite(asked: str, suite: str, scored: str, formulas: Iterable[Formula]) -> Convention:
+    """Return the convention under which the predictions of a suite are judged.
+
+    Arguments:
+        asked: the name of a convention, or `published`.
+        suite: the name of the suite.
+        scored: the convention by which the suite's authors score it; "" if it is unknown.
+        formulas: those of the predictions.
+
+    Raises:
+        UsageError: there is no such convention, the authors' is unknown, or the suite has no prediction that compares two
+            whole sentences.
+    """
+    if asked == PUBLISHED and not scored:
+        expected = "a suite of a dataset whose authors' convention is known (docs/reference/datasets.md)"
+        raise UsageError(
+            "--convention published", f"the suite {suite}", expected, "Name one, as in --convention mean_token."
+        )
+    convention = Convention.parse(scored if asked == PUBLISHED else asked)
+    if str(convention) != DEFAULT and not any(map(compared, formulas)):
+        found = f"the suite {suite}, no prediction of which compares two whole sentences"
+        raise UsageError(f"--convention {asked}", found, "predictions like (*;%a%) < (*;%b%)")
+    return convention

@@ -4,9 +4,11 @@
     gj04	0	*	The keys is here.
 
 Four cells separated by tabs, without a header, are read if the second is 0 or 1 and the third is empty or a mark such as
-`*` or `??`. Under a header, the columns `sentence` and `judgement` (or `judgment`, `acceptability`) of numbers are
-recognised: ratings, or labels if all are 0 or 1. Options name other columns: `?sentence=S&label=L` for 0 and 1,
-`?sentence=S&rating=R` for ratings.
+`*` or `??`. Under a header, the column `sentence` (or `text`, `sent`) and one of `judgement`, `judgment`, `acceptability` of
+numbers are recognised: ratings, or labels if all are 0 or 1; and one of `acceptable`, `is_acceptable`, `grammatical`,
+`grammaticality` of 0 and 1, true and false, or words such as acceptable and unacceptable. A column `label` is recognised if
+it has such words, or beside CoLA's marks in a column `mark` or `diacritic`. Two rows of one item are the format `labelled`.
+Options name other columns: `?sentence=S&label=L` for 0 and 1, `?sentence=S&rating=R` for ratings.
 
 Each item has the one condition `sentence`, and the tags `label` (1 acceptable, 0 not) or `rating`. A suite has no
 predictions: run it with `--measure "surprisal(condition=sentence)"`; `syntagm table judgements RUN` then shows accuracy by
@@ -20,23 +22,34 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _table
+from syntagm.formats import _table, labelled
 from syntagm.io import csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
-ENDINGS = (".tsv", ".csv", ".jsonl", ".txt")
+ENDINGS = (".tsv", ".csv", ".jsonl", ".json", ".txt")
 CONDITION = "sentence"
-RATINGS = ("judgement", "judgment", "acceptability")
+RATINGS = (
+    "judgement", "judgment", "acceptability", "acceptable", "is_acceptable", "grammatical", "is_grammatical",
+    "grammaticality",
+)  # fmt: skip
+_SENTENCES, _MARKS = (CONDITION, "text", "sent"), ("mark", "diacritic")
 _COLA = ("source", "label", "mark", "sentence")
 _MARK = re.compile(r"[*?#%/]{0,3}")
-_IDS = ("id", "item", "item_id", "index", "")
+_IDS = ("id", "item", "item_id", "index", "uid", "unique_id", "")
+_NUMBERS = ("1", "0", "true", "false")
+# What labels say, in lower case: 1 acceptable, 0 not.
+_TRUTH = {**dict.fromkeys(labelled.GOOD, "1"), **dict.fromkeys(labelled.BAD, "0")}
 
 
 def claims(path: Path, head: str) -> bool:
     """Return whether this is a table in CoLA's layout, or one with the columns `sentence` and `judgement`."""
     if path.suffix not in ENDINGS:
         return False
-    return _is_cola(path, head) or (_maybe_rated(head) and _is_rated(_table.excerpt(path, head, _has_ratings)))
+    if _is_cola(path, head):
+        return True
+    return (
+        _maybe_rated(head) and _is_rated(_table.excerpt(path, head, _has_ratings)) and not labelled.claims(path, head)
+    )
 
 
 def unscored(path: Path, head: str, **options: str) -> list[str]:
@@ -93,19 +106,19 @@ def read(
     for name in (sentence, label, rating, id, suite):
         if name and name not in table.columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, table.columns)))
-    text, labelled, rated = chosen
-    if not text or not (labelled or rated):
+    text, is_label, rated = chosen
+    if not text or not (is_label or rated):
         cure = f"Name them: {path.name}?format=judgements&sentence=COLUMN&label=COLUMN, or &rating=COLUMN."
         found = "the columns " + ", ".join(map(repr, table.columns[:20]))
         raise UsageError(str(path), found, "columns of sentences and of judgements", cure)
     id = id or next((name for name in table.columns if name.lower() in _IDS), "")
-    if rated and not labelled and table.rows and {_cell(row, rated) for _, row in table.rows} <= {"0", "1"}:
-        labelled, rated = rated, ""
-    used = {text, labelled, rated, id, "", *({suite} if suite.lower() == "suite" else ())}
+    if rated and not is_label and table.rows and all(_cell(row, rated).lower() in _TRUTH for _, row in table.rows):
+        is_label, rated = rated, ""
+    used = {text, is_label, rated, id, "", *({suite} if suite.lower() == "suite" else ())}
     suites: dict[str, list[Item]] = {}
     for index, (number, row) in enumerate(table.rows):
         place = table.place(number)
-        tags = _table.tags(row, used) | _judged(row, labelled, rated, place)
+        tags = _table.tags(row, used) | _judged(row, is_label, rated, place)
         name = _table.name(row, suite, place) if suite else path.stem
         item = Item(
             shape.plain(row.get(id, "")) or str(index), {CONDITION: Sentence(_table.text(row, text, place))}, tags
@@ -120,8 +133,8 @@ def read(
 def _judged(row: dict[str, Any], label: str, rating: str, place: str) -> dict[str, str]:
     tags = {}
     if label:
-        if (value := _cell(row, label)) not in ("0", "1"):
-            raise InputError(f"{place}, {label}", repr(value[:60]), "1 (acceptable) or 0")
+        if (value := _TRUTH.get(_cell(row, label).lower(), "")) == "":
+            raise InputError(f"{place}, {label}", repr(_cell(row, label)[:60]), "1 (acceptable) or 0")
         tags["label"] = value
     if rating and (value := _cell(row, rating)):
         try:
@@ -151,17 +164,28 @@ def _is_cola(path: Path, content: str) -> bool:
 
 def _maybe_rated(head: str) -> bool:
     first = head[:4000].lower()
-    return CONDITION in first and any(name in first for name in RATINGS)
+    return any(name in first for name in _SENTENCES) and any(name in first for name in (*RATINGS, "label"))
 
 
 def _is_rated(table: _table.Table) -> bool:
+    if not _has_ratings(table.columns) or not table.rows:
+        return False
     _, label, rating = _chosen(table.columns, {})
     column = rating or label
-    return _has_ratings(table.columns) and bool(table.rows) and bool(column) and table.has_numbers(column)
+    found = {value.lower() for value in table.cells(column)}
+    in_words = bool(found) and found <= _TRUTH.keys()
+    if label:
+        return in_words and (found.isdisjoint(_NUMBERS) or any(_named(table.columns, name) for name in _MARKS))
+    return in_words or (column.strip().lower() in RATINGS[:3] and table.has_numbers(column))
 
 
 def _has_ratings(columns: Sequence[str]) -> bool:
-    return bool(_named(columns, CONDITION)) and sum(bool(_named(columns, name)) for name in RATINGS) == 1
+    ratings = sum(bool(_named(columns, name)) for name in RATINGS)
+    return bool(_sentences(columns)) and (ratings == 1 or (not ratings and bool(_named(columns, "label"))))
+
+
+def _sentences(columns: Sequence[str]) -> str:
+    return next((found for name in _SENTENCES if (found := _named(columns, name))), "")
 
 
 def _named(columns: Sequence[str], name: str) -> str:
@@ -174,4 +198,5 @@ def _chosen(columns: Sequence[str], options: dict[str, str]) -> tuple[str, str, 
     sentence, label, rating = (options.get(name, "") for name in ("sentence", "label", "rating"))
     if not label and not rating:
         rating = next((found for name in RATINGS if (found := _named(columns, name))), "")
-    return sentence or _named(columns, CONDITION), label, rating
+        label = "" if rating else _named(columns, "label")
+    return sentence or _sentences(columns), label, rating

@@ -4,10 +4,12 @@
     c-command,1,Grammatical,Ik haatte mezelf.
     c-command,1,Ungrammatical,Mijn moeder haatte mezelf.
 
-The columns `Grammaticality` and `Sentence` are recognised if the labels are Grammatical and Ungrammatical, and a column
-`Item` says which rows belong together. Options name other columns: `rows.csv?sentence=S&label=L&item=I`; `item=next` pairs
-each two rows that follow each other, in either order. A pair has one row with each label. The column `Paradigm`, `suite`
-or `UID` has the name of the suite.
+The columns are recognised by their names if each of the first pairs has one row with a known label of either kind: those of
+the sentences (`Sentence`, `text`), of the labels (`Grammaticality`, `acceptability`, `acceptable`, `is_acceptable`,
+`grammatical`, `is_grammatical`; `label` if the labels are words such as grammatical and ungrammatical), and the one that says
+which rows belong together (`Item`, `pair_id`, `pair`). Options name other columns: `rows.csv?sentence=S&label=L&item=I`;
+`item=next` pairs each two rows that follow each other, in either order. A pair has one row with each label. The column
+`Paradigm`, `suite` or `UID` has the name of the suite.
 
 A cell that both rows of a pair share becomes a tag of the item; where they differ, the tags are `NAME_good` and `NAME_bad`.
 """
@@ -23,26 +25,50 @@ from syntagm.suite import Item, Sentence, Suite
 
 ENDINGS = (".csv", ".tsv", ".jsonl")
 NEXT = "next"
-KNOWN = ("Grammaticality", "Sentence", "Item")
+SENTENCES = ("sentence", "text", "sent")
+# The last may say anything: its values have to be words for (un)grammatical.
+LABELS = (
+    "grammaticality", "acceptability", "acceptable", "is_acceptable", "grammatical", "is_grammatical", "judgement", "judgment",
+    "label",
+)  # fmt: skip
+ITEMS = ("item", "pair_id", "pairid", "item_id", "pair")
 SUITES = ("paradigm", "suite", "uid")
 # Labels, in lower case. An option can name others: `good=ok`.
 GOOD = ("grammatical", "acceptable", "good", "correct", "true", "1")
 BAD = ("ungrammatical", "unacceptable", "bad", "incorrect", "wrong", "false", "0", "*")
+# Labels that also stand for other things than sentences that are good and bad.
+_NUMBERS = ("true", "1", "false", "0")
 
 Row = tuple[int, dict[str, Any]]
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return whether this is a table with the three known columns, and the labels are Grammatical and Ungrammatical."""
-    if path.suffix not in ENDINGS or not all(name.lower() in head[:2000].lower() for name in KNOWN):
+    """Return whether this is a table with known columns, whose first pairs have a row with each label."""
+    if path.suffix not in ENDINGS or not any(name in head[:4000].lower() for name in ITEMS):
         return False
     table = _table.excerpt(path, head, _has_known)
     if not _has_known(table.columns):
         return False
-    labels = {
-        shape.plain(row.get(_column(table.columns, "grammaticality"), "")).strip().lower() for _, row in table.rows
-    }
-    return bool(labels) and labels <= {"grammatical", "ungrammatical"}
+    _, label, item, suite = _chosen(table.columns, {})
+    found = {value.lower() for value in table.cells(label)}
+    known = found <= {*GOOD, *BAD} and bool(found & set(GOOD)) and bool(found & set(BAD))
+    if not known or (label.strip().lower() == "label" and found & set(_NUMBERS)):
+        return False
+    return _are_pairs(table, label, item, suite)
+
+
+def _are_pairs(table: _table.Table, label: str, item: str, suite: str) -> bool:
+    """Return whether the first rows are pairs of one good and one bad sentence; the last ones may be cut off."""
+    groups: dict[tuple[str, str], list[bool]] = {}
+    for _, row in table.rows:
+        key = tuple(shape.plain(row.get(name, "")).strip() if name else "" for name in (suite, item))
+        groups.setdefault((key[0], key[1]), []).append(shape.plain(row.get(label, "")).strip().lower() in GOOD)
+    whole = [sides for sides in groups.values() if sorted(sides) == [False, True]]
+    return (
+        bool(whole)
+        and all(len(sides) < 2 or sides in whole for sides in groups.values())
+        and len(whole) > len(groups) / 2
+    )
 
 
 def unscored(path: Path, head: str, **options: str) -> list[str]:
@@ -116,7 +142,12 @@ def read(
 
 
 def _has_known(columns: Sequence[str]) -> bool:
-    return all(_column(columns, name.lower()) for name in KNOWN)
+    return all(_first(columns, names) for names in (SENTENCES, LABELS, ITEMS))
+
+
+def _first(columns: Sequence[str], names: Sequence[str]) -> str:
+    """Return the column with the first of some names that there is; "" if there is none."""
+    return next((column for name in names if (column := _column(columns, name))), "")
 
 
 def _column(columns: Sequence[str], name: str) -> str:
@@ -132,10 +163,10 @@ def _chosen(columns: Sequence[str], options: dict[str, str]) -> tuple[str, str, 
     """Return the columns of sentence, label, pair and suite, by the options or else by their known names."""
     sentence, label, item, suite = (options.get(name, "") for name in ("sentence", "label", "item", "suite"))
     return (
-        sentence or _column(columns, "sentence"),
-        label or _column(columns, "grammaticality"),
-        item or _column(columns, "item"),
-        suite or next((found for name in SUITES if (found := _column(columns, name))), ""),
+        sentence or _first(columns, SENTENCES),
+        label or _first(columns, LABELS),
+        item or _first(columns, ITEMS),
+        suite or _first(columns, SUITES),
     )
 
 

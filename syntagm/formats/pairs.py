@@ -3,9 +3,11 @@
     good	bad
     The keys are here.	The keys is here.
 
-The two columns are recognised by their names: good/bad, sentence_good/sentence_bad, good_sentence/bad_sentence,
-acceptable/unacceptable, grammatical/ungrammatical, sen/wrong_sen, gramm_sentence/ungramm_sentence (LI-Adger);
-correct/wrong if their cells are alike; and source_sentence/target_sentence beside a column `phenomenon` or `paradigm`.
+The two columns are recognised by their names: good/bad, acceptable/unacceptable, grammatical/ungrammatical,
+gramm/ungramm, sen/wrong_sen; correct/incorrect, correct/wrong and right/wrong unless their cells have little in common;
+chosen/rejected, positive/negative, pos/neg and original/corrupted if their cells are sentences that differ a little; and
+source_sentence/target_sentence beside a column `phenomenon` or `paradigm`. `sentence`, `sent`, `text` or `example` may
+precede or follow both words, and case, blanks and hyphens don't matter: `sentence_good`, `Bad sentence`, `goodSentence`.
 Columns of numbers are not recognised. Options name other columns: `pairs.csv?good=right&bad=wrong`. The header shows
 whether cells are separated by a tab, `;` or `,`.
 
@@ -28,6 +30,7 @@ default is its number, from 0. Other columns are tags.
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -41,19 +44,41 @@ from syntagm.suite import Item, Sentence, Suite
 
 ENDINGS = (".tsv", ".csv", ".txt", ".jsonl", ".json")
 WRITES = (".tsv", ".csv")
-KNOWN = (
+_WORDS = (
     ("good", "bad"),
-    ("sentence_good", "sentence_bad"),
-    ("good_sentence", "bad_sentence"),
     ("acceptable", "unacceptable"),
     ("grammatical", "ungrammatical"),
-    ("correct", "wrong"),
-    ("sen", "wrong_sen"),
-    ("gramm_sentence", "ungramm_sentence"),
-    ("source_sentence", "target_sentence"),
+    ("gramm", "ungramm"),
 )
-# Other tables have these names, too: of answers, and of translations or corrections.
-ANSWERS, SOURCES = ("correct", "wrong"), ("source_sentence", "target_sentence")
+# Other tables have these names, too: of answers; of preferences, triplets and corruptions; of translations or corrections.
+_ANSWERS = (("correct", "incorrect"), ("correct", "wrong"), ("right", "wrong"))
+_OTHERS = (("chosen", "rejected"), ("positive", "negative"), ("pos", "neg"), ("original", "corrupted"))
+SOURCES = ("source_sentence", "target_sentence")
+_NOUNS = ("sentence", "sent", "text", "example")
+
+
+def _with_nouns(words: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the names of columns that two words make, alone or with a noun.
+
+    >>> _with_nouns(("good", "bad"))[:4]
+    [('good', 'bad'), ('sentence_good', 'sentence_bad'), ('good_sentence', 'bad_sentence'), ('good_sentences', 'bad_sentences')]
+    """
+    forms = [form for noun in _NOUNS for form in (f"{noun}_{{}}", f"{{}}_{noun}", f"{{}}_{noun}s")]
+    good, bad = words
+    return [words, *((form.format(good), form.format(bad)) for form in forms)]
+
+
+ANSWERS = tuple(names for words in _ANSWERS for names in _with_nouns(words))
+OTHERS = tuple(names for words in _OTHERS for names in _with_nouns(words))
+KNOWN = (
+    *(names for words in _WORDS for names in _with_nouns(words)),
+    ("sen", "wrong_sen"),
+    *ANSWERS,
+    *OTHERS,
+    SOURCES,
+)
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_GAP = re.compile(r"[\s\-_]+")
 IDS = ("id", "pairid", "pair_id", "item", "item_id", "item_number", "")
 SUITES = ("suite", "paradigm", "uid")
 FIELDS = (
@@ -67,7 +92,7 @@ LABELS = (
     "preferred", "target", "winner",
 )  # fmt: skip
 # The names of a column of single sentences.
-SINGLE = ("sentence", "text")
+SINGLE = ("sentence", "text", "sent")
 DECIDING = ({"0", "1"}, {"1", "2"}, {"a", "b"}, {"true", "false"})
 NO_LABEL = "none"
 # The ids of the two sentences, by which ratings of another table are joined.
@@ -113,6 +138,9 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     if not doubts and len(table.columns) == 2 and not is_json:
         doubts = [_few([table.columns, *(tuple(row.values()) for _, row in table.rows)])]
         cure += " If a table of pairs has no header, insert a first line with the names good and bad."
+    elif len(table.columns) > 2 and not is_json and alike(*table.columns[:2]):
+        # Premises with hypotheses look like this, too, so it is not read as it is.
+        cure += " If this is a pair, insert a first line with a name for each column, such as good, bad and kind."
     return "; ".join([shown, *doubts]), cure
 
 
@@ -249,9 +277,18 @@ def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tupl
     return find
 
 
+def plain(name: str) -> str:
+    """Return the name of a column in lower case, with underscores between its words.
+
+    >>> plain("Good sentence "), plain("sentenceGood"), plain("ill-formed")
+    ('good_sentence', 'sentence_good', 'ill_formed')
+    """
+    return _GAP.sub("_", _HUMP.sub("_", name.strip())).lower()
+
+
 def _named(columns: Sequence[str], name: str) -> str | None:
-    """Return the column with a name, whose case is ignored; None if there is none, or if several differ in case only."""
-    matches = [column for column in columns if column.strip().lower() == name]
+    """Return the column with a name, as `plain` spells it; None if there is none, or if there are several."""
+    matches = [column for column in columns if plain(column) == name or column.strip().lower() == name]
     return name if name in columns else matches[0] if len(matches) == 1 else None
 
 
@@ -325,18 +362,24 @@ def _doubt(table: _table.Table, pair: tuple[str, str]) -> str:
         return f"without a column 'phenomenon' or 'paradigm', either of {first!r} and {second!r} may be the good one"
     rows = [row for _, row in table.rows[: _table.ROWS]]
     cells = [(shape.plain(row.get(first, "")), shape.plain(row.get(second, ""))) for row in rows]
-    if _lower(pair) == ANSWERS and mostly(unlike(*texts) for texts in cells):
+    if _plain(pair) in ANSWERS and mostly(unlike(*texts) for texts in cells):
         return f"{first!r} and {second!r} have little in common"
+    if _plain(pair) in OTHERS and not mostly(alike(*texts) for texts in cells):
+        return f"few of {first!r} and {second!r} are sentences of {LEAST_WORDS} words or more that differ a little"
     return ""
 
 
 def _open(table: _table.Table, pair: tuple[str, str]) -> bool:
     """Return whether the names of a pair do not say which is good: a source can be what a target corrects."""
-    return _lower(pair) == SOURCES and not any(_named(table.columns, name) for name in ("phenomenon", "paradigm"))
+    return _plain(pair) == SOURCES and not any(_named(table.columns, name) for name in ("phenomenon", "paradigm"))
 
 
 def _lower(pair: tuple[str, str]) -> tuple[str, str]:
     return pair[0].strip().lower(), pair[1].strip().lower()
+
+
+def _plain(pair: tuple[str, str]) -> tuple[str, str]:
+    return plain(pair[0]), plain(pair[1])
 
 
 def _only(table: _table.Table, content: str) -> tuple[str, str]:

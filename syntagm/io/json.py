@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -91,6 +92,17 @@ def beginning(content: str) -> Iterator[dict[str, Any]]:
             place = _SEPARATORS.match(content, end)
     except (ValueError, _Problem):
         return
+
+
+def is_lines(content: str) -> bool:
+    """Return whether the first lines of a text are objects of their own, whatever the file is called.
+
+    >>> is_lines('{"a": 1}\\n{"a": 2}'), is_lines('{"a": 1}'), is_lines('[\\n{"a": 1}]')
+    (True, False, False)
+    """
+    lines = (line.strip() for _, line in utf8.lines(content))
+    first = list(islice(filter(None, lines), 2))
+    return len(first) == 2 and all(line.startswith("{") and line.endswith("}") for line in first)
 
 
 def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = "") -> dict[str, Any]:

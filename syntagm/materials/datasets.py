@@ -33,6 +33,8 @@ class Dataset:
         licence: the licence of the data.
         layout: the layout of its files.
         convention: how its authors score it.
+        scored: the name of that convention, as in `conventions.convention`, or "bits" if it is that of the suites' own
+            predictions; "" if no convention is.
         read: `as is`, or what has to be named.
         tried: a key of `TRIED`.
         format: the format that reads it; "" if files are not recognised as belonging to it.
@@ -48,6 +50,7 @@ class Dataset:
     licence: str
     layout: str
     convention: str
+    scored: str
     read: str
     tried: str
     format: str
@@ -67,15 +70,17 @@ def listed() -> tuple[Dataset, ...]:
     return tuple(
         Dataset(
             row["name"], row["paper"], row["language"], row.get("shown", row["language"]), row["size"], row["licence"],
-            row["layout"], row["convention"], row["read"], row["tried"], row.get("format", ""),
-            tuple(row.get("columns", ())), row.get("file", ""),
+            row["layout"], row["convention"], row.get("scored", "bits"), row["read"], row["tried"],
+            row.get("format", ""), tuple(row.get("columns", ())), row.get("file", ""),
         )
         for row in rows
     )  # fmt: skip
 
 
-def language_of(file: Path, format: str, columns: Sequence[str]) -> str:
-    """Return the tag of the language of a file, by the dataset that it belongs to; "" if it belongs to none of the list.
+def dataset_of(file: Path, format: str, columns: Sequence[str]) -> tuple[Dataset | None, str]:
+    """Return the dataset that a file belongs to, and the tag of the file's language; None and "" if it is of none of the list.
+
+    A file of a dataset that doesn't say its language may belong to another one that does.
 
     Arguments:
         file: the file.
@@ -83,13 +88,15 @@ def language_of(file: Path, format: str, columns: Sequence[str]) -> str:
         columns: the columns or keys of its table, if it is one.
     """
     path = file.as_posix()
+    first: Dataset | None = None
     for dataset in listed():
         if dataset.format != format or not set(dataset.columns) <= set(columns):
             continue
         if not (match := re.search(dataset.file, path)):
             continue
         if dataset.language:
-            return tags.find(dataset.language).tag
+            return dataset, tags.find(dataset.language).tag
         if match.re.groups and match[1] and (found := tags.named_in(match[1])):
-            return found
-    return ""
+            return dataset, found
+        first = first or dataset
+    return first, ""

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from syntagm.errors import InputError, UsageError, did_you_mean
 from syntagm.io import csv, utf8
 from syntagm.suite import Suite
 
 COLUMNS = ("suite", "item")
+# Suite and item of each row, or the file that has them.
+Excluded: TypeAlias = Sequence[tuple[str, str]] | str | Path
 
 
 def read(path: Path) -> tuple[tuple[str, str], ...]:
@@ -24,6 +27,11 @@ def read(path: Path) -> tuple[tuple[str, str], ...]:
             raise InputError(f"{path}, line {line}", f"the item of line {rows[suite, item]} again", "each item once")
         rows[suite, item] = line
     return tuple(rows)
+
+
+def given(excluded: Excluded) -> tuple[tuple[str, str], ...]:
+    """Return suite and item of each row of a list, which may be given as its file; the errors are those of `read`."""
+    return read(Path(excluded)) if isinstance(excluded, str | Path) else tuple(excluded)
 
 
 def refuse_unknown(rows: Sequence[tuple[str, str]], suites: Iterable[Suite]) -> None:

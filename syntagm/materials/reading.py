@@ -18,7 +18,7 @@ from syntagm.formats import pairs
 from syntagm.io import json, utf8
 from syntagm.languages import tags
 from syntagm.materials import datasets, hub, packed
-from syntagm.suite import DERIVED, LANGUAGES, Suite
+from syntagm.suite import DERIVED, LANGUAGES, SCORED, Suite
 
 HEAD = 64 * 1024
 # What spreadsheet programs save, and is not read. Workbooks of Excel (.xlsx) are; see `packed`.
@@ -44,35 +44,35 @@ def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
     granted = permissions.Permissions(allow_pickle=allow_pickle).only(inspect.signature(module.read).parameters)
     with packed.named(Path(name), file):
         suites = list(module.read(file, **options, **granted))
-    suites = _in_their_languages(suites, wanted, Path(name), file, module)
+    suites = _described(suites, wanted, Path(name), file, module)
     if source := hub.origin(file):
         return [replace(suite, tags={**suite.tags, "hub": source}) for suite in suites]
     return suites
 
 
-def _in_their_languages(
-    suites: Sequence[Suite], wanted: str, named: Path, file: Path, module: ModuleType
-) -> list[Suite]:
+def _described(suites: Sequence[Suite], wanted: str, named: Path, file: Path, module: ModuleType) -> list[Suite]:
     """Give suites the tag `language`: of the option, of a column of their own, or of the dataset that the file belongs to.
+
+    What a file doesn't say is no part of it, and isn't written back: a language of the dataset, and the convention by which
+    its authors score it.
 
     Raises:
         UsageError: a column says a language that there is not.
     """
-    dataset: str | None = None
+    dataset, language = None, ""
+    if not (bundled := _is_bundled(file)):
+        columns = _columns(file) if file.suffix in _TABLES else ()
+        dataset, language = datasets.dataset_of(named, _name(module), columns)
+    scored = "bits" if bundled else dataset.scored if dataset else ""
     found = []
     for suite in suites:
         own = next((suite.tags[name] for name in LANGUAGES if suite.tags.get(name)), "")
+        derived = {SCORED: scored} if scored else {}
         if wanted:
-            found.append(replace(suite, tags={**suite.tags, "language": wanted}))
-        elif own:
-            found.append(suite)
-        else:
-            if dataset is None:
-                columns = _columns(file) if file.suffix in _TABLES else ()
-                dataset = "" if _is_bundled(file) else datasets.language_of(named, _name(module), columns)
-            # A language that the file doesn't say is no part of it, and isn't written back.
-            derived = {"language": dataset, DERIVED: "true"} if dataset else {}
-            found.append(replace(suite, tags={**suite.tags, **derived}) if derived else suite)
+            derived["language"] = wanted
+        elif language and not own:
+            derived |= {"language": language, DERIVED: "true"}
+        found.append(replace(suite, tags={**suite.tags, **derived}) if derived else suite)
     return found
 
 
@@ -189,9 +189,10 @@ def unclaimed(file: Path) -> tuple[str, str]:
 def _refuse_damaged(file: Path) -> None:
     """Refuse a file that no format recognises because it is not text or not JSON; the error gives the reason."""
     content = utf8.read(file)
-    if file.suffix == ".json":
+    lines = file.suffix == ".json" and json.is_lines(content)
+    if file.suffix == ".json" and not lines:
         json.parsed(content, file)
-    elif file.suffix == ".jsonl":
+    elif file.suffix == ".jsonl" or lines:
         for _ in json.objects(content, file):
             pass
 

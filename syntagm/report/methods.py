@@ -223,7 +223,7 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
     for rule in dict.fromkeys(run.rule for run in score) if over_regions else ():
         yield f"A token belongs to the region of its first visible character{_RULES[rule]}."
     count = sum(len(suite.predictions) for suite in _suites(score))
-    limits = " or ".join(f"{tolerance:g}" for tolerance in dict.fromkeys(run.tolerance for run in score))
+    limits = " or ".join(f"{tolerance:g}" for tolerance in dict.fromkeys(run.tolerance_in_bits for run in score))
     yield (
         f"The suites make {counted(count, 'prediction')}, each an inequality between such values. A prediction holds of an item "
         f"if its margin is above {limits} bits; smaller differences are ties and count as failures."

@@ -80,7 +80,9 @@ def _refuse_other_tables(place: str, suite: SuiteRecord, run: Run, entries: Coll
         pl.col("measure").is_in([name for name, kind in run.record["kinds"].items() if kind == Kind.VERDICT.value])
         & pl.col("margin").is_not_nan()
     )
-    if wrong := verdicts.filter((pl.col("margin") > run.tolerance) != (pl.col("value") == 1)).height:
+    # Under a convention by which ties are hits, a margin of 0 may be either.
+    decided = verdicts.filter(pl.col("margin") != 0) if "convention" in run.record["options"] else verdicts
+    if wrong := decided.filter((pl.col("margin") > run.tolerance) != (pl.col("value") == 1)).height:
         found = f"{run.tolerance:g}, under which {wrong:,} verdicts of suite {suite.name} would differ"
         raise RunError(f"{run.folder}/run.json, options.tolerance", found, "the tolerance of the verdicts", _CURE)
     if "parquet" in tables and all(unit in entries for unit in suite.shards):

@@ -1,10 +1,14 @@
 """Evaluate a language model by predictions, measures or word lists, in memory or in a run directory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from syntagm.arguments import public
+from syntagm.conventions.convention import DEFAULT
+from syntagm.errors import UsageError
+from syntagm.materials import excluded
+from syntagm.materials.excluded import Excluded
 from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.models.contract import LanguageModel
 from syntagm.models.in_memory import OwnModel, as_language_model
@@ -35,6 +39,8 @@ def evaluate(
     stop_at: float | None = None,
     seed: int = 1,
     align: Rule = "strict",
+    convention: str = DEFAULT,
+    exclude: Excluded = (),
     cache: Cache | None = None,
     progress: Progress | None = None,
 ) -> Run:
@@ -50,6 +56,9 @@ def evaluate(
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
+            bits, the name of another convention, or `published` for that of each dataset's authors.
+        exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.
         cache: a cache of answers; see `syntagm.runs.cache`.
         progress: receives progress and warnings.
 
@@ -66,8 +75,8 @@ def evaluate(
     (5, '5 of 28 items, seed 1')
     """
     return run_suites(
-        model, suites, None, measures=measures, limit=limit, stop_at=stop_at, seed=seed, align=align, cache=cache,
-        progress=progress,
+        model, suites, None, measures=measures, limit=limit, stop_at=stop_at, seed=seed, align=align,
+        convention=convention, exclude=exclude, cache=cache, progress=progress,
     )  # fmt: skip
 
 
@@ -82,6 +91,8 @@ def run_suites(
     stop_at: float | None = None,
     seed: int = 1,
     align: Rule = "strict",
+    convention: str = DEFAULT,
+    exclude: Excluded = (),
     cache: Cache | None = None,
     progress: Progress | None = None,
     command: str = "",
@@ -99,6 +110,9 @@ def run_suites(
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
+            bits, the name of another convention, or `published` for that of each dataset's authors.
+        exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.
         cache: a cache of answers; see `syntagm.runs.cache`.
         progress: receives progress and warnings.
         command: the command line, for the record.
@@ -109,23 +123,34 @@ def run_suites(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    job, task = _job(model, folder), task_of(measures or (), align)
-    draw = Draw(limit, seed, stop_at)
-    return carry_out(Evaluation(task, suites_of(suites), (job,), draw, cache=cache, command=command), job, progress)
+    job, task = _job(model, folder), task_of(measures or (), align, convention)
+    found, listed = suites_of(suites), excluded.given(exclude)
+    if listed:
+        if isinstance(found, Iterator):
+            # It yields the suites once, and the list is compared with them, too.
+            found = list(found)
+        excluded.refuse_unknown(listed, found)
+    draw = Draw(limit, seed, stop_at, listed)
+    return carry_out(Evaluation(task, found, (job,), draw, cache=cache, command=command), job, progress)
 
 
 def _job(model: LanguageModel | OwnModel, folder: str | Path | None) -> Job:
     return Job(as_language_model(model), folder=None if folder is None else Path(folder))
 
 
-def task_of(measures: Sequence[Measure | str], align: Rule) -> Task[Any]:
+def task_of(measures: Sequence[Measure | str], align: Rule, convention: str = DEFAULT) -> Task[Any]:
     """Return the task that computes measures, or the suites' own predictions if there are none.
 
     Raises:
-        UsageError: a measure does not exist.
+        UsageError: a measure or the convention does not exist, or there are measures beside another convention than bits.
     """
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
-    return Measures(tuple(parsed), align) if parsed else Predictions(align)
+    judged = Predictions(align, convention)
+    if parsed and convention != DEFAULT:
+        raise UsageError(
+            "convention", f"{convention} beside measures", "one of them", "A convention judges predictions."
+        )
+    return Measures(tuple(parsed), align) if parsed else judged
 
 
 @public

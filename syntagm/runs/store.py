@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.arguments import public
+from syntagm.conventions.convention import PUBLISHED
 from syntagm.display import shown
 from syntagm.errors import RunError, UsageError
 from syntagm.io.number import counted
@@ -46,6 +47,8 @@ class Run:
         record: the content of run.json.
         model: the canonical name of the model.
         name: the label that was given to the model (`--name`), or else its canonical name.
+        tolerance: margins within it are ties. Under another convention than bits, ties are margins of exactly 0.
+        tolerance_in_bits: differences in bits within it are ties.
     """
 
     def __init__(
@@ -63,7 +66,8 @@ class Run:
         self.model: str = record["model"]["name"]
         self.name: str = record["model"].get("label") or self.model
         self.task: type[Task[Any]] = TASKS[record["task"]]
-        self.tolerance: float = record["options"]["tolerance"]
+        self.tolerance_in_bits: float = record["options"]["tolerance"]
+        self.tolerance = 0.0 if "convention" in record["options"] else self.tolerance_in_bits
         self.rule: Rule = record["options"].get("align", "strict")
         # A run whose ledger lost lines is unfinished, whatever the record says. The same command computes missing units.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
@@ -346,11 +350,24 @@ class Run:
         )
         options = (
             *self.task.signature_parts(self.record["options"]),
+            *self._convention(),
             *self._sample(record.tags),
-            f"tie:{self.tolerance:g}",
+            f"tie:{self.tolerance_in_bits:g}",
         )
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
+
+    def _convention(self) -> tuple[str, ...]:
+        """Return the part of signatures that names the convention; empty if it is the sum of bits.
+
+        If those of the suites' authors differ, it is `published`, and the record has them.
+        """
+        if not (asked := self.record["options"].get("convention")):
+            return ()
+        if asked != PUBLISHED:
+            return (f"convention:{asked}",)
+        scored = {self.record.get("scored", {}).get(suite.name, "") for suite in self.suites}
+        return (f"convention:{scored.pop() if len(scored) == 1 else PUBLISHED}",)
 
     def _sample(self, tags: Mapping[str, str]) -> tuple[str, ...]:
         """Return the parts of a suite's signatures that describe its items; empty if all items were evaluated."""

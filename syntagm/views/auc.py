@@ -12,11 +12,12 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Kind
+from syntagm.runs.rejudged import pairs, whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.stats.auc import Auc, auc
-from syntagm.views.conventions.numbers import Source, choose, pairs, whole
+from syntagm.views.conventions.numbers import Source, choose
 from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
 
 COLUMNS = (
@@ -67,7 +68,7 @@ def _rows(
             ]
             good_cost, bad_cost = (convention.linking.cost(sentence) for sentence in prepared)
             costs.append([good_cost[0], bad_cost[0]])
-            difference = margin(good_cost, bad_cost, run.tolerance)
+            difference = margin(good_cost, bad_cost, run.tolerance_in_bits)
             hits.append(difference > 0 or (convention.hits and difference == 0))
             lengths.append([len(sentence.bits) for sentence in prepared])
         table, sizes = np.array(costs, np.float64).reshape(-1, 2), np.array(lengths, np.int64).reshape(-1, 2)

@@ -13,10 +13,11 @@ from syntagm.conventions.linking import LINKINGS
 from syntagm.conventions.treatments import TREATMENTS
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import UsageError
+from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.tasks.sums import REPORTED
-from syntagm.views.conventions.numbers import Chosen, results, whole, wide
+from syntagm.views.conventions.numbers import Chosen, results, wide
 
 COLUMNS = ("differences", "convention", "n", "discordant", "explained", "left")
 NOTE = (

@@ -87,3 +87,64 @@ def test_single_sentences_with_labels_are_refused_with_the_names_of_their_column
         reading.read(path)
     [suite] = reading.read(f"{path}?format=judgements&sentence=sentence&label=label")
     assert [item.tags["label"] for item in suite.items] == ["1", "0"]
+
+
+# Layouts of tables whose columns say what they are, and what they are read as.
+PLAIN = {
+    "case.csv": ("Good Sentence,badSentence\nDer Hund bellt.,Der Hund bellen.\n", "pairs"),
+    "spaces.csv": ("\ufeffCorrect ;Incorrect ;Type\nLes chiens aboient.;Les chiens aboie.;accord\n", "pairs"),
+    "plural.tsv": ("correct_sentences\tincorrect_sentences\nKoirat haukkuvat.\tKoirat haukkuu.\n", "pairs"),
+    "text.jsonl": ('{"text_good": "Hunden sover.", "text_bad": "Hund sover.", "split": "test"}\n', "pairs"),
+    "chosen.jsonl": ('{"chosen": "The dog has slept.", "rejected": "The dog has sleep."}\n', "pairs"),
+    "original.csv": ("original,corrupted\nThe dog has slept.,The dog has sleep.\n", "pairs"),
+    "rows.csv": (
+        "pair_id,text,is_acceptable\n1,Il cane dorme.,True\n1,Il cane dormono.,False\n"
+        "2,I cani dorme.,False\n2,I cani dormono.,True\n",
+        "labelled",
+    ),
+    "words.csv": ("item,sentence,label\n1,Hij slaapt.,good\n1,Hij slapen.,bad\n", "labelled"),
+    "single.csv": ("text,corruption_type,label\nHunden sover.,,correct\nsover Hunden.,flip,incorrect\n", "judgements"),
+    "numbers.csv": ("id,sentence,acceptable,error_type\n0,Pes spí.,1,0\n1,Pes spát.,0,Syntax\n", "judgements"),
+    "lines.json": (
+        '{"uid": 0, "label": 1, "diacritic": "", "sentence": "犬が吠える。"}\n'
+        '{"uid": 1, "label": 0, "diacritic": "*", "sentence": "犬を吠える。"}\n',
+        "judgements",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_columns_need_no_options(tmp_path: Path, name: str) -> None:
+    content, format = PLAIN[name]
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert reading.read_as(tmp_path / name).startswith(f"{format}: ")
+    [suite] = reading.read(tmp_path / name)
+    texts = [{key: sentence.text for key, sentence in item.sentences.items()} for item in suite.items]
+    wanted = sum(bool(line.strip()) for line in content.splitlines()) - (not name.endswith(("json", "jsonl")))
+    if format == "judgements":
+        assert [item.tags["label"] for item in suite.items] == ["1", "0"]
+        assert len(texts) == wanted
+    else:
+        assert len(texts) == (wanted / 2 if format == "labelled" else wanted)
+        assert all(text["good"] in content and text["bad"] in content for text in texts)
+        lengths = content.index(texts[0]["good"]) < content.index(texts[0]["bad"])
+        assert lengths, "in these files, the first pair begins with the good one"
+
+
+# The same names where they mean something else.
+NOT_PLAIN = {
+    "preferences.jsonl": '{"chosen": "Sure, here is a poem.", "rejected": "I can not help with that at all."}\n',
+    "triplets.csv": "anchor,positive,negative\nA dog sleeps.,A pet is at rest now.,The car is red.\n",
+    "edits.csv": "original,corrupted\n0.1,0.9\n",
+    "sentiment.csv": "text,label\nWhat a film!,1\nWhat a bore!,0\n",
+    "spans.csv": "item,sentence,label\n1,The dog sleeps.,1\n1,The dog sleep.,0\n",
+    "answers.jsonl": '{"correct": "Paris", "incorrect": "a town in the north"}\n',
+    "three.tsv": "The dog is asleep.\tThe dog is awake.\tcontradiction\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_PLAIN)
+def test_the_same_names_for_other_things(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(NOT_PLAIN[name], encoding="utf-8")
+    with pytest.raises(InputError, match="no format claims it"):
+        reading.read(tmp_path / name)

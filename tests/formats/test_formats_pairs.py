@@ -441,7 +441,7 @@ class TestSmallFormats:
 
 
 @pytest.mark.parametrize(
-    "first", ["alpha\tbeta", "Good sentence\tBad sentence", "besser\tschlechter"], ids=["words", "phrases", "german"]
+    "first", ["alpha\tbeta", "Fine sentence\tFoul sentence", "besser\tschlechter"], ids=["words", "phrases", "german"]
 )
 def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: str) -> None:
     rows = "The dog barks.\tThe dog bark.\nA cat sleeps.\tA cat sleep.\n"

@@ -84,15 +84,13 @@ def test_the_layout_of_blimp(cache: Path) -> None:
 
 
 def test_columns_and_splits_are_named(cache: Path) -> None:
-    rows = [{"right": "The dog barks.", "wrong": "The dog bark."}]
+    rows = [{"fine": "The dog barks.", "foul": "The dog bark."}]
     store(cache, {f"data/{split}-00000-of-00001.parquet": table(rows) for split in ("train", "test")}, "org/mine")
     with pytest.raises(UsageError, match=r"several splits of mine; expected one of test, train. .*split=NAME"):
         expand(["hf:org/mine"])
-    with pytest.raises(
-        InputError, match=r"no format claims it: its keys are 'right', 'wrong'; .*good=COLUMN&bad=COLUMN"
-    ):
+    with pytest.raises(InputError, match=r"no format claims it: its keys are 'fine', 'foul'; .*good=COLUMN&bad=COLUMN"):
         expand(["hf:org/mine?split=test"])
-    [suite] = read_suites("hf:org/mine?split=test&good=right&bad=wrong")
+    [suite] = read_suites("hf:org/mine?split=test&good=fine&bad=foul")
     assert (suite.name, suite.items[0].sentences["bad"].text) == ("mine", "The dog bark.")
 
 

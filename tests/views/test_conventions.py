@@ -1,11 +1,14 @@
 """Conventions: every linking function against an independent computation, treatments, flips, claims, and separation."""
 
+import json
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 from toy_runs import agreement, pairs
@@ -18,8 +21,11 @@ from syntagm.conventions.convention import Convention, Judge
 from syntagm.conventions.scored import Scored, differing, scored
 from syntagm.conventions.unigram import counted
 from syntagm.errors import InputError, RunError, UsageError
+from syntagm.materials import datasets
 from syntagm.runs.evaluate import evaluate
+from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run
+from syntagm.stats import score
 from syntagm.stats.auc import auc
 from syntagm.views import auc as separation
 from syntagm.views import claims, conventions
@@ -312,3 +318,117 @@ def test_the_accuracy_beside_an_auc_is_that_of_the_convention(convention: str) -
 def test_words_are_counted_once() -> None:
     assert Counter(each.name for each in linking.LINKINGS).most_common(1)[0][1] == 1
     assert all(each.says and each.formula for each in linking.LINKINGS)
+
+
+PUBLISHED = {"SLING": "mean_token", "BLiMP": "bits", "BLiMP-NL": "slor"}
+ASKED = ("mean_token", "mean_byte", "mean_token+ties_as_hits", "penalised+without_first", "critical")
+
+
+def mixed() -> sg.Suite:
+    """Pairs of several lengths, of which one is a tie, and predictions about a word and about sentences."""
+    return agreement("mixed", ("dog", "cat", "bird", "big old dog", "tree that she saw"))
+
+
+def numbers_of_ties(run: Run) -> int:
+    return run.results().filter((pl.col("measure") == "full_sentence") & (pl.col("margin").abs() <= 1e-4)).height
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_run_under_a_convention_is_the_run_judged_by_it_afterwards(name: str) -> None:
+    default = sg.evaluate(sg.load_model("toy"), [mixed()])
+    asked = sg.evaluate(sg.load_model("toy"), [mixed()], convention=name)
+    afterwards = Rejudged(default, name)
+    assert asked.results().equals(afterwards.results(), null_equal=True)
+    assert default.results().filter(measure="verb")["value"].equals(asked.results().filter(measure="verb")["value"])
+    signature = str(asked.signature("mixed", "full_sentence"))
+    assert f"|align:strict|convention:{name}|tie:0.0001|" in signature
+    assert signature == str(afterwards.signature("mixed", "full_sentence"))
+    # The numbers are those of the table of conventions.
+    _, row = [row for row in conventions.make_table([default], convention=(name,)).rows if row[1] == "mixed"]
+    [estimate] = score.accuracy(asked.results().filter(measure="full_sentence"), asked.kind, asked.tolerance)
+    assert (row[2], row[4]) == (name, estimate.value)
+    if name.startswith("mean_token"):  # others may tell a shorter sentence from a longer one of as many bits
+        assert estimate.ties == numbers_of_ties(default)
+    # Judged by bits again, it is the run that it was.
+    again = Rejudged(asked, "bits").results()
+    assert again["value"].equals(default.results()["value"])
+    assert np.allclose(again["margin"], default.results()["margin"], atol=1e-4)
+
+
+def test_without_a_convention_nothing_is_recorded() -> None:
+    for run in (
+        sg.evaluate(sg.load_model("toy"), [mixed()]),
+        sg.evaluate(sg.load_model("toy"), [mixed()], convention="bits"),
+    ):
+        assert "convention" not in run.record["options"]
+        assert "convention" not in str(run.signature("mixed", "full_sentence"))
+
+
+def test_the_convention_of_the_authors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sling = tmp_path / "plural.jsonl"
+    row = {"sentence_good": "The big old dog barks", "sentence_bad": "The dog bark", "pair_ID": 1}
+    rows = [{**row, "pair_ID": k, "paradigm": "plural", "phenomenon": "x"} for k in range(3)]
+    sling.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    command = ["run", "toy", "--suite", str(sling), "--no-report", "-q"]
+    assert main([*command, "-o", str(tmp_path / "bits")]) == 0
+    assert main([*command, "-o", str(tmp_path / "asked"), "--convention", "published"]) == 0
+    assert "|convention:mean_token|" in capsys.readouterr().out
+    assert sg.open_run(tmp_path / "asked").record["scored"] == {"plural": "mean_token"}
+    scores = ["table", "scores", "--format", "csv"]
+    assert main([*scores, str(tmp_path / "asked")]) == 0
+    wanted = capsys.readouterr().out
+    for name in ("published", "mean_token"):
+        assert main([*scores, str(tmp_path / "bits"), "--convention", name]) == 0
+        assert capsys.readouterr().out == wanted
+    # The run goes on under the convention with which it began, and under no other.
+    assert main([*command, "-o", str(tmp_path / "asked"), "--convention", "published"]) == 0
+    assert main([*command, "-o", str(tmp_path / "asked")]) == 2
+    assert main(["table", "conventions", str(tmp_path / "bits"), "--convention", "mean_token"]) == 2
+    assert "convention=mean_token" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("scored", "name", "message"),
+    [
+        ("", "published", "the suite mixed; expected a suite of a dataset"),
+        ("slor", "published", "slor, which needs a unigram model"),
+        ("", "slor", "slor, which needs a unigram model"),
+        ("", "mean_tokens", "mean_tokens"),
+    ],
+)
+def test_conventions_that_a_run_can_not_have(scored: str, name: str, message: str) -> None:
+    suite = replace(mixed(), tags={"json:scored": scored} if scored else {})
+    with pytest.raises(UsageError, match=message):
+        sg.evaluate(sg.load_model("toy"), [suite], convention=name)
+    with pytest.raises(UsageError, match=message):
+        Rejudged(sg.evaluate(sg.load_model("toy"), [suite]), name)
+
+
+def test_a_convention_needs_predictions_about_sentences() -> None:
+    suite = mixed()
+    suite = replace(suite, predictions=suite.predictions[:1])
+    with pytest.raises(UsageError, match="no prediction of which compares two whole sentences"):
+        sg.evaluate(sg.load_model("toy"), [suite], convention="mean_token")
+    with pytest.raises(UsageError, match="beside measures"):
+        sg.evaluate(sg.load_model("toy"), [suite], convention="mean_token", measures=["surprisal(condition=good)"])
+    measured = sg.evaluate(sg.load_model("toy"), [suite], measures=["surprisal(condition=good)"])
+    with pytest.raises(UsageError, match="no prediction of which"):
+        Rejudged(measured, "mean_token")
+
+
+def test_every_convention_of_the_list_of_datasets_exists() -> None:
+    found = {dataset.name: dataset.scored for dataset in datasets.listed()}
+    assert found.items() >= PUBLISHED.items()
+    for name in filter(None, found.values()):
+        assert str(Convention.parse(name)) == name
+
+
+def test_what_is_left_out_in_python(tmp_path: Path) -> None:
+    listed = tmp_path / "x.csv"
+    listed.write_text("suite,item\nmixed,3\n")
+    for exclude in ([("mixed", "3")], listed, str(listed)):
+        run = sg.evaluate(sg.load_model("toy"), iter([mixed()]), exclude=exclude)
+        assert run.results().filter(measure="verb")["item"].to_list() == ["1", "2", "4", "5"]
+        assert "|exclude:1@" in str(run.signature("mixed", "verb"))
+    with pytest.raises(UsageError, match="no item '9'"):
+        sg.evaluate(sg.load_model("toy"), [mixed()], exclude=[("mixed", "9")])

@@ -20,9 +20,9 @@ from syntagm.report.predictions.headline import Headline, headlines
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentences
+from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run
 from syntagm.views import claims
-from syntagm.views.conventions import numbers as conventions
 from syntagm.views.effects.numbers import Effect
 
 # Pairs of all runs that a page judges by every convention; more take minutes.
@@ -99,7 +99,7 @@ class Evidence(Chapter):
     def claims(self) -> Table | None:
         """The claims that some convention shows; None without pairs of sentences, or with too many to judge on a page."""
         runs = [column.run for column in self.columns]
-        pairs = sum(suite.items for run in runs for suite in run.suites if conventions.whole(run, suite.name))
+        pairs = sum(suite.items for run in runs for suite in run.suites if whole(run, suite.name))
         if not (self.judged and all(run.task.surprisals for run in runs)) or not 0 < pairs <= _PAIRS:
             return None
         try:

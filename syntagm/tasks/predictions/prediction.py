@@ -16,6 +16,7 @@ import numpy as np
 
 from syntagm import suite
 from syntagm.answers import Answers
+from syntagm.conventions.convention import Convention, Judge, compared
 from syntagm.result import Kind
 from syntagm.suite import Item
 from syntagm.tasks.measure import Judgement, Measure
@@ -29,12 +30,15 @@ class PredictionMeasure(Measure):
     Arguments:
         prediction: the name and the formula.
         tolerance: margins within it are ties, in bits.
+        convention: the number of a sentence that is compared, if it is not the sum of bits. It applies to formulas that
+            compare two whole sentences, and the margin of each tie is then exactly 0.
     """
 
     kind: ClassVar[Kind] = Kind.VERDICT
 
     prediction: suite.Prediction
     tolerance: float = 1e-4
+    convention: Convention | None = None
 
     def __str__(self) -> str:
         return self.prediction.name
@@ -50,10 +54,19 @@ class PredictionMeasure(Measure):
             AlignmentError: a token crosses a region border and the rule is strict.
         """
 
+        tokens = sum(len(answers[text].bits) for text in set(self.asks(item)))
+        if self.convention and (pair := compared(self.prediction.formula)):
+            good, bad = ((text, answers[text]) for text in (item.sentences[condition].text for condition in pair))
+            judge = Judge(self.tolerance, reading.first_scored)
+            [(holds, margin)] = judge.margins(good, bad, [self.convention])
+            return Judgement(holds, tokens, margin)
+
         def value(region: str, condition: str) -> float:
             sentence = item.sentences[condition]
             return reading.region(sentence, answers[sentence.text], region)
 
         margin = float(self.prediction.formula.margin(value))
         holds = np.nan if np.isnan(margin) else float(margin > self.tolerance)
-        return Judgement(holds, sum(len(answers[text].bits) for text in set(self.asks(item))), margin)
+        if self.convention and abs(margin) <= self.tolerance:
+            margin = 0.0
+        return Judgement(holds, tokens, margin)

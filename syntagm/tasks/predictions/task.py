@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from syntagm.answers import Fill, Surprisals
+from syntagm.conventions import convention as conventions
+from syntagm.conventions.convention import DEFAULT, Convention
 from syntagm.errors import InputError, UsageError
 from syntagm.io.shape import Shape
 from syntagm.models.contract import Described, LanguageModel
 from syntagm.result import Kind
-from syntagm.suite import Suite
+from syntagm.suite import SCORED, Suite
 from syntagm.tasks import items
 from syntagm.tasks.align import RULES, Rule
 from syntagm.tasks.items import Slice
@@ -26,23 +28,49 @@ class Predictions(Task[Slice]):
 
     Arguments:
         align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        convention: the number of a sentence that is compared, where predictions compare two whole sentences: `bits`, the name
+            of another convention, or `published`, that of the authors of each suite.
+
+    Raises:
+        UsageError: there is no such convention, or it needs a unigram model.
     """
 
     name: ClassVar[str] = "predictions"
     needs: ClassVar[Literal["score", "fill"]] = "score"
     portion: ClassVar[int] = items.PORTION
     conjoins: ClassVar[bool] = True
-    recorded: ClassVar[Mapping[str, Shape]] = {"options": {"align": frozenset(RULES), "tolerance": float}}
+    recorded: ClassVar[Mapping[str, Shape]] = {
+        "options": {"align": frozenset(RULES), "tolerance": float, "convention?": str},
+        "scored?": {str: str},
+    }
 
     align: Rule = "strict"
+    convention: str = DEFAULT
+
+    def __post_init__(self) -> None:
+        if self.convention != conventions.PUBLISHED:
+            _refuse_unigrams(self.convention, Convention.parse(self.convention))
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
-        """Return the alignment rule and the tolerance."""
-        return {"align": self.align, "tolerance": tolerance}
+        """Return the alignment rule, the tolerance, and the convention if it is not the default, or is recorded."""
+        convention = conventions.canonical(self.convention)
+        # A run that began under a convention is not resumed under the default one.
+        named = {"convention": convention} if convention != DEFAULT or "convention" in recorded else {}
+        return {"align": self.align, "tolerance": tolerance, **named}
 
     def check(self, suite: Suite) -> None:
-        """Refuse a suite without predictions."""
+        """Refuse a suite without predictions, and one to which the convention can't be applied."""
         refuse_no_predictions(suite)
+        self._convention(suite)
+
+    def _convention(self, suite: Suite) -> Convention | None:
+        """Return the convention of a suite; None if all of the run are compared by bits."""
+        if conventions.canonical(self.convention) == DEFAULT:
+            return None
+        formulas = [prediction.formula for prediction in suite.predictions]
+        found = conventions.of_suite(self.convention, suite.name, suite.tags.get(SCORED, ""), formulas)
+        _refuse_unigrams(f"{self.convention}, suite {suite.name}", found)
+        return found
 
     def refuse_unasked(self, suites: Iterable[Suite], model: Described) -> None:
         """Refuse suites whose predictions are all skipped for the model.
@@ -68,11 +96,25 @@ class Predictions(Task[Slice]):
         """
         records: list[SuiteRecord] = []
         units: list[Unit] = []
+        published: dict[str, str] = {}
+        by_bits: dict[str, list[str]] = {}
         for suite in suites:
             self.check(suite)
             skipped = skipped_predictions(suite, model)
             # Results of a unit also depend on which predictions are computed; the model's fingerprint does not tell.
-            identity = json.dumps([model.fingerprint, options, *([skipped] if skipped else [])])
+            convention = self._convention(suite)
+            identity = json.dumps(
+                [
+                    model.fingerprint,
+                    options,
+                    *([skipped] if skipped else []),
+                    *([str(convention)] if convention else []),
+                ]
+            )
+            if scored := suite.tags.get(SCORED):
+                published[suite.name] = scored
+            if convention and (other := _uncompared(suite, skipped)):
+                by_bits[suite.name] = other
             digest, suite_units = slices(suite, identity)
             formulas = {
                 prediction.name: prediction.formula.text
@@ -83,15 +125,16 @@ class Predictions(Task[Slice]):
             units += suite_units
         if not any(record.predictions for record in records):
             _refuse_nothing_left([record.name for record in records if record.left_out], model)
-        return Plan(tuple(records), tuple(units), warnings=tuple(_warnings(records, model)))
+        warnings = [*_warnings(records, model), *_warnings_of_convention(by_bits, len(records), self.convention)]
+        return Plan(tuple(records), tuple(units), {"scored": published} if published else {}, warnings=tuple(warnings))
 
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
         """Yield each unit with its items and the predictions to compute."""
-        skipped = skipped_predictions(suite, model)
+        skipped, convention = skipped_predictions(suite, model), self._convention(suite)
         measures = [
-            PredictionMeasure(prediction, options["tolerance"])
+            PredictionMeasure(prediction, options["tolerance"], convention)
             for prediction in suite.predictions
             if prediction.name not in skipped
         ]
@@ -138,6 +181,20 @@ def skipped_predictions(suite: Suite, model: Described) -> tuple[str, ...]:
     )
 
 
+def _uncompared(suite: Suite, skipped: Sequence[str]) -> list[str]:
+    """Return the predictions of a suite to which no convention applies, because they don't compare two whole sentences."""
+    kept = (prediction for prediction in suite.predictions if prediction.name not in skipped)
+    return [prediction.name for prediction in kept if not conventions.compared(prediction.formula)]
+
+
+def _refuse_unigrams(asked: str, convention: Convention) -> None:
+    if convention.unigrams:
+        raise UsageError(
+            f"--convention {asked}", f"{convention}, which needs a unigram model", "a convention of surprisals alone",
+            "Run without it; then `syntagm table conventions RUN unigrams=FILE` has this number, too.",
+        )  # fmt: skip
+
+
 def refuse_no_predictions(suite: Suite) -> None:
     """Raise InputError if a suite has no predictions."""
     if suite.predictions:
@@ -172,3 +229,14 @@ def _warnings(suites: Sequence[SuiteRecord], model: LanguageModel) -> Iterator[s
     if firsts := [suite.name for suite in suites if suite.first_left_out]:
         shown = ", ".join(firsts[:5]) + (" ..." if len(firsts) > 5 else "")
         yield f"no score includes {len(firsts)} of {len(suites)} suites: their first prediction is skipped ({shown})"
+
+
+def _warnings_of_convention(by_bits: Mapping[str, Sequence[str]], suites: int, convention: str) -> Iterator[str]:
+    """Yield a warning about predictions that the convention doesn't change."""
+    if by_bits:
+        names = sorted({name for left in by_bits.values() for name in left})
+        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        yield (
+            f"not under the convention {convention} in {len(by_bits)} of {suites} suites: {shown}. These predictions don't "
+            "compare two whole sentences, and are judged in bits"
+        )

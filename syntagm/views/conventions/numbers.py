@@ -1,21 +1,20 @@
 """Verdicts of a run under conventions, from its stored tokens; no model is loaded."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.answers import Surprisals
 from syntagm.conventions import ratings as _ratings
 from syntagm.conventions import unigram
-from syntagm.conventions.convention import DEFAULT, Convention, Judge, compared
+from syntagm.conventions.convention import DEFAULT, Convention, Judge
 from syntagm.conventions.linking import LINKINGS
 from syntagm.conventions.scored import Tokens, scored
 from syntagm.conventions.treatments import TREATMENTS
 from syntagm.conventions.unigram import Case, Unigrams
-from syntagm.errors import FormulaError, UsageError
-from syntagm.formula import parse
+from syntagm.errors import UsageError
 from syntagm.result import Kind
+from syntagm.runs.rejudged import pairs, whole
 from syntagm.runs.store import Run
 
 # The columns of results, so that `stats.score` and `stats.paired` apply; the measure is the convention.
@@ -110,47 +109,9 @@ def _fitted(run: Run, source: Source, unigrams: Unigrams) -> "_ratings.Fit":
     return _ratings.fit(known, given, source.ratings)
 
 
-def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
-    """Find the predictions of a suite that compare two whole sentences: name -> (better condition, worse condition)."""
-    pairs = {}
-    for name, formula in run.suite(suite).predictions.items():
-        try:
-            pair = compared(parse(formula)) if formula else None
-        except FormulaError:  # records are untrusted input
-            continue
-        if pair:
-            pairs[name] = pair
-    return pairs
-
-
-def pairs(run: Run, suite: str) -> Iterator[tuple[str, tuple[str, Surprisals], tuple[str, Surprisals]]]:
-    """Yield each item with its better and its worse sentence, by the first prediction that compares whole sentences.
-
-    An id that occurs twice counts as two items.
-    """
-    if not (predictions := whole(run, suite)):
-        return
-    better, worse = next(iter(predictions.values()))
-    last, conditions = "", dict[str, tuple[str, Surprisals]]()
-    for item, condition, sentence, answer in run.answers(suite):
-        if conditions and (item != last or condition in conditions):
-            yield from _pair(last, conditions, better, worse)
-            conditions = {}
-        last = item
-        conditions[condition] = sentence.text, answer
-    yield from _pair(last, conditions, better, worse)
-
-
-def _pair(
-    item: str, conditions: Mapping[str, tuple[str, Surprisals]], better: str, worse: str
-) -> Iterator[tuple[str, tuple[str, Surprisals], tuple[str, Surprisals]]]:
-    if better in conditions and worse in conditions:
-        yield item, conditions[better], conditions[worse]
-
-
 def results(run: Run, suite: str, chosen: Chosen, tokens: Tokens = "blanks") -> pl.DataFrame:
     """Judge the items of a suite under each convention: the columns of `SCHEMA`, items in order within a convention."""
-    judge = Judge(run.tolerance, run.record["model"]["start"] is not None, chosen.unigrams, tokens)
+    judge = Judge(run.tolerance_in_bits, run.record["model"]["start"] is not None, chosen.unigrams, tokens)
     rows: list[list[tuple[object, ...]]] = [[] for _ in chosen.conventions]
     for item, good, bad in pairs(run, suite):
         size = len(good[1].bits) + len(bad[1].bits)

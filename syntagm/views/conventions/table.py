@@ -11,6 +11,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Kind
+from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, score
@@ -22,7 +23,6 @@ from syntagm.views.conventions.numbers import (
     choose,
     flips,
     kind_of,
-    whole,
     wide,
 )
 

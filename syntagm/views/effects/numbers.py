@@ -151,7 +151,7 @@ def effects(
         model: the name of the model in the estimates; by default that of the run.
     """
     return [
-        _effect(found.comparison, Group(model or run.model, suite, found.measure), found.bits, run.tolerance)
+        _effect(found.comparison, Group(model or run.model, suite, found.measure), found.bits, run.tolerance_in_bits)
         for found in differences(run, suite, measure, sentences)
     ]
 
@@ -176,7 +176,7 @@ def between(first: Run, second: Run, suite: str, measure: str = "each") -> list[
         with np.errstate(invalid="ignore"):
             defined = b - a
         missing = np.isnan(defined)
-        tolerance = max(first.tolerance, second.tolerance)
+        tolerance = max(first.tolerance_in_bits, second.tolerance_in_bits)
         group = Group(suite=suite, measure=found.measure)
         bits = (np.where(missing, nan, a), np.where(missing, nan, b), defined)
         estimated.append(tuple(_effect(found.comparison, group, values, tolerance) for values in bits))

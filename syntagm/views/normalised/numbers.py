@@ -59,7 +59,7 @@ def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks")
                 continue
             (good, first), (bad, second) = conditions[better], conditions[worse]
             for name in normalisation.COSTS:
-                margin = normalisation.margin(good[name], bad[name], run.tolerance)
+                margin = normalisation.margin(good[name], bad[name], run.tolerance_in_bits)
                 value = np.nan if margin != margin else float(margin > 0)
                 measure = name if single else f"{name}({prediction})"
                 rows.append((run.model, suite, item, measure, value, margin, first + second))

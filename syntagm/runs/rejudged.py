@@ -1,0 +1,119 @@
+"""Runs judged by another convention, from their stored tokens; no model is loaded."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import polars as pl
+
+from syntagm.answers import Surprisals
+from syntagm.conventions import convention as conventions
+from syntagm.conventions.convention import Convention, Judge, compared
+from syntagm.errors import FormulaError, UsageError
+from syntagm.formula import Formula, parse
+from syntagm.runs.store import Run
+from syntagm.tasks.task import SuiteRecord
+
+Answered = tuple[str, Surprisals]
+
+
+class Rejudged(Run):
+    """A run whose predictions about whole sentences are judged by another convention than when it was made.
+
+    Arguments:
+        run: the run.
+        convention: the name of a convention, or `published` for that of each suite's authors.
+
+    Raises:
+        UsageError: there is no such convention, it needs a unigram model, the authors' convention is unknown, or a suite has
+            no prediction that compares two whole sentences.
+        RunError: the run has no surprisals.
+    """
+
+    def __init__(self, run: Run, convention: str) -> None:
+        name = conventions.canonical(convention)
+        options = {**run.record["options"], "convention": name}
+        super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
+        self.name = run.name
+        if not self.task.surprisals or "parquet" not in self.tables:
+            self.refuse("surprisals, tokens or regions")
+        scored = self.record.get("scored", {})
+        self._conventions = {
+            suite.name: conventions.of_suite(name, suite.name, scored.get(suite.name, ""), _formulas(suite).values())
+            for suite in self.suites
+        }
+        if lacking := next((each for each in self._conventions.values() if each.unigrams), None):
+            raise UsageError(
+                f"--convention {convention}", f"{lacking}, which needs a unigram model", "a convention of surprisals alone",
+                "`syntagm table conventions RUN unigrams=FILE` has this number.",
+            )  # fmt: skip
+
+    def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
+        """Return the rows of a suite; those of results have the verdicts and margins of the convention."""
+        table = super()._of_suite(ending, suite)
+        if ending != "results.parquet":
+            return table
+        convention = self._conventions[suite.name]
+        judge = Judge(self.tolerance_in_bits, self.record["model"]["start"] is not None)
+        values, margins = table["value"].to_numpy().copy(), table["margin"].to_numpy().copy()
+        # Margins in bits within the tolerance are ties, and of the run as it was made there may be some of each size.
+        margins[np.abs(margins) <= self.tolerance_in_bits] = 0.0
+        places = {
+            str(name): rows["place"].to_numpy()
+            for (name,), rows in table.with_row_index("place").group_by("measure", maintain_order=True)
+        }
+        for name, pair in whole(self, suite.name).items():
+            judged = [_judged(judge, convention, conditions, pair) for _, conditions in items(self, suite.name)]
+            if name in places:
+                values[places[name]], margins[places[name]] = np.array(judged, np.float64).reshape(-1, 2).T
+        return table.with_columns(value=pl.Series(values), margin=pl.Series(margins))
+
+
+def _judged(
+    judge: Judge, convention: Convention, conditions: Mapping[str, Answered], pair: tuple[str, str]
+) -> tuple[float, float]:
+    better, worse = pair
+    if better not in conditions or worse not in conditions:
+        return np.nan, np.nan
+    [judged] = judge.margins(conditions[better], conditions[worse], [convention])
+    return judged
+
+
+def _formulas(suite: SuiteRecord) -> dict[str, Formula]:
+    """Return the formulas of a suite's predictions that can be read: records are untrusted input."""
+    formulas = {}
+    for name, text in suite.predictions.items():
+        try:
+            if text:
+                formulas[name] = parse(text)
+        except FormulaError:
+            continue
+    return formulas
+
+
+def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
+    """Find the predictions of a suite that compare two whole sentences: name -> (better condition, worse condition)."""
+    pairs = ((name, compared(formula)) for name, formula in _formulas(run.suite(suite)).items())
+    return {name: pair for name, pair in pairs if pair}
+
+
+def items(run: Run, suite: str) -> Iterator[tuple[str, dict[str, Answered]]]:
+    """Yield each item of a suite with the text and the surprisals of each condition. An id that occurs twice is two items."""
+    last, conditions = "", dict[str, Answered]()
+    for item, condition, sentence, answer in run.answers(suite):
+        if conditions and (item != last or condition in conditions):
+            yield last, conditions
+            conditions = {}
+        last = item
+        conditions[condition] = sentence.text, answer
+    if conditions:
+        yield last, conditions
+
+
+def pairs(run: Run, suite: str) -> Iterator[tuple[str, Answered, Answered]]:
+    """Yield each item with its better and its worse sentence, by the first prediction that compares whole sentences."""
+    if not (predictions := whole(run, suite)):
+        return
+    better, worse = next(iter(predictions.values()))
+    for item, conditions in items(run, suite):
+        if better in conditions and worse in conditions:
+            yield item, conditions[better], conditions[worse]
