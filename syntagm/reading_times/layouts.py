@@ -55,8 +55,8 @@ LAYOUTS = (
         "participant": ("subject",), "text": ("text_id",), "position": ("text_pos",), "word": ("word",), "time": ("time",),
     }),
     Layout("meco", "joint_data_trimmed of MECO L1 (Siegelman et al. 2022), saved as CSV: first-run durations", {
-        "participant": ("subid",), "text": ("trialid",), "sentence": ("sentnum",), "position": ("ianum",), "word": ("ia",),
-        "time": ("firstrun.dur",),
+        "participant": ("uniform_id",), "language": ("lang",), "text": ("trialid",), "sentence": ("sentnum",),
+        "position": ("ianum",), "word": ("ia",), "time": ("firstrun.dur",),
     }),
     Layout("onestop", "ia_Paragraph.csv of OneStop (Berzak et al. 2025): first-run dwell times", {
         "participant": ("participant_id",), "text": ("unique_trial_id",), "position": ("IA_ID",), "word": ("IA_LABEL",),

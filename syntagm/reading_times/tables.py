@@ -174,7 +174,7 @@ class Readings:
                 )  # fmt: skip
 
 
-_NUMERIC = ("time", "position", "bits", "logprob", "length", "frequency")
+_NUMERIC = ("time", "position", "bits", "entropy", "logprob", "length", "frequency")
 
 
 def open_table(path: Path, decimal: str = "point") -> Source:
@@ -264,6 +264,9 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
             columns[name] = source.truths(made_from[0])
         else:
             columns[name] = source.texts(made_from, shown=name in ("word", "token"))
+    if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
+        # Names of texts recur in other languages.
+        columns["text"] = source.texts((*chosen["language"], *chosen["text"]))
     used = {column for made_from in chosen.values() for column in made_from}
     for name in source.names:
         if name not in used and name != LINE:
@@ -279,6 +282,10 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
 
 def _notes(frame: pl.DataFrame, chosen: Mapping[str, Sequence[str]], unit: str) -> Iterable[str]:
     yield "columns: " + ", ".join(f"{role} = {' + '.join(columns)}" for role, columns in chosen.items())
+    if {"language", "text"} <= chosen.keys():
+        languages = frame["language"].drop_nulls().unique(maintain_order=True).to_list()
+        listed = ", ".join(languages[:20]) + (" ..." if len(languages) > 20 else "")
+        yield f"{len(languages)} language{'' if len(languages) == 1 else 's'}, whose texts are different texts: {listed}"
     if unit:
         yield f"times are read as {unit}"
     for name in ("time", "word", "text", "position", "bits"):
