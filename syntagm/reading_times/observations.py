@@ -354,7 +354,7 @@ def _complete(
     frame = frame.with_columns(reason.alias(":dropped"))
     counts = frame.filter(pl.col(":dropped").is_not_null())[":dropped"].value_counts(sort=True)
     kept = frame.filter(pl.col(":dropped").is_null())
-    for name in (response, *variables):
+    for name in (response, *variables, *later):
         if kept[name].dtype.is_float() and not kept[name].is_finite().all():
             line = kept.filter(~pl.col(name).is_finite())[LINE][0]
             cure = (

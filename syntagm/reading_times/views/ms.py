@@ -91,11 +91,15 @@ def _frame(one: Analysis, suite: str) -> pl.DataFrame:
         found = f"an analysis of `{one.command}`"
         raise UsageError(f"ms of {one.name}", found, "one of `reading effects`", "Give the file that it wrote.")
     texts = ("model", "suite", "contrast", "region", "item")
-    frame = one.frame.with_columns(
-        pl.col(name).cast(pl.String).replace("NA", None).cast(pl.Float64)
-        for name in one.frame.columns
-        if name not in texts
-    ).with_columns(pl.col("items").cast(pl.Int64), pl.col(pl.Float64).fill_nan(None))
+    frame = (
+        one.frame.with_columns(
+            pl.col(name).cast(pl.String).replace("NA", None).cast(pl.Float64)
+            for name in one.frame.columns
+            if name not in texts
+        )
+        .with_columns(pl.col(pl.Float64).fill_nan(None))
+        .with_columns(pl.col("items").cast(pl.Int64))
+    )
     if suite and suite not in frame["suite"]:
         known = ", ".join(map(str, frame["suite"].drop_nulls().unique(maintain_order=True)))
         raise UsageError("suite=", repr(suite), f"one of {known}")
