@@ -26,7 +26,7 @@ suppressPackageStartupMessages(library(lme4))
 arguments <- commandArgs(trailingOnly = TRUE)
 d <- read.csv(arguments[1])
 before <- proc.time()
-m <- lmer(%s, d, REML = FALSE, control = lmerControl(optCtrl = list(ftol_abs = 1e-10, xtol_abs = 1e-10)))
+m <- lmer(%s, d, REML = FALSE, control = lmerControl(optimizer = "bobyqa", optCtrl = list(rhoend = 1e-8)))
 after <- proc.time()
 cat(sprintf('{"loglik": %%.10f, "coefficients": [%%s], "seconds": %%.3f, "version": "%%s"}\\n', logLik(m),
     paste(sprintf("%%.12g", fixef(m)), collapse = ", "), sum((after - before)[1:2]), packageVersion("lme4")))

@@ -101,7 +101,7 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
     room = room_of(kind, options.name or "")
     maker = views.find(kind, options.name or "", room)
     if room == READING:
-        return _of_analyses(maker, options, f"{kind} {options.name}"), []
+        return _of_analyses(maker, options.runs, options.labels, f"{kind} {options.name}"), []
     from syntagm.runs.several import different_content
     from syntagm.stats import bootstrap
 
@@ -121,12 +121,12 @@ def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     return [path for path in paths if path not in found], found
 
 
-def _of_analyses(maker: Any, options: argparse.Namespace, place: str) -> Any:
+def _of_analyses(maker: Any, words: Sequence[str], labels: Sequence[str], place: str) -> Any:
     from syntagm.reading_times.analyses import open_analyses
     from syntagm.views.options import call
 
-    paths, chosen = split(options.runs)
-    if options.labels:
+    paths, chosen = split(words)
+    if labels:
         raise UsageError(
             "--name", "with analyses of reading times", "no names", "Their names are those of their files."
         )

@@ -370,7 +370,8 @@ def _list_codes() -> None:
         print(f"{code:<16}{summary}")
     print("\nlayouts of public corpora (--layout NAME):\n")
     for layout in layouts.LAYOUTS:
-        print(f"{layout.name:<22}{layout.file}")
+        checked = f"columns checked against: {layout.checked}" if layout.checked else "columns not checked"
+        print(f"{layout.name:<22}{layout.file}; {checked}")
 
 
 def _print_check(

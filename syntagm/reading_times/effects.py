@@ -486,7 +486,7 @@ def methods(found: Sequence[Slopes], contrast: Contrast, people: bool) -> str:
     return (
         "We predicted effects in milliseconds from surprisal [@hale-2001-probabilistic; @levy-2008-expectation]: the difference "
         f"between the conditions {contrast.high} and {contrast.low} in the predictors of each word and of the words before it, "
-        f"times their slopes [@vanschijndel-linzen-2021-single; @huang-etal-2024-large]. {source} Slopes: {each}. Intervals of "
+        f"times their slopes [@schijndel-linzen-2021-single; @huang-etal-2024-large]. {source} Slopes: {each}. Intervals of "
         f"predicted effects are 95%, for other items and with the uncertainty of the slopes.{beside}"
     )
 

@@ -18,7 +18,10 @@ from syntagm.reading_times import roles
 from syntagm.reading_times.roles import Chosen
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".")
-TRUE, FALSE = ("true", "t", "1", "1.0", "yes"), ("false", "f", "0", "0.0", "no")
+TRUE = ("true", "t", "1", "1.0", "yes", "c", "correct")
+FALSE = ("false", "f", "0", "0.0", "no", "e", "error", "incorrect")
+# Sentences without a question.
+NO_ANSWER = "-"
 MAX_PARQUET = 2**30
 UNITS = ("ms", "s", "log-ms")
 DECIMALS = {"point": ".", "comma": ","}
@@ -99,7 +102,7 @@ class Source:
         return pl.Series(name, numbers).fill_nan(None)
 
     def truths(self, name: str) -> pl.Series:
-        """Return a column as truth values: True, TRUE, true, 1 and their opposites; missing values are null.
+        """Return a column as truth values: True, TRUE, true, 1, correct and their opposites; missing values are null.
 
         Raises:
             InputError: a cell is something else; the message names its line.
@@ -108,7 +111,7 @@ class Source:
         if column.dtype == pl.Boolean:
             return column
         text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-        absent = text.is_null() | text.is_in([value.lower() for value in MISSING])
+        absent = text.is_null() | text.is_in([NO_ANSWER, *(value.lower() for value in MISSING)])
         right, wrong = text.is_in(TRUE), text.is_in(FALSE)
         if (odd := ~(right | wrong | absent).fill_null(True)).any():
             row = int(odd.arg_max() or 0)
