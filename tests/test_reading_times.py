@@ -1,5 +1,6 @@
 """Reading times: held-out likelihoods against independent computations, the join, splines, folds and alarms."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,21 +9,25 @@ import pytest
 from scipy import interpolate, stats
 
 from syntagm.cli import main
-from syntagm.errors import InputError, SyntagmError
+from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.models.names import load
 from syntagm.reading_times import (
     alarms,
+    analyses,
+    curves,
     effects,
     exclusions,
-    figures,
     fitting,
     folds,
     joining,
     layouts,
     observations,
+    predictors,
     record,
     regressions,
     splines,
     tables,
+    views,
 )
 from syntagm.reading_times.fitting import Added, Request
 from syntagm.reading_times.tables import Source
@@ -301,7 +306,7 @@ def test_a_region_with_a_word_without_bits_has_none() -> None:
     })  # fmt: skip
     chosen = {name: (name,) for name in words.columns}
     readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(4)), ""), ())
-    found = effects.region_bits(readings, None, 2).select("region", "bits_0", "bits_1").rows()
+    found = effects.region_amounts(readings, None, effects.given([1.0, 1.0])).select("region", "0", "1").rows()
     assert found == [("r", 3, 0), ("s", None, None), ("t", 7, 5)]
 
 
@@ -372,5 +377,175 @@ def test_effects_by_lag_are_those_of_the_words_beside_a_word() -> None:
     time[random.random(900) < 0.3] = np.nan
     table = source({"time": time, "bits": bits, "length": random.normal(size=900)})
     rows = fitting.prepare(table, Request("time", ("length",), REQUEST.added))["bits"]
-    found = figures.lag_effects("bits", rows)
+    found = curves.lag_effects("bits", rows)
     assert [found[lag][0] for lag in (-1, 0, 1, 2)] == pytest.approx([0, 2, 5, 0], abs=0.1)
+
+
+def test_slopes_of_several_predictors_are_those_of_a_mixed_model() -> None:
+    """The variance of a weighted sum is that of the fit's covariance, and its degrees of freedom are Satterthwaite's."""
+    from syntagm.stats.mixed import linear
+
+    data = example()
+    added = (Added("m", ("bits", "length")),)
+    request = Request("time", ("sentence",), added, 1, "mixed", random=("(1 | person)",), given=REQUEST.given)
+    rows = fitting.prepare(source(data), request)["m"]
+    found = effects.slopes("m", rows, fitting.clusters(rows), request.random)
+    places = ["bits of the word", "length of the word", "bits of 1 before", "length of 1 before"]
+    assert (list(map(str, found.places)), found.predictors) == (places, ["bits", "length"])
+    table = rows.frame.with_columns(person=pl.col("(person)"))
+    names = "sentence + sentence_1 + bits + length + bits_1 + length_1"
+    fit = linear.fit(f"time ~ {names} + (1 | person)", table, reml=True)
+    for number, name in enumerate(("bits", "length", "bits_1", "length_1")):
+        [tested] = [each for each in fit.tests() if each.name == name]
+        own = found.predict(np.eye(4)[number])
+        assert own.value == pytest.approx(tested.estimate, rel=1e-6)
+        assert own.ends == pytest.approx((tested.low, tested.high), rel=1e-4)
+    weights = np.array([1.0, 2, 0, 0])
+    at = [[each.name for each in fit.coefficients].index(name) for name in ("bits", "length")]
+    variance = weights[:2] @ fit.covariance[np.ix_(at, at)] @ weights[:2]
+    assert found.predict(weights).variance == pytest.approx(variance, rel=1e-6)
+
+
+def test_predictors_of_regions_come_from_the_words_or_are_refused() -> None:
+    words = pl.DataFrame({
+        "item": ["1"] * 2, "condition": ["a"] * 2, "region": ["r", "s"], "position": [1.0, 2], "bits": [3.0, 5],
+        "word": ["(The", "captain."], "frequency": ["7", "4.5"],
+    })  # fmt: skip
+    chosen = {name: (name,) for name in words.columns}
+    readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(2)), ""), ())
+
+    def slopes(*names: str) -> effects.Slopes:
+        places = tuple(effects.Place(name, 0) for name in names)
+        return effects.Slopes("m", places, np.ones(len(names)), None, 0)
+
+    found = effects.region_amounts(readings, None, slopes("bits_gpt2", "length", "frequency"))
+    assert found.select("0", "1", "2").rows() == [(3, 3, 7), (5, 7, 4.5)]
+    with pytest.raises(InputError, match="no column entropy"):
+        effects.region_amounts(readings, None, slopes("bits", "entropy"))
+
+
+def test_a_fit_by_language_is_that_of_each_language_alone(tmp_path: Path) -> None:
+    """One model a language, texts whose names recur, folds and lags within a language."""
+    data = example() | {"text": np.arange(240) // 60 % 2, "language": np.array(["en", "de"])[np.arange(240) // 120]}
+    request = Request(**{**vars_of(REQUEST), "lags": 2})
+    outcome = fitting.fit(source(data), Request(**{**vars_of(request), "by": "language"}))
+    frame = outcome.frame()
+    assert frame.columns == ["language", "model", "fold", "n", "loglik_baseline", "loglik", "gain"]
+    for language in ("en", "de"):
+        alone = fitting.fit(source(data), Request(**{**vars_of(request), "where": (f"language={language}",)})).frame()
+        assert frame.filter(language=language).drop("language").equals(alone)
+
+
+def test_values_that_stand_for_missing_ones_are_missing_at_every_lag() -> None:
+    data = {name: example()[name][:40].astype(float) for name in ("time", "bits", "length")}
+    data["length"][[7, 20]] = np.inf, 0
+    request = Request("time", ("length",), REQUEST.added, 1)
+    with pytest.raises(InputError, match="--missing length=inf"):
+        fitting.prepare(source(data), request)
+    rows = fitting.prepare(source(data), Request(**{**vars_of(request), "missing": ("length=inf", "length=0")}))["bits"]
+    assert rows.notes[0] == "missing by --missing: 2 values of length"
+    assert sorted({*range(2, 42)} - {*rows.frame[observations.LINE]}) == [2, 9, 10, 22, 23]
+    for wrong in ("length", "length=x", "word=0"):
+        with pytest.raises(UsageError, match="--missing"):
+            fitting.prepare(source(data), Request(**{**vars_of(request), "missing": (wrong,)}))
+
+
+def test_entropies_of_words_are_those_before_their_first_tokens() -> None:
+    """The n-gram model of the toy family has one distribution a token; windows and word borders don't matter to it."""
+    words = ["The", "dog", "barks", "The", "cat", "sleeps"]
+    frame = {"word": words, "text": [0, 0, 0, 1, 1, 1], "position": [1, 2, 3] * 2, "time": [300.0] * 6}
+    times = tables.interpret(source(frame), {})
+    model = load("demo")
+    scored, *_ = predictors.score(times, {"demo": model}, "text", entropy=True)
+    expected = []
+    for answer in model.reduce(["The dog barks", "The cat sleeps"]):
+        assert answer.reductions is not None
+        firsts = [list(answer.starts).index(at) for at in (0, 3, 7)]
+        expected += answer.reductions.entropy[firsts].tolist()
+    assert scored["entropy"].to_list() == pytest.approx(expected, abs=1e-6)
+    plain, *_ = predictors.score(times, {"demo": model}, "text")
+    assert scored["bits"].to_list() == pytest.approx(plain["bits"].to_list(), abs=1e-6)
+    with pytest.raises(UsageError, match="can't tell entropies"):
+        predictors.score(times, {"demo": load("demo?boundary=word")}, "text", entropy=True)
+
+
+def test_each_language_has_a_model_of_its_own() -> None:
+    words = {
+        "language": ["en", "en", "de", "de"],
+        "text": [1] * 4,
+        "position": [1, 2] * 2,
+        "word": ["a", "dog", "ein", "Hund"],
+    }
+    times = tables.interpret(source(words | {"time": [300.0] * 4}), {})
+    load_them = {"en": lambda: load("toy"), "de": lambda: load("random:?seed=3")}
+    scored, *_ = predictors.score_languages(times, load_them, "text")
+    assert scored["text"].to_list() == ["en/1", "en/1", "de/1", "de/1"]
+    alone, *_ = predictors.score(
+        replace(times, frame=times.frame.filter(language="de")), {"m": load("random:?seed=3")}, "text"
+    )
+    assert scored["bits"].to_list()[2:] == alone["bits"].to_list()
+    some, none = (predictors.Frequency(lambda words, each=each: [each] * len(words), "") for each in (1.0, None))
+    of = {"en": some, "de": none}
+    numbers, notes = predictors.frequencies(times, scored, of)
+    assert (numbers.to_list(), len(notes)) == ([1, 1, None, None], 2)
+    for given in ({"en": load_them["en"]}, {}):
+        with pytest.raises(UsageError, match="none for"):
+            predictors.score_languages(times, given, "text")
+
+
+def test_an_analysis_shows_again_what_the_fit_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tables, figures, the page and the citations come from the sealed record, and have the numbers of the fit."""
+    path, page = tmp_path / "table.csv", tmp_path / "page.html"
+    pl.DataFrame(example()).write_csv(path)
+    common = ["--response", "time", "--baseline", "length", "--add", "one=bits", "--columns", "participant=person"]
+    assert main(["reading", "fit", str(path), *common, "--add", "two=text", "-o", str(tmp_path / "gains.csv")]) == 0
+    capsys.readouterr()
+    request = Request("time", ("length",), (Added("one", ("bits",)), Added("two", ("text",))), given=REQUEST.given)
+    outcome = fitting.fit(source({name: values.astype(float) for name, values in example().items()}), request)
+    gains = [str(tmp_path / "gains.csv")]
+    found = views.table("gain", gains)
+    assert [row[:4] for row in found.rows] == [
+        ("gains", one.model, 240, pytest.approx(one.mean)) for one in outcome.gains
+    ]
+    assert views.table("gain", gains, pairs=True).rows[0][3] == pytest.approx(outcome.differences[0].value)
+    lags = views.table("lag", analyses.of_outcome(outcome)).rows
+    assert [row[1:] for row in lags] == [pytest.approx(row[1:]) for row in views.table("lag", gains).rows]
+    assert views.figure("gain", gains).table["value"].to_list() == pytest.approx([one.mean for one in outcome.gains])
+    assert main(["table", "lag", *gains]) == 0
+    assert main(["cite", *gains]) == 0
+    said = capsys.readouterr().out
+    keys = analyses.cited(analyses.open_analyses(gains))
+    assert all(f"{{{key}," in said for key in keys)
+    assert main(["report", *gains, "-o", str(page)]) == 0
+    shown = page.read_text()
+    assert all(f'id="reading-{name}"' in shown for name in ("gain", "pairs", "lag", "record"))
+    with pytest.raises(UsageError, match="an analysis of `reading fit`"):
+        views.table("ms", gains)
+    (tmp_path / "gains.csv").write_text("model,fold\n")
+    with pytest.raises(SyntagmError, match="damaged or edited"):
+        views.table("gain", gains)
+    with pytest.raises(InputError, match="no record"):
+        views.table("gain", str(path))
+
+
+def test_effects_in_ms_are_shown_for_people_and_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        ("s", item, condition, region, at, bits + (condition == "a") * region_bits)
+        for item in range(4)
+        for condition in "ab"
+        for at, (region, bits, region_bits) in enumerate([("verb", 3.0, 2.0 + item), ("end", 2.0, 0.0)])
+    ]
+    names = ["suite", "item", "condition", "region", "position", "bits"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "words.csv")
+    line = ["reading", "effects", "--ms-per-bit", "2,1", "--words", str(tmp_path / "words.csv"), "--contrast", "a-b"]
+    assert main([*line, "-o", str(tmp_path / "effects.csv")]) == 0
+    shown = views.figure("ms", str(tmp_path / "effects.csv")).table
+    # 2 + item bits more at the verb: 3.5 in the mean, twice that in ms; the word after it has half of that by spillover.
+    assert shown.select("region", "of", "ms").rows() == [
+        ("verb", "predicted, given", 7.0),
+        ("end", "predicted, given", 3.5),
+    ]
+    assert main(["report", str(tmp_path / "effects.csv"), "-o", str(tmp_path / "page.html")]) == 0
+    assert 'id="reading-ms"' in (tmp_path / "page.html").read_text()
+    with pytest.raises(UsageError, match="suite="):
+        views.table("ms", str(tmp_path / "effects.csv"), suite="other")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from syntagm import permissions, registry, views
+from syntagm.cli._views import ROOMS
 from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
@@ -99,14 +100,14 @@ def _option(option: Setting) -> str:
 
 def views_of(kind: views.Kind) -> str:
     """Return a section for each table, or each figure: what it shows, its columns, its options."""
-    return "\n".join(_view(kind, name) for name in views.offering(kind))
+    return "\n".join(_view(kind, name, room) for room in ROOMS for name in views.offering(kind, room))
 
 
-def _view(kind: views.Kind, name: str) -> str:
-    lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(views.summary(name))), "\n"]
-    columns = views.columns(kind, name) or tuple(_ELSEWHERE.get(name, ()))
+def _view(kind: views.Kind, name: str, room: str) -> str:
+    lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(views.summary(name, room))), "\n"]
+    columns = views.columns(kind, name, room) or tuple(_ELSEWHERE.get(name, ()))
     lines += _paragraph(f"Columns: {_names(columns)}." if columns else "The columns depend on the runs.")
-    declared = options_of(views.find(kind, name))
+    declared = options_of(views.find(kind, name, room))
     lines += ["\n"] if declared else []
     for option in declared:
         values = f" ({' or '.join(f'`{value}`' for value in option.values.texts)})" if option.values.texts else ""

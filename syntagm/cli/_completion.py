@@ -62,5 +62,7 @@ def _word_lists(_: str) -> list[str]:
 
 def _views(kind: str) -> list[str]:
     from syntagm import views
+    from syntagm.cli._views import ROOMS
 
-    return views.offering("table" if kind == "table" else "figure")
+    chosen: views.Kind = "table" if kind == "table" else "figure"
+    return [name for room in ROOMS for name in views.offering(chosen, room)]

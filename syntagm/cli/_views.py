@@ -14,6 +14,9 @@ from syntagm.errors import UsageError
 if TYPE_CHECKING:
     from syntagm.runs.store import Run
 
+READING = "reading_times.views"
+# The rooms of views: of runs, and of analyses of reading times.
+ROOMS = ("views", READING)
 _OPTION = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
 
 
@@ -21,7 +24,10 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
     """Add NAME, DIR, the options of views, and --list."""
     parser.add_argument("name", metavar="NAME", nargs="?", help=f"the name of the {kind}; --list shows all names")
     parser.add_argument(
-        "runs", metavar="DIR", nargs="*", help=f"run directories, then options of the {kind}: key=value"
+        "runs",
+        metavar="DIR|FILE",
+        nargs="*",
+        help=f"run directories, or files of `syntagm reading`; then options of the {kind}: key=value",
     )
     add_names(parser)
     parser.add_argument(
@@ -80,10 +86,11 @@ def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
     """
     from syntagm.views.options import options
 
-    for view in [name] if name else views.offering(kind):
-        declared = options(views.find(kind, view))
+    listed = [(each, room) for room in ROOMS for each in views.offering(kind, room)]
+    for view, room in [(name, room_of(kind, name))] if name else listed:
+        declared = options(views.find(kind, view, room))
         shown = f" [{' '.join(f'{option.name}=' for option in declared)}]" if declared and not name else ""
-        yield f"{view:<22}{views.summary(view)}{shown}"
+        yield f"{view:<22}{views.summary(view, room)}{shown}"
         for option in declared if name else ():
             values = f": {' or '.join(option.values.texts)}" if option.values.texts else ""
             yield f"  {f'{option.name}={option.default}':<21} {option.help}{values}"
@@ -98,7 +105,12 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
     """
     from syntagm.views.options import call
 
-    maker = views.find(kind, options.name or "")
+    room = room_of(kind, options.name or "")
+    maker = views.find(kind, options.name or "", room)
+    if room == READING:
+        if options.convention:
+            raise UsageError("--convention", f"{options.convention} with analyses of reading times", "runs")
+        return _of_analyses(maker, options.runs, options.labels, f"{kind} {options.name}"), []
     from syntagm.runs.several import different_content
     from syntagm.stats import bootstrap
 
@@ -128,6 +140,31 @@ def _rejudged(runs: "list[Run]", convention: str, name: str, maker: Any) -> "lis
             "--convention", f"{convention} with {name}, which shows conventions itself", "another view", cure
         )
     return [Rejudged(run, convention) for run in runs]
+
+
+def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide paths into run directories and files of `syntagm reading`, which have a record beside them."""
+    from syntagm.reading_times.analyses import is_analysis
+
+    found = [path for path in paths if Path(path).is_file() and is_analysis(path)]
+    return [path for path in paths if path not in found], found
+
+
+def _of_analyses(maker: Any, words: Sequence[str], labels: Sequence[str], place: str) -> Any:
+    from syntagm.reading_times.analyses import open_analyses
+    from syntagm.views.options import call
+
+    paths, chosen = split(words)
+    if labels:
+        raise UsageError(
+            "--name", "with analyses of reading times", "no names", "Their names are those of their files."
+        )
+    return call(maker, open_analyses(paths), chosen, place)
+
+
+def room_of(kind: views.Kind, name: str) -> str:
+    """Return the room of a view: that of views of runs, unless only the other one has it."""
+    return READING if name in views.offering(kind, READING) else "views"
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

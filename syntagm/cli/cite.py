@@ -3,6 +3,7 @@
     syntagm cite runs/demo
     syntagm cite runs/demo runs/gpt2 -o paper/syntagm            writes paper/syntagm.md and paper/syntagm.bib
     syntagm cite runs/demo --format latex -o paper/syntagm       writes paper/syntagm.tex and paper/syntagm.bib
+    syntagm cite gains.csv effects.csv                           about files of `syntagm reading`
 
 The BibTeX has entries for suites, methods, models and software. Citations are written as
 [@key] in Markdown, for Pandoc, and as \\citep{key} in LaTeX, for natbib. A warning on
@@ -24,7 +25,9 @@ MARK = "Written by syntagm cite"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
+    parser.add_argument(
+        "folders", metavar="DIR|FILE", nargs="+", help="a run directory, or a file of `syntagm reading`"
+    )
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the text is printed")
     parser.add_argument("--format", choices=["md", "latex"], default="md", help="format of the paragraph (md)")
     parser.add_argument(
@@ -41,16 +44,22 @@ def run(options: argparse.Namespace) -> int:
     from importlib.metadata import version
 
     from syntagm.errors import UsageError
+    from syntagm.reading_times.analyses import cited, open_analyses
     from syntagm.report import methods, references
 
     also = [key for key in options.also.split(",") if key]
     if missing := [key for key in also if key not in references.entries()]:
         raise UsageError("--also", repr(missing[0]), "one or more of " + ", ".join(references.entries()))
-    runs = _views.open_runs(options.folders, [])
-    paragraphs = methods.paragraphs(runs)
+    folders, files = _views.divide(options.folders)
+    runs = _views.open_runs(folders, [])
+    reading = open_analyses(files) if files else []
+    if silent := [one.name for one in reading if not one.methods]:
+        expected = "one of `syntagm reading fit` or `reading effects`"
+        raise UsageError(silent[0], "an analysis without a methods paragraph", expected)
+    paragraphs = [*(methods.paragraphs(runs) if runs else []), *(one.methods for one in reading)]
     if options.format == "latex":
         paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]
-    bibliography = references.bibtex([*methods.keys(runs), *also], runs, version("syntagm"))
+    bibliography = references.bibtex([*methods.keys(runs), *cited(reading), *also], runs, version("syntagm"))
     text = "\n\n".join(paragraphs) + "\n"
     if options.output:
         _write(text, bibliography, options.output, options.format == "latex", options.force)

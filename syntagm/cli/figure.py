@@ -4,6 +4,7 @@
     syntagm figure scores --list                              the options of one figure
     syntagm figure scores runs/demo runs/gpt2 -o figures/scores
     syntagm figure regions runs/demo suite=mvrr -o mvrr --format svg,pdf
+    syntagm figure gain gains.csv -o gain                     of a file of `syntagm reading fit`
 
 Writes STEM.csv and, for each format, STEM.png, STEM.svg, ... Options of a figure are given
 as key=value. No model is needed. Existing files are replaced only if STEM.csv next to them
@@ -39,5 +40,14 @@ def run(options: argparse.Namespace) -> int:
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed
     figure, runs = _views.given("figure", options)
-    print(*_saving.save(figure, options.output, formats, options.force, views.headers(options.name)), sep="\n")
+    print(
+        *_saving.save(
+            figure,
+            options.output,
+            formats,
+            options.force,
+            views.headers(options.name, _views.room_of("figure", options.name)),
+        ),
+        sep="\n",
+    )
     return _views.exit_code(runs)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from syntagm.models.contract import LanguageModel
     from syntagm.reading_times.alarms import Alarm
+    from syntagm.reading_times.analyses import Analysis
     from syntagm.reading_times.effects import Contrast, Number, Slopes
-    from syntagm.reading_times.fitting import Linearity, Outcome, Request
+    from syntagm.reading_times.fitting import Request
     from syntagm.reading_times.joining import Joined, Rules
     from syntagm.reading_times.tables import Readings, Source
 
@@ -35,6 +36,8 @@ _NOT_RECORDED = (
     "output", "force", "run", "what", "line", "config_source", "quiet", "config",
     "file", "scores", "words", "people",
 )  # fmt: skip
+# The figures of a fit.
+_FIGURES = ("gain", "lag", "shape")
 _CHECK = """Check a table of reading times, and sound alarms.
 
     syntagm reading check times.csv
@@ -61,11 +64,16 @@ _TABLE = """Make the table of predictors for regressions, here or in R.
     syntagm reading table times.csv --model 'gpt2?boundary=word' --model models/lstm -o table.csv
     syntagm reading table times.csv --scores words.csv --frequency wordfreq:en --spillover 2 -o table.parquet
     syntagm reading table times.csv --scores words.csv --exclude exclude.toml -o table.csv
+    syntagm reading table times.csv --model gpt2 --entropy -o table.csv
+    syntagm reading table meco.csv --model en=gpt2 --model du=models/dutch \\
+        --frequency en=wordfreq:en --frequency du=wordfreq:nl -o table.csv
 
 A row for each reading time has the surprisal of its word (bits; bits_LABEL of several models), its
 length without punctuation, its frequency, the same of 1 to 3 words before, and its sentence. The texts
 are made of the words that were shown. --frequency is wordfreq:LANGUAGE, ngram:FOLDER (an n-gram model of
-order 1), or a table with the columns word and frequency. The lines for lme4 are printed.
+order 1), or a table with the columns word and frequency. --entropy adds the entropy of the next token
+before each word, from the same pass. In a table with a column for the language, LANGUAGE=MODEL and
+LANGUAGE=SOURCE give each its own. The lines for lme4 are printed.
 """
 _FIT = """Fit reading times on training folds, and compute the gain in log-likelihood on held-out folds.
 
@@ -74,12 +82,16 @@ _FIT = """Fit reading times on training folds, and compute the gain in log-likel
     syntagm reading fit table.csv --response time --baseline length --add bits --model mixed \\
         --random '(1 + bits | participant)' '(1 | item)' --folds participant:10
     syntagm reading fit table.csv --response time --baseline length --add bits --lags 1 --model smooth --figure shape=shape
+    syntagm reading fit meco.csv --response time --baseline length frequency --add bits --lags 2 --by language -o gains.csv
 
 The gain is the log-likelihood of held-out rows with the added columns minus that of the baseline, in nats
 per observation. --add is given once for each model, or once for a table with a column `model`. Rows that
 lack a value or a lag are dropped from both models and counted; then folds are cut: contiguous:K cuts rows
 in their order as R's cut(1:n, K), sentence:K and participant:K whole ones. FILE.csv has a row for each
-model and fold (model,fold,n,loglik_baseline,loglik,gain): sums over held-out rows, and the gain per row.
+model and fold (model,fold,n,loglik_baseline,loglik,gain): sums over held-out rows, and the gain per row;
+with --by COLUMN, before them the value of COLUMN, whose rows have a fit and folds of their own.
+--missing frequency=inf counts such values as missing. `syntagm table|figure gain|lag|shape FILE.csv`,
+`syntagm report FILE.csv` and `syntagm cite FILE.csv` show the results again.
 Alarms about the table are printed beside the results.
 """
 _EFFECTS = """Predict effects of suites in milliseconds from what a bit costs on a corpus, and compare them with people's.
@@ -87,12 +99,17 @@ _EFFECTS = """Predict effects of suites in milliseconds from what a bit costs on
     syntagm export runs/gpt2 --as words -o words.csv
     syntagm reading effects table.csv --response time --baseline length frequency --add bits --lags 2 \\
         --words words.csv --contrast ambiguous-unambiguous --people trials.csv -o effects.csv
+    syntagm reading effects table.csv --response time --baseline position --add bits,length,frequency --lags 1 \\
+        --model mixed --random '(1 + bits | participant)' '(1 | item)' \\
+        --words words.csv --contrast ambiguous-unambiguous
     syntagm reading effects --ms-per-bit 2.1,1.3 --words words.csv --contrast ambiguous-unambiguous
 
 The slopes of surprisal (of a word, and with --lags of the words before) are those of least squares on
-TABLE, with cluster-robust uncertainty. WORDS has the surprisals of suites word by word, PEOPLE reading
+TABLE, with cluster-robust uncertainty, or of a mixed-effects model. Further columns of --add have slopes,
+too, and WORDS must have them. WORDS has the surprisals of suites word by word, PEOPLE reading
 times by condition, item and region. Output: model, suite, contrast, region, the difference in bits, the
-effect of people, the predicted one, and their ratio, with 95% intervals.
+effect of people, the predicted one, and their ratio, with 95% intervals; `syntagm table|figure ms FILE.csv`
+and `syntagm report FILE.csv` show them again.
 """
 
 
@@ -126,8 +143,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("file", metavar="FILE", type=Path, help="the table of reading times")
     _of_times(table)
     table.add_argument(
-        "--model", metavar="MODEL", action="append", default=[], help="a language model; may be repeated"
-    )
+        "--model", metavar="MODEL", action="append", default=[],
+        help="a language model; may be repeated. LANGUAGE=MODEL: that of a language of the table",
+    )  # fmt: skip
     table.add_argument("--name", metavar="LABEL", action="append", default=[], help="a name for each --model, in order")
     table.add_argument(
         "--context", choices=["text", "sentence"], default="text", help="what precedes a word for a --model (text)"
@@ -135,7 +153,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _model.permissions(table)
     table.add_argument("--scores", metavar="FILE", type=Path, help="surprisals from a file instead of a --model")
     _of_join(table)
-    table.add_argument("--frequency", metavar="SOURCE", help="wordfreq:LANGUAGE, ngram:FOLDER, or a table")
+    table.add_argument(
+        "--entropy", action="store_true", help="add the entropy of the next token before each word, in bits"
+    )
+    table.add_argument(
+        "--frequency", metavar="SOURCE", action="append", default=[],
+        help="wordfreq:LANGUAGE, ngram:FOLDER, or a table; LANGUAGE=SOURCE, once for each language of the table",
+    )  # fmt: skip
     table.add_argument(
         "--spillover", metavar="N", type=int, default=2, help="predictors of so many words before, 0 to 3 (2)"
     )
@@ -152,13 +176,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--model", choices=["ols", "loglinear", "mixed", "smooth"], default="ols",
         help="least squares (ols, the default), of logarithms (loglinear), mixed-effects, or with penalised splines (smooth)",
     )  # fmt: skip
+    _add_random(fit)
     fit.add_argument(
-        "--random",
-        metavar="TERM",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="random terms of a mixed model: '(1 | participant)'",
+        "--by", metavar="COLUMN", default="", help="a fit for each value of a column, such as the language"
     )
     fit.add_argument(
         "--folds",
@@ -186,6 +206,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     _of_regression(effects, required=False)
     effects.add_argument(
+        "--model", choices=["ols", "mixed"], default="ols", help="least squares (ols, the default), or mixed-effects"
+    )
+    _add_random(effects)
+    effects.add_argument(
         "--ms-per-bit", metavar="X,X,...", help="slopes of a word and of those before it, instead of a TABLE"
     )
     effects.add_argument("--words", metavar="FILE", type=Path, required=True, help="surprisals of suites, word by word")
@@ -195,6 +219,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     effects.add_argument("--contrast", metavar="A-B", required=True, help="the effect: condition A minus condition B")
     effects.add_argument("--by-item", action="store_true", help="a row for each item")
     _of_output(effects)
+
+
+def _add_random(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--random",
+        metavar="TERM",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="random terms of a mixed model: '(1 | participant)'",
+    )
 
 
 def _add_roles(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
@@ -260,6 +295,14 @@ def _of_regression(parser: argparse.ArgumentParser, required: bool = True) -> No
     )
     add("--lags", metavar="N", type=int, default=0, help="the same columns of N words before are predictors, too (0)")
     add("--where", metavar="COLUMN=VALUE", nargs="+", action="extend", default=[], help="use only these rows")
+    add(
+        "--missing",
+        metavar="COLUMN=NUMBER",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="values that stand for missing ones: frequency=0 frequency=inf",
+    )
     _add_roles(parser, "--columns", "the columns of text, sentence, participant and model")
     _add_decimal(parser)
 
@@ -327,7 +370,8 @@ def _list_codes() -> None:
         print(f"{code:<16}{summary}")
     print("\nlayouts of public corpora (--layout NAME):\n")
     for layout in layouts.LAYOUTS:
-        print(f"{layout.name:<22}{layout.file}")
+        checked = f"columns checked against: {layout.checked}" if layout.checked else "columns not checked"
+        print(f"{layout.name:<22}{layout.file}; {checked}")
 
 
 def _print_check(
@@ -444,9 +488,14 @@ def _table(options: argparse.Namespace) -> int:
             "one of the two",
         )
     chosen = predictors.Options(options.spillover, options.form, options.context)
-    permissions = _model.given(options)
-    of = predictors.frequency(options.frequency, permissions) if options.frequency else None
+    if options.entropy and options.scores:
+        cure = "A column `entropy` of --scores is taken along without the option."
+        raise UsageError("--entropy", "with --scores", "with --model", cure)
     times = _times(options)
+    languages = predictors.languages_of(times)
+    sources = _by_language("--frequency", options.frequency, languages)
+    permissions = _model.given(options)
+    of = {language: predictors.frequency(source, permissions) for language, source in sources.items()}
     left_out = exclusions.read(options.exclude) if options.exclude else None
     inputs = {options.file: times.source.digest}
     joined: Joined | None = None
@@ -459,9 +508,9 @@ def _table(options: argparse.Namespace) -> int:
         words = joined.words
         notes += joined.notes
     else:
-        words, said, found = predictors.score(times, _models(options), options.context)
+        words, said, found = _score(options, times, languages)
         notes += said
-    table = predictors.predictors(times, words, chosen, of)
+    table = predictors.predictors(times, words, chosen, of or None)
     notes += table.notes
     excluded = exclusions.reasons(table.frame, left_out, str(options.file)) if left_out else None
     frame = table.frame if excluded is None else table.frame.filter(excluded.is_null())
@@ -494,6 +543,45 @@ def _table(options: argparse.Namespace) -> int:
     return 1 if joined and joined.mismatches else 0
 
 
+def _score(
+    options: argparse.Namespace, times: "Readings", languages: Sequence[str]
+) -> "tuple[pl.DataFrame, list[str], list[Alarm]]":
+    """Score the words with the models, or those of each language with its model."""
+    import functools
+
+    from syntagm.reading_times import predictors
+
+    if not any(_language_of(name, languages) for name in options.model):
+        return predictors.score(times, _models(options), options.context, entropy=options.entropy)
+    if options.name:
+        raise UsageError(
+            "--name", "with a model for each language", "no names", "Their surprisals are one column, bits."
+        )
+    chosen = _by_language("--model", options.model, languages)
+    load = {language: functools.partial(_model.load, name, _model.given(options)) for language, name in chosen.items()}
+    return predictors.score_languages(times, load, options.context, entropy=options.entropy)
+
+
+def _by_language(option: str, given: Sequence[str], languages: Sequence[str]) -> dict[str, str]:
+    """Divide what is given for languages: language -> its value; "" -> a single value for all."""
+    found: dict[str, str] = {}
+    for written in given:
+        language = _language_of(written, languages)
+        value = written[len(language) + 1 :] if language else written
+        if language in found or (found and "" in {language, *found}):
+            expected = (
+                "one for each language, LANGUAGE=..." if languages else "one, as the table has no column for languages"
+            )
+            raise UsageError(option, f"{written} beside {', '.join(found.values())}", expected)
+        found[language] = value
+    return found
+
+
+def _language_of(written: str, languages: Sequence[str]) -> str:
+    language, equals, _ = written.partition("=")
+    return language if equals and language in languages else ""
+
+
 def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
     """Load the models: label -> model."""
     if options.name and len(options.name) != len(options.model):
@@ -511,11 +599,9 @@ def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
 
 
 def _fit(options: argparse.Namespace) -> int:
-    from syntagm.reading_times import figures, fitting, tables
-    from syntagm.reading_times.fitting import COLUMNS
+    from syntagm.reading_times import analyses, fitting, tables
 
     drawn = [_figure(text) for text in options.figure]
-    against = figures.read_against(options.against) if options.against else None
     source = tables.open_table(options.file, options.decimal)
     request = _request(options, source)
     excluded = _excluded(options, source, request)
@@ -543,29 +629,32 @@ def _fit(options: argparse.Namespace) -> int:
         print(_said(alarm), file=sys.stderr)
     if options.methods:
         print(f"\n{fitting.methods(outcome)}")
-    _draw(outcome, drawn, against, options.force)
+    if drawn:
+        _draw(analyses.of_outcome(outcome, found, tests), drawn, options.against, options.force)
     if options.output:
-        _save(options, outcome.frame(), {options.file: source.digest}, _results(outcome, found, COLUMNS, tests))
+        content = analyses.of_fit(outcome, found, tests)
+        _save(options, outcome.frame(), {options.file: source.digest}, content)
     return 0
 
 
 def _figure(text: str) -> tuple[str, Path]:
-    from syntagm.reading_times.figures import VIEWS
-
     name, _, stem = text.partition("=")
-    if name not in VIEWS or not stem:
+    if name not in _FIGURES or not stem:
         raise UsageError(
-            f"--figure {text}", "no figure of this name, or no STEM", f"NAME=STEM, with NAME one of {', '.join(VIEWS)}"
+            f"--figure {text}",
+            "no figure of this name, or no STEM",
+            f"NAME=STEM, with NAME one of {', '.join(_FIGURES)}",
         )
     return name, _files.stem(stem)
 
 
-def _draw(outcome: "Outcome", drawn: Sequence[tuple[str, Path]], against: Any, force: bool) -> None:
+def _draw(analysis: "Analysis", drawn: Sequence[tuple[str, Path]], against: Path | None, force: bool) -> None:
     from syntagm.cli._saving import save
-    from syntagm.reading_times import figures
+    from syntagm.reading_times import views
 
     for name, stem in drawn:
-        paths = save(figures.draw(name, outcome, against), stem, force=force)
+        given = {"against": str(against)} if against and name == "gain" else {}
+        paths = save(views.figure(name, analysis, **given), stem, force=force)
         print(f"figure {name}: {', '.join(map(str, paths))}")
 
 
@@ -576,7 +665,7 @@ def _request(options: argparse.Namespace, source: "Source") -> "Request":
         response=options.response, baseline=tuple(options.baseline), added=fitting.read_added(options.add, source.names),
         lags=options.lags, model=getattr(options, "model", "ols"), folds=folds.read(getattr(options, "folds", "contiguous:10")),
         random=tuple(getattr(options, "random", ())), given=roles.read(options.columns, source.names, str(options.file)),
-        where=tuple(options.where),
+        where=tuple(options.where), by=getattr(options, "by", ""), missing=tuple(options.missing),
     )  # fmt: skip
 
 
@@ -604,52 +693,6 @@ def _alarms(source: "Source", request: "Request") -> "tuple[list[Alarm], list[st
     return alarms.alarms(times.frame.filter(observations.meeting(source, request.where))), []
 
 
-def _results(
-    outcome: "Outcome", found: "Sequence[Alarm]", columns: Sequence[str], tests: "Sequence[Linearity]"
-) -> dict[str, Any]:
-    from syntagm.reading_times import fitting
-
-    gains = [
-        {
-            "model": gain.model,
-            "n": len(gain.gains),
-            "gain": gain.mean,
-            "low": _finite(gain.interval.low),
-            "high": _finite(gain.interval.high),
-            "method": gain.interval.method,
-        }
-        for gain in outcome.gains
-    ]
-    differences = [
-        {
-            "first": pair.first,
-            "second": pair.second,
-            "difference": pair.value,
-            "low": _finite(pair.interval.low),
-            "high": _finite(pair.interval.high),
-            "p": _finite(pair.interval.p),
-        }
-        for pair in outcome.differences
-    ]
-    return {
-        "rows": outcome.rows, "dropped": dict(outcome.dropped), "notes": list(outcome.notes), "alarms": _plain(found),
-        "results": {
-            "columns": list(columns), "gains": gains, "differences": differences, "methods": fitting.methods(outcome),
-            **({"linearity": [_test(test) for test in tests]} if tests else {}),
-        },
-    }  # fmt: skip
-
-
-def _test(test: "Linearity") -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {name: _finite(value) if isinstance(value, float) else value for name, value in asdict(test).items()}
-
-
-def _finite(number: float) -> float | None:
-    return number if number == number else None
-
-
 def _plain(found: "Sequence[Alarm]") -> list[dict[str, Any]]:
     from dataclasses import asdict
 
@@ -658,7 +701,7 @@ def _plain(found: "Sequence[Alarm]") -> list[dict[str, Any]]:
 
 def _effects(options: argparse.Namespace) -> int:
     from syntagm.drawing.table import Table
-    from syntagm.reading_times import effects, roles, tables
+    from syntagm.reading_times import analyses, effects, roles, tables
 
     words_source = tables.open_table(options.words)
     unused = ("time", "text", "sentence", "participant")
@@ -683,9 +726,7 @@ def _effects(options: argparse.Namespace) -> int:
                 f"those of {one.model}",
                 "Name the model as there: --add NAME=COLUMN.",
             )
-        rows += effects.effects(
-            one, effects.region_bits(words, model, len(one.values)), contrast, people, options.by_item
-        )
+        rows += effects.effects(one, effects.region_amounts(words, model, one), contrast, people, options.by_item)
     columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
     cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
     missing = sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
@@ -705,12 +746,12 @@ def _effects(options: argparse.Namespace) -> int:
     if options.output:
         import polars as pl
 
-        _save(
-            options,
-            pl.DataFrame(cells, schema=list(columns), orient="row"),
-            inputs,
-            {"rows": len(cells), "notes": notes},
-        )
+        results = {
+            "columns": list(columns), "methods": effects.methods(slopes, contrast, bool(people)),
+            "slopes": [row for one in slopes for row in analyses.of_slopes(one)],
+        }  # fmt: skip
+        frame = pl.DataFrame(cells, schema=list(columns), orient="row")
+        _save(options, frame, inputs, {"rows": len(cells), "notes": notes, "results": results})
     title = f"Effects in ms: {contrast}"
     print(Table(title, tuple(columns), shown, notes=("Intervals: 95%.",)).markdown())  # type: ignore[arg-type]
     return 0
@@ -754,9 +795,13 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
             values = np.array([float(part) for part in options.ms_per_bit.split(",")])
         except ValueError:
             raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers, separated by commas") from None
-        return [effects.Slopes("given", values, np.empty((0, len(values))), {}, 0)], [
-            "slopes are given, without uncertainty"
-        ]
+        return [effects.given(values.tolist())], ["slopes are given, without uncertainty"]
+    if bool(options.random) != (options.model == "mixed"):
+        raise UsageError(
+            f"--model {options.model}",
+            "random terms" if options.random else "no random terms",
+            "--random with --model mixed, and only there",
+        )
     if not options.response or not options.add:
         raise UsageError("reading effects TABLE", "no --response or no --add", "both")
     source = tables.open_table(options.file, options.decimal)
@@ -765,14 +810,13 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
     found, notes = [], []
     for label, rows in fitting.prepare(source, request).items():
         notes += [note for note in rows.notes if note not in notes]
-        one = effects.slopes(label, rows, fitting.clusters(rows))
+        one = effects.slopes(label, rows, fitting.clusters(rows), request.random)
         found.append(one)
-        each = np.eye(len(one.values))
-        for lag, unit in enumerate(each):
+        for place, unit in zip(one.places, np.eye(len(one.values)), strict=True):
             number = one.predict(unit)
-            word = "the word" if not lag else f"{lag} before"
+            what = "bit" if place.predictor == one.predictors[0] else "unit"
             notes.append(
-                f"{label}, {word}: {number.value:.3f} ms per bit [{number.ends[0]:.3f}, {number.ends[1]:.3f}], n = {one.n:,}"
+                f"{label}, {place}: {number.value:.3f} ms per {what} [{number.ends[0]:.3f}, {number.ends[1]:.3f}], n = {one.n:,}"
             )
     found_alarms, unasked = _alarms(source, request)
     return found, [*notes, *unasked, *map(_said, found_alarms)]
@@ -786,8 +830,8 @@ def _times(options: argparse.Namespace) -> "Readings":
     unit = options.unit
     if options.layout:
         layout = layouts.find(options.layout)
-        source.require([column for columns in layout.columns.values() for column in columns])
         given, unit = {**layout.columns, **given}, unit or layout.unit
+        source.require([column for columns in given.values() for column in columns])
     return tables.interpret(source, given, unit)
 
 

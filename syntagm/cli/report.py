@@ -4,11 +4,14 @@
     syntagm report runs/demo runs/gpt2 -o both.html
     syntagm report runs/demo runs/gpt2 -o both/
     syntagm report runs/demo --figures figures --format svg,pdf
+    syntagm report gains.csv effects.csv -o reading.html
+    syntagm report runs/demo gains.csv -o both.html
 
 The page has every number with its interval and signature, comparisons of the models, a plot
 of surprisal by region and up to 50 items token by token for each suite, and the data as
 CSV. For runs of `syntagm fill` it has the measures at nucleus cut-offs and by lemma, with a
-few lemmas and contexts of each suite. It is one file of at most 10 MB that loads nothing
+few lemmas and contexts of each suite. Files that `syntagm reading fit` and `reading effects`
+wrote have a chapter of gains, effects by lag, shapes and effects in ms. It is one file of at most 10 MB that loads nothing
 else. No model is needed.
 
 If -o ends in / or names a folder, the report is a folder of pages, with a page for each
@@ -35,7 +38,9 @@ MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report<
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("folders", metavar="DIR", nargs="+", help="a run directory")
+    parser.add_argument(
+        "folders", metavar="DIR|FILE", nargs="+", help="a run directory, or a file of `syntagm reading`"
+    )
     _views.add_names(parser)
     parser.set_defaults(pages=False)
     parser.add_argument(
@@ -68,10 +73,15 @@ class _Output(argparse.Action):
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
-    if not options.output and len(options.folders) > 1:
-        raise UsageError("report", f"{len(options.folders)} runs and no -o", "-o FILE", "Name the file to write.")
+    folders, reading = _views.divide(options.folders)
+    if not options.output and (len(folders) > 1 or reading):
+        found = f"{len(folders)} runs and no -o" if not reading else "files of `syntagm reading` and no -o"
+        raise UsageError("report", found, "-o FILE", "Name the file to write.")
     output = options.output or Path(options.folders[0]) / "report.html"
     if options.pages:
+        if reading:
+            cure = "Write one page: -o FILE.html."
+            raise UsageError("-o with a folder", f"{reading[0]}, a file of `syntagm reading`", "runs only", cure)
         return _write_pages(options)
     if output.parent.is_dir():  # without the folder there is no run in it, which is said below
         _files.file(str(output))
@@ -80,13 +90,13 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.report.page import report
     from syntagm.stats import bootstrap
 
-    runs = _views.open_runs(options.folders, options.labels)
+    runs = _views.open_runs(folders, options.labels)
     with bootstrap.using(_resampling.given(options)):
-        print(report(runs, output))
+        print(report(runs, output, reading=reading))
         if options.figures:
             formats = options.format.split(",")
             spare = functools.partial(_spare, endings=formats, force=options.force)
-            for path in save(runs, options.figures, formats, spare):
+            for path in save(runs, options.figures, formats, spare, reading):
                 print(path)
     return 0 if all(run.done for run in runs) else 1
 

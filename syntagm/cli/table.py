@@ -4,6 +4,7 @@
     syntagm table scores --list                               the options of one table
     syntagm table scores runs/demo runs/gpt2 wide=yes --name Demo --name GPT-2 --format latex
     syntagm table comparison runs/demo runs/gpt2 -o tables/comparison
+    syntagm table gain gains.csv                              of a file of `syntagm reading fit`
 
 Without -o, the table is printed, as Markdown unless --format names another format. With -o,
 it is written to STEM.csv, STEM.md and STEM.tex, or only in the format that --format names.
@@ -46,7 +47,16 @@ def run(options: argparse.Namespace) -> int:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []
     if options.output:
-        print(*_saving.save(table, options.output, formats, options.force, views.headers(options.name)), sep="\n")
+        print(
+            *_saving.save(
+                table,
+                options.output,
+                formats,
+                options.force,
+                views.headers(options.name, _views.room_of("table", options.name)),
+            ),
+            sep="\n",
+        )
     else:
         stream = _streams.data() if options.format == "csv" else sys.stdout
         print(table.content(options.format or "md").decode(), end="", file=stream)

@@ -61,6 +61,14 @@ class Asking:
             self._keep(answer.surprisals)
             yield answer
 
+    def read_reduced(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Score texts of any length with entropies and ranks; see `LanguageModel.read_reduced`, and `score` for errors."""
+        for answer in self.model.read_reduced(texts, overlap, done):
+            self._keep(answer.surprisals)
+            yield answer
+
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Fill gaps; see `LanguageModel.fill`, and `score` for errors."""
         for gap, fill in zip(gaps, self.model.fill(gaps, done), strict=True):

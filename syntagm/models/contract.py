@@ -157,7 +157,28 @@ class LanguageModel(ABC):
             ModelError: the model can't score a text; the message names it.
         """
         refuse_overlap(overlap, self.name, "this model reads a text of any length at once")
-        for answer in self.score(texts):
+        return self._at_once(self.score(texts), done)
+
+    def read_reduced(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute the surprisals of texts of any length like `read`, and reduce the distribution before each token.
+
+        The answers have `Surprisals.reductions`, as those of `reduce`. This method is for models without a limit of
+        positions; models with a limit override it.
+
+        Arguments:
+            texts, overlap, done: as in `read`.
+
+        Raises:
+            UsageError: the windows of this model can't have this overlap.
+            ModelError: the model can't score a text, or can't tell entropies and ranks.
+        """
+        refuse_overlap(overlap, self.name, "this model reads a text of any length at once")
+        return self._at_once(self.reduce(texts), done)
+
+    def _at_once(self, answers: Iterator[Surprisals], done: Callable[[int], None] | None) -> Iterator[InContext]:
+        for answer in answers:
             yield InContext(answer, self._context(len(answer.starts)))
             if done:
                 done(len(answer.text))

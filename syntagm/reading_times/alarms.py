@@ -111,7 +111,7 @@ def word_means(frame: pl.DataFrame) -> pl.DataFrame | None:
     if "text" not in frame.columns:
         frame = frame.with_columns(text=pl.lit(""))
     if "word" in frame.columns:
-        frame = frame.with_columns(letters=_letters(frame["word"]))
+        frame = frame.with_columns(letters=letters(frame["word"]))
         if "length" not in frame.columns:
             frame = frame.with_columns(length=pl.col("letters").cast(pl.Float64))
     return frame
@@ -124,8 +124,14 @@ def _of_languages(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(text=pl.concat_str("language", "text", separator="/"))
 
 
-def _letters(words: pl.Series) -> pl.Series:
-    return words.fill_null("").str.replace_all(r"^[\p{P}\p{S}]+|[\p{P}\p{S}]+$", "").str.len_chars()
+def bare(words: pl.Series) -> pl.Series:
+    """Return words without the punctuation around them."""
+    return words.fill_null("").str.replace_all(r"^[\p{P}\p{S}]+|[\p{P}\p{S}]+$", "")
+
+
+def letters(words: pl.Series) -> pl.Series:
+    """Return the number of characters of each word, without punctuation around it."""
+    return bare(words).str.len_chars()
 
 
 def final(words: pl.DataFrame) -> pl.Series:
@@ -352,8 +358,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
     """Find swapped columns: lengths that aren't those of the words, and predictors with the values of another."""
     found = []
     if "word" in frame.columns and "length" in frame.columns:
-        letters = frame["word"].fill_null("").str.len_chars().cast(pl.Float64)
-        plausible = (frame["length"] <= letters + 2) & (frame["length"] >= 0) & (frame["length"] >= letters - 5)
+        characters = frame["word"].fill_null("").str.len_chars().cast(pl.Float64)
+        plausible = (frame["length"] <= characters + 2) & (frame["length"] >= 0) & (frame["length"] >= characters - 5)
         wrong = int((~plausible.fill_null(True)).sum())
         if wrong > 0.2 * frame.height:
             found.append(
@@ -379,7 +385,7 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
         return found
     lengths: pl.Series | None = None
     if "word" in frame.columns:
-        lengths = _letters(frame["word"]).cast(pl.Float64)
+        lengths = letters(frame["word"]).cast(pl.Float64)
     elif "length" in frame.columns:
         lengths = frame["length"]
     if lengths is not None and {"bits", "frequency"} <= set(frame.columns):

@@ -1,25 +1,30 @@
 """From bits to milliseconds: effects of suites that a regression on a corpus predicts, beside those of people.
 
-The slopes of surprisal are fitted on reading times of a corpus, or of fillers (van Schijndel & Linzen 2021; Huang et al.
-2024). A word's predicted time changes by the slope of its own surprisal, and by those of the words before it. The predicted
-effect in a region is the mean over its words, then the difference of two conditions, then the mean over items. Other
-predictors count as equal in both conditions.
+The slopes of surprisal, and of other predictors that are added to the baseline, are fitted on reading times of a corpus or of
+fillers (van Schijndel & Linzen 2021; Huang et al. 2024), by least squares or with a mixed-effects model. A word's predicted
+time changes by the slopes of its own predictors, and by those of the words before it. The predicted effect in a region is the
+mean over its words, then the difference of two conditions, then the mean over items. Predictors of the baseline count as equal
+in both conditions.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
+from typing import Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
+from syntagm.reading_times.alarms import letters
 from syntagm.reading_times.observations import Observations
-from syntagm.reading_times.regressions import least_squares
-from syntagm.reading_times.tables import Readings
+from syntagm.reading_times.regressions import grouped, independent, least_squares, mixed_formula, random_terms
+from syntagm.reading_times.tables import MISSING, Readings
 from syntagm.stats.cluster_intervals import spread_of_clusters
 from syntagm.stats.interval import Spread, critical
+from syntagm.stats.mixed import linear, satterthwaite
+from syntagm.stats.mixed.satterthwaite import Covariance
 
 Numbers = NDArray[np.float64]
 COLUMNS = (
@@ -45,57 +50,179 @@ class Number:
         return self.value - reach, self.value + reach
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a slope belongs to: a predictor of the word itself (0 words back), or of a word before it."""
+
+    predictor: str
+    back: int
+
+    def __str__(self) -> str:
+        word = "the word" if not self.back else f"{self.back} before"
+        return f"{self.predictor} of {word}"
+
+
+class Uncertainty(Protocol):
+    """How far slopes are known."""
+
+    def of(self, weights: Numbers) -> tuple[float, float] | None:
+        """Return the variance of a weighted sum of the slopes and its degrees of freedom; None if they aren't known."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustered:
+    """The uncertainty of slopes by least squares.
+
+    Arguments:
+        influences: the influence of each row of the corpus on each slope. Shape (rows, slopes).
+        clusters: the units of the corpus: name -> the unit of each row.
+    """
+
+    influences: Numbers
+    clusters: Mapping[str, NDArray[np.int64]]
+
+    def of(self, weights: Numbers) -> tuple[float, float] | None:
+        """Return the variance with cluster-robust errors; None if there is only one unit."""
+        spread = spread_of_clusters(self.influences @ weights, self.clusters)
+        return None if spread is None else (spread.variance, spread.freedom)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Modelled:
+    """The uncertainty of slopes that are coefficients of a mixed-effects model.
+
+    Arguments:
+        covariance: of all coefficients.
+        places: the place of each slope among them.
+    """
+
+    covariance: Covariance
+    places: tuple[int, ...]
+
+    def of(self, weights: Numbers) -> tuple[float, float]:
+        """Return the variance with Satterthwaite's degrees of freedom; 0 and infinite ones for a sum without slopes."""
+        contrast = np.zeros((1, len(self.covariance.values)))
+        contrast[0, list(self.places)] = weights
+        variance = float((contrast @ self.covariance.values @ contrast.T).item())
+        return (variance, float(self.covariance.degrees(contrast)[0])) if variance > 0 else (0.0, inf)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Slopes:
-    """What a bit costs: the slopes of the surprisal of a word, and of the words before it.
+    """What a bit costs: the slopes of the added predictors of a word, and of the words before it.
 
     Arguments:
         model: the language model.
-        values: milliseconds per bit of the word itself, of the word before it, and so on.
-        influences: the influence of each row of the corpus on each slope; empty if the slopes were given.
-        clusters: the units of the corpus: name -> the unit of each row.
+        places: what each slope belongs to.
+        values: milliseconds per unit of each.
+        uncertainty: None if the slopes were given.
         n: the number of rows.
+        method: how the slopes were fitted, in words.
     """
 
     model: str
+    places: tuple[Place, ...]
     values: Numbers
-    influences: Numbers
-    clusters: Mapping[str, NDArray[np.int64]]
+    uncertainty: Uncertainty | None
     n: int
+    method: str = ""
 
-    def predict(self, bits: Numbers) -> Number:
-        """Return the milliseconds of some bits, with the uncertainty of the slopes.
+    @property
+    def predictors(self) -> list[str]:
+        """The predictors, the first of which is the surprisal."""
+        return [*dict.fromkeys(place.predictor for place in self.places)]
+
+    @property
+    def lags(self) -> int:
+        """The number of words before a word whose predictors have slopes."""
+        return max(place.back for place in self.places)
+
+    def predict(self, amounts: Numbers) -> Number:
+        """Return the milliseconds of some amounts of the predictors, with the uncertainty of the slopes.
 
         Arguments:
-            bits: the bits of the word itself, of the word before, and so on. Shape (slopes,).
+            amounts: of each slope's predictor. Shape (slopes,).
         """
-        value = float(self.values @ bits)
-        spread = spread_of_clusters(self.influences @ bits, self.clusters) if len(self.influences) else None
-        return Number(value) if spread is None else Number(value, spread.variance, spread.freedom)
+        value = float(self.values @ amounts)
+        known = self.uncertainty.of(amounts) if self.uncertainty else None
+        return Number(value) if known is None else Number(value, *known)
 
 
-def slopes(label: str, rows: Observations, clusters: Mapping[str, NDArray[np.int64]]) -> Slopes:
-    """Fit the slopes of one added column and its lags by least squares, with cluster-robust uncertainty.
+def given(values: Sequence[float]) -> Slopes:
+    """Return slopes that a user gives: milliseconds per bit of the word itself, of the word before it, and so on."""
+    places = tuple(Place("bits", back) for back in range(len(values)))
+    return Slopes("given", places, np.array(values), None, 0, "as given")
+
+
+def slopes(
+    label: str, rows: Observations, clusters: Mapping[str, NDArray[np.int64]], random: Sequence[str] = ()
+) -> Slopes:
+    """Fit the slopes of the added columns and their lags.
+
+    Arguments:
+        label: the language model.
+        rows: the corpus.
+        clusters: the units of cluster-robust errors, for least squares.
+        random: random terms in lme4's notation. With them, the model is a mixed-effects model by restricted likelihood;
+            without them, least squares.
 
     Raises:
-        UsageError: the model adds several columns, which can't be told from a word's bits.
+        UsageError: an added term is no column of numbers, or the first one isn't about the word itself.
         InputError: the columns determine each other.
     """
     added = rows.added[label]
-    own = [term for term in added if len(term) == 1 and not term[0].function]
-    first = own[0][0].column if own else ""
-    wanted = [first, *(f"{first}_{lag}" for lag in range(1, len(added)))]
-    if [term[0].column for term in own] != wanted or len(own) < len(added):
-        raise UsageError("--add", label, "one column of bits, whose lags --lags adds")
-    columns = rows.columns((*rows.baseline, *added)).values
-    line = least_squares(columns, rows.times)
-    if not line.kept[-len(added) :].all():
-        raise InputError("effects", f"bits of {label} that other columns determine", "independent columns")
-    kept = columns[:, line.kept]
-    inverse = np.linalg.inv(kept.T @ kept)
-    residual = rows.times - columns @ line.coefficients
-    influences = (kept @ inverse[:, -len(added) :]) * residual[:, None]
-    return Slopes(label, line.coefficients[-len(added) :], influences, clusters, len(residual))
+    if any(len(term) > 1 or term[0].function for term in added):
+        raise UsageError(
+            "--add", label, "columns", "Put logarithms and interactions into the baseline, or into columns."
+        )
+    names = [term[0].column for term in added]
+    places = tuple(_place(name, names) for name in names)
+    if places[0].back:
+        raise UsageError("--add", f"{names[0]} first", "the surprisal of the word itself first")
+    columns = rows.columns((*rows.baseline, *added))
+    if columns.values.shape[1] - len(rows.columns(rows.baseline).names) != len(added):
+        raise UsageError("--add", f"a factor in {label}", "columns of numbers")
+    kept = independent(columns.values)
+    if not kept[-len(added) :].all():
+        lost = names[int(np.argmin(kept[-len(added) :]))]
+        raise InputError("effects", f"{lost} of {label}, which other columns determine", "independent columns")
+    if random:
+        return _mixed(label, rows, places, random)
+    line = least_squares(columns.values, rows.times)
+    used = columns.values[:, line.kept]
+    inverse = np.linalg.inv(used.T @ used)
+    residual = rows.times - columns.values @ line.coefficients
+    influences = (used @ inverse[:, -len(added) :]) * residual[:, None]
+    values = line.coefficients[-len(added) :]
+    units = " and ".join(clusters)
+    return Slopes(
+        label, places, values, Clustered(influences, clusters), len(residual),
+        f"least squares with cluster-robust errors ({units} random)",
+    )  # fmt: skip
+
+
+def _place(name: str, names: Sequence[str]) -> Place:
+    """Return what a column is: another column some words back, as of --lags or in the table, or a predictor of its own."""
+    column, _, back = name.rpartition("_")
+    return Place(column, int(back)) if column in names and back.isdecimal() else Place(name, 0)
+
+
+def _mixed(label: str, rows: Observations, places: tuple[Place, ...], random: Sequence[str]) -> Slopes:
+    added = rows.added[label]
+    bars = random_terms(random, rows.response)
+    others = {variable for terms in rows.added.values() for term in terms for variable in term}
+    absent = others - {variable for term in added for variable in term}
+    formula = mixed_formula(rows.response, (*rows.baseline, *added), bars, absent)
+    fit = linear.fit(formula, grouped(rows, bars), reml=True, dependent="drop")
+    found = [each.name for each in fit.coefficients]
+    at = tuple(found.index(str(term[0])) for term in added)
+    values = np.array([fit.coefficients[place].estimate for place in at])
+    covariance = satterthwaite.covariance(fit.design, fit.place, fit.sigma, reml=True)
+    said = "; ".join(fit.messages)
+    return Slopes(
+        label, places, values, Modelled(covariance, at), len(rows.times),
+        f"a mixed-effects model with {' + '.join(random)}" + (f" ({said})" if said else ""),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +252,59 @@ def read_contrast(text: str, conditions: Sequence[str]) -> Contrast:
     raise UsageError("--contrast", repr(text), f"CONDITION-CONDITION, of {', '.join(map(str, conditions))}")
 
 
-def region_bits(words: Readings, model: str | None, count: int) -> pl.DataFrame:
-    """Return the mean bits of the words of each region, and of the words before them.
+def region_amounts(words: Readings, model: str | None, found: Slopes) -> pl.DataFrame:
+    """Return the means of the predictors of the words of each region, and of the words before them.
 
     Arguments:
-        words: a row per word: suite, item, condition, region, position, bits (`export --as words`).
+        words: a row per word: suite, item, condition, region, position, bits (`export --as words`), and further predictors.
+            The length is that of the word without punctuation, if there is no column for it.
         model: the model whose rows are used; None for all rows.
-        count: the number of slopes.
+        found: the slopes.
 
     Returns:
-        The columns suite, item, condition, region, and bits_0, bits_1, ... Words before the first one have 0 bits. A mean
-        is null if the bits of one of its words are undefined.
+        The columns suite, item, condition, region, and one for each slope: `0`, `1`, ... Words before the first one add
+        nothing: their predictors are 0 in all conditions. A mean is null if a predictor of one of its words is undefined.
+
+    Raises:
+        InputError: the words lack a predictor.
     """
     words.require("item", "condition", "region", "bits")
     frame = words.frame if model is None else words.frame.filter(pl.col("model") == model)
     if "suite" not in frame.columns:
         frame = frame.with_columns(suite=pl.lit(""))
+    if "length" not in frame.columns and "word" in frame.columns:
+        frame = frame.with_columns(length=letters(frame["word"]).cast(pl.Float64))
     by = ["suite", "item", "condition"]
     order = [*by, "position"] if "position" in frame.columns else by
     frame = frame.sort(order, maintain_order=True)
-    lagged = [pl.col("bits").shift(lag, fill_value=0.0).over(by).alias(f"bits_{lag}") for lag in range(count)]
+    columns = {name: _column(words, frame, name, name == found.predictors[0]) for name in found.predictors}
+    frame = frame.with_columns(column.alias(f":{name}") for name, column in columns.items())
+    lagged = [
+        pl.col(f":{place.predictor}").shift(place.back, fill_value=0.0).over(by).alias(str(number))
+        for number, place in enumerate(found.places)
+    ]
     # The empty region of a word outside all regions is none.
     frame = frame.with_columns(lagged).filter(pl.col("region").is_not_null())
     return frame.group_by([*by, "region"], maintain_order=True).agg(
-        *(_defined_mean(f"bits_{lag}") for lag in range(count))
+        _defined_mean(str(number)) for number in range(len(found.places))
     )
+
+
+def _column(words: Readings, frame: pl.DataFrame, name: str, first: bool) -> pl.Series:
+    """Return a predictor of the words: the column of its name, of its name without that of a model, or the bits."""
+    for written in (name, *(["bits"] if first else []), name.partition("_")[0]):
+        if written in frame.columns:
+            column = frame[written]
+            if not column.dtype.is_numeric():
+                shifted = column.cast(pl.Float64, strict=False)
+                lost = shifted.is_null() & column.is_not_null() & ~column.is_in(MISSING)
+                if lost.any():
+                    place = words.source.place_of_line(frame["line"][int(lost.arg_max() or 0)])
+                    raise InputError(place, f"{column.filter(lost)[0]!r} in column {written}", "a number")
+                return shifted
+            return column.cast(pl.Float64)
+    cure = "Its slope needs the value of each word: add the column, or put it into the baseline."
+    raise InputError(str(words.source.path), f"no column {name}", f"{name} of each word", cure)
 
 
 def _defined_mean(column: str) -> pl.Expr:
@@ -164,7 +319,7 @@ class Effect:
     Arguments:
         model, suite, contrast, region: what it is about; `item` is empty for the mean over items.
         items: the number of items with both conditions.
-        bits: the mean difference of the surprisal in the region.
+        bits: the mean difference of the first predictor, the surprisal, in the region.
         people, predicted: in milliseconds.
         ratio: predicted divided by people's, with Fieller's interval.
     """
@@ -224,7 +379,7 @@ def _number(value: float, spread: Spread | None) -> Number:
 
 def effects(
     found: Slopes,
-    bits: pl.DataFrame,
+    amounts: pl.DataFrame,
     contrast: Contrast,
     people: Mapping[tuple[str, str, str], Number],
     by_item: bool = False,
@@ -232,15 +387,15 @@ def effects(
     """Predict the effect of each region of each suite, and put it beside that of people.
 
     Arguments:
-        bits: from `region_bits`.
+        amounts: from `region_amounts`.
         people: from `of_people`; empty without times of people.
         by_item: whether to give a row for each item instead of means over items.
 
     Raises:
         InputError: no item has both conditions.
     """
-    columns = [name for name in bits.columns if name.startswith("bits_")]
-    sides = [bits.filter(pl.col("condition") == name).drop("condition") for name in (contrast.high, contrast.low)]
+    columns = [str(number) for number in range(len(found.places))]
+    sides = [amounts.filter(pl.col("condition") == name).drop("condition") for name in (contrast.high, contrast.low)]
     both = sides[0].join(sides[1], on=["suite", "item", "region"], suffix="_low", maintain_order="left")
     if not both.height:
         raise InputError(f"contrast {contrast}", "no item with both conditions in one region", "items with both")
@@ -310,3 +465,39 @@ def fieller(top: Number, bottom: Number) -> tuple[float, float, float]:
         return ratio, nan, nan
     root = sqrt(b * b - a * c)
     return ratio, (b - root) / a, (b + root) / a
+
+
+def methods(found: Sequence[Slopes], contrast: Contrast, people: bool) -> str:
+    """Draft a methods paragraph about effects in milliseconds, with citations in Pandoc's form."""
+    fitted = [one for one in found if one.uncertainty]
+    each = "; ".join(f"{one.model}: {_sizes(one)}" for one in found)
+    how = {one.method: None for one in fitted}
+    source = (
+        f"The slopes were fitted to reading times by {' and '.join(map(_method, how))}."
+        if fitted
+        else "The slopes were given."
+    )
+    beside = (
+        " The effects of people are differences of mean times; their intervals are for other participants and items, crossed "
+        "[@cameron-etal-2011-robust], and those of ratios are Fieller's [@fieller-1954-problems]."
+        if people
+        else ""
+    )
+    return (
+        "We predicted effects in milliseconds from surprisal [@hale-2001-probabilistic; @levy-2008-expectation]: the difference "
+        f"between the conditions {contrast.high} and {contrast.low} in the predictors of each word and of the words before it, "
+        f"times their slopes [@schijndel-linzen-2021-single; @huang-etal-2024-large]. {source} Slopes: {each}. Intervals of "
+        f"predicted effects are 95%, for other items and with the uncertainty of the slopes.{beside}"
+    )
+
+
+def _method(method: str) -> str:
+    if method.startswith("least squares"):
+        return f"{method} [@cameron-etal-2011-robust]"
+    return f"{method} [@bates-etal-2015-fitting; @satterthwaite-1946-approximate]"
+
+
+def _sizes(found: Slopes) -> str:
+    return ", ".join(
+        f"{value:.3f} ms per unit of {place}" for place, value in zip(found.places, found.values, strict=True)
+    )

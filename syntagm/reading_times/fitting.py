@@ -42,6 +42,8 @@ class Request:
         random: random terms, for `mixed`.
         given: role -> columns.
         where: conditions that rows must meet.
+        by: a column, such as that of languages, whose values are fitted one by one; "" for one fit of all rows.
+        missing: `COLUMN=NUMBER`, values that stand for missing ones.
     """
 
     response: str
@@ -53,6 +55,8 @@ class Request:
     random: tuple[str, ...] = ()
     given: Mapping[str, tuple[str, ...]] | None = None
     where: tuple[str, ...] = ()
+    by: str = ""
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,12 +135,18 @@ class Outcome:
     observations: Mapping[str, Observations]
 
     def frame(self) -> pl.DataFrame:
-        """Return the folds of all models: one row each, with the columns `COLUMNS`."""
-        return pl.DataFrame([row for gain in self.gains for row in gain.by_fold()], schema=list(COLUMNS), orient="row")
+        """Return the folds of all models: one row each, with the columns `COLUMNS`, and before them that of `request.by`."""
+        rows = [row for gain in self.gains for row in gain.by_fold()]
+        if not (by := self.request.by):
+            return pl.DataFrame(rows, schema=list(COLUMNS), orient="row")
+        divided = [(*row[0].partition("/")[::2], *row[1:]) for row in rows]
+        return pl.DataFrame(divided, schema=[by, *COLUMNS], orient="row")
 
 
 def prepare(source: Source, request: Request, excluded: pl.Series | None = None) -> dict[str, Observations]:
     """Choose the rows of each model: its name -> rows. A table with a column `model` has rows for each.
+
+    With `request.by`, each value has rows of its own, and names are `VALUE/NAME`.
 
     Raises:
         InputError, UsageError: as for `observations`.
@@ -152,10 +162,18 @@ def prepare(source: Source, request: Request, excluded: pl.Series | None = None)
         request.where,
         grouping,
         excluded,
+        request.by,
+        request.missing,
     )
-    if len(request.added) == 1 and rows.label("model") is not None:
-        return rows_of.by_model(rows, request.added[0].label)
-    return {added.label: rows for added in request.added}
+    parts = rows_of.by_value(rows) if request.by else {"": rows}
+    found: dict[str, Observations] = {}
+    for value, part in parts.items():
+        within = f"{value}/" if request.by else ""
+        if len(request.added) == 1 and part.label("model") is not None:
+            found |= rows_of.by_model(part, within + request.added[0].label, within)
+        else:
+            found |= {within + added.label: part for added in request.added}
+    return found
 
 
 def fit(
@@ -188,10 +206,15 @@ def fit(
         lines = rows.frame[rows_of.LINE].to_numpy()
         interval = _interval(full - base, units)
         gains.append(Gain(label, fold_of, base, full, lines, rows.times, interval, units))
-    pairs = [_difference(first, second) for first, second in combinations(gains, 2)]
+    # Rows with other values of --by are others, even if their times should be the same.
+    pairs = [
+        _difference(first, second)
+        for first, second in combinations(gains, 2)
+        if not request.by or first.model.partition("/")[0] == second.model.partition("/")[0]
+    ]
     first = next(iter(parts.values()))
     notes = [*first.notes, *warned]
-    if len(gains) > 1 and None in pairs:
+    if len(gains) > 1 and None in pairs and not request.by:
         notes.append("differences of models are left out where their rows aren't the same")
     return Outcome(
         request, tuple(gains), tuple(pair for pair in pairs if pair), first.rows, first.dropped, tuple(notes), parts
@@ -377,16 +400,18 @@ def lines(outcome: Outcome) -> list[str]:
     return said
 
 
+_CROSSED = ", crossed [@cameron-etal-2011-robust]"
 _MODELS = {
     "ols": "linear regressions by least squares, with a normal density and the residual variance of the training rows",
     "loglinear": "linear regressions of log reading times by least squares, with the density of the untransformed times",
-    "mixed": "linear mixed-effects models by restricted maximum likelihood (Bates et al. 2015)",
-    "smooth": "additive models with natural cubic splines of the added predictors, smoothed by restricted likelihood (Wood 2011)",
+    "mixed": "linear mixed-effects models by restricted maximum likelihood [@bates-etal-2015-fitting]",
+    "smooth": "additive models with natural cubic splines of the added predictors, smoothed by restricted likelihood "
+    "[@wood-2011-fast]",
 }
 
 
 def methods(outcome: Outcome) -> str:
-    """Draft a methods paragraph about a fit, with citations by authors and years."""
+    """Draft a methods paragraph about a fit, with citations in Pandoc's form: `[@key]`, of `report/references.bib`."""
     request = outcome.request
     kind, count = request.folds
     cut_as = "contiguous parts of the rows" if kind == "contiguous" else f"whole {kind}s"
@@ -394,14 +419,17 @@ def methods(outcome: Outcome) -> str:
     dropped = "; ".join(f"{number:,} {reason}" for reason, number in outcome.dropped.items())
     later = f", each for the word and the {request.lags} words before it" if request.lags else ""
     added = "; ".join(f"{each.label}: {', '.join(each.columns)}" for each in request.added)
+    apart = f", with a fit for each value of {request.by}" if request.by else ""
+    crossed = any(len(gain.clusters) > 1 for gain in outcome.gains)
     random = f" Random effects were {' + '.join(request.random)}." if request.random else ""
     return (
-        f"We measured how much surprisal (Hale 2001; Levy 2008) improves the prediction of {request.response} on held-out data "
-        f"(Goodkind & Bicknell 2018; Wilcox et al. 2023). {kept:,} of {outcome.rows:,} observations were used"
-        f"{f' (dropped: {dropped})' if dropped else ''}. In {count}-fold cross-validation with {cut_as} as folds and no "
-        f"shuffling, we fitted {_MODELS[request.model]}. The baseline had the predictors {', '.join(request.baseline) or 'none'}"
+        f"We measured how much surprisal [@hale-2001-probabilistic; @levy-2008-expectation] improves the prediction of "
+        f"{request.response} on held-out data [@goodkind-bicknell-2018-predictive; @wilcox-etal-2023-testing]. "
+        f"{kept:,} of {outcome.rows:,} observations were used{f' (dropped: {dropped})' if dropped else ''}{apart}. In "
+        f"{count}-fold cross-validation with {cut_as} as folds and no shuffling, we fitted {_MODELS[request.model]}. "
+        f"The baseline had the predictors {', '.join(request.baseline) or 'none'}"
         f"{later}; added were {added}.{random} The gain is the difference of the held-out log-likelihoods in nats per "
-        f"observation; intervals are 95% ({outcome.gains[0].interval.method})."
+        f"observation; intervals are 95% ({outcome.gains[0].interval.method}{_CROSSED if crossed else ''})."
     )
 
 

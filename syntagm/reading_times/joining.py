@@ -115,7 +115,7 @@ def shown_words(times: Readings) -> pl.DataFrame:
     """
     times.require("word", "position")
     frame = with_texts(times)
-    extra = [name for name in ("sentence", "region") if name in frame.columns]
+    extra = [name for name in ("language", "sentence", "region") if name in frame.columns]
     frame = frame.filter(pl.col("word").is_not_null() & pl.col("position").is_not_null() & pl.col("text").is_not_null())
     several = frame.group_by("text", "position", maintain_order=True).agg(
         pl.col("word").n_unique().alias("words"),

@@ -5,7 +5,7 @@ texts and participants. Rows that lack a value or a lag are dropped from all mod
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,8 @@ from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 LINE = ":line"
 # The number of a row within what lags stop at, before rows are dropped.
 ROW = ":row"
+# The column of --by.
+BY = ":by"
 _KEYS = ("model", "language", "text", "sentence", "participant", "position", "region", "item")
 
 
@@ -135,6 +137,8 @@ def observations(
     where: Sequence[str] = (),
     grouping: Sequence[str] = (),
     excluded: pl.Series | None = None,
+    by: str = "",
+    missing: Sequence[str] = (),
 ) -> Observations:
     """Choose the rows of a table for regressions.
 
@@ -149,6 +153,8 @@ def observations(
         grouping: further columns, of random effects.
         excluded: why each row is excluded; null for those that stay. Excluded rows are words that came before others, so
             they still count for lags.
+        by: a column whose values are fitted one by one, each a table of its own; lags stop at it.
+        missing: `COLUMN=NUMBER`, values that stand for missing ones, such as a frequency of 0 or `inf`.
 
     Raises:
         InputError: there is no such column, or a cell is no number.
@@ -172,9 +178,12 @@ def observations(
     if clash := sorted(later & set(variables)):
         cure = "Give --lags 0 if the table has the lags as columns."
         raise UsageError("--lags", f"the lag {clash[0]}, which is also a column that was named", "one of the two", cure)
-    source.require([response, *variables, *grouping])
+    source.require([response, *variables, *grouping, *([by] if by else [])])
+    absent = _absent(missing, (response, *variables))
     chosen = roles.choose(source.names, given or {}, _KEYS)
     frame = pl.DataFrame([source.numbers(response), *(_values(source, name) for name in variables)])
+    blanked = [_blank(frame[name], numbers) for name, numbers in absent.items()]
+    frame = frame.with_columns(column for column, _ in blanked)
     labels = {
         f":{role}": source.texts(columns)
         for role, columns in chosen.items()
@@ -189,6 +198,7 @@ def observations(
         *(column.alias(name) for name, column in labels.items()),
         *(source.texts([name]).alias(f"({name})") for name in grouping),
         source.lines.alias(LINE),
+        *([source.texts([by]).alias(BY)] if by else []),
         (excluded if excluded is not None else pl.Series([None] * frame.height, dtype=pl.String)).alias(":excluded"),
     )
     position = source.numbers(chosen["position"][0]) if "position" in chosen else None
@@ -197,10 +207,11 @@ def observations(
     kept = meeting(source, where)
     frame = frame.filter(kept)
     notes = [f"rows that meet {' and '.join(where)}: {frame.height:,} of {len(kept):,}"] if where else []
+    notes += [f"missing by --missing: {count:,} values of {column.name}" for column, count in blanked]
     total = frame.height
     if not total:
         raise InputError(str(source.path), f"no row with {' and '.join(where)}", "at least one")
-    over = [name for name in (":model", ":language", ":participant", ":text") if name in frame.columns]
+    over = [name for name in (BY, ":model", ":language", ":participant", ":text") if name in frame.columns]
     if lags:
         notes += _order(frame, over, chosen)
         for lag in range(1, lags + 1):
@@ -222,14 +233,53 @@ def observations(
     return Observations(frame, response, tuple(spread), all_added, total, dropped, tuple(notes))
 
 
-def by_model(rows: Observations, label: str) -> dict[str, Observations]:
-    """Divide the rows of a table with a column for the model: model -> its rows, with the added columns named after it."""
+def _absent(missing: Sequence[str], names: Sequence[str]) -> dict[str, list[float]]:
+    """Read the option --missing: column -> numbers."""
+    found: dict[str, list[float]] = {}
+    for written in missing:
+        name, equals, value = written.rpartition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if not equals or number != number:
+            raise UsageError(f"--missing {written}", repr(value), "COLUMN=NUMBER, such as frequency=0 or frequency=inf")
+        if name not in names:
+            raise UsageError(f"--missing {written}", f"{name!r}, which is no predictor", f"one of {', '.join(names)}")
+        found.setdefault(name, []).append(number)
+    return found
+
+
+def _blank(column: pl.Series, numbers: Sequence[float]) -> tuple[pl.Series, int]:
+    """Return a column without the values that stand for missing ones, and their number."""
+    if not column.dtype.is_numeric():
+        raise UsageError("--missing", f"{column.name}, a factor", "a column of numbers")
+    wrong = column.is_in(list(numbers)).fill_null(False)
+    return pl.select(pl.when(~wrong).then(column)).to_series().alias(column.name), int(wrong.sum())
+
+
+def by_value(rows: Observations) -> dict[str, Observations]:
+    """Divide the rows by the column of --by: value -> its rows, with the added columns named `VALUE/LABEL`."""
+    parts = {}
+    for (value,), frame in rows.frame.group_by(BY, maintain_order=True):
+        if "/" in str(value):
+            raise UsageError("--by", f"the value {value!r} with a slash", "values without, which are part of names")
+        added = {f"{value}/{label}": terms for label, terms in rows.added.items()}
+        parts[str(value)] = replace(rows, frame=frame, added=added)
+    return parts
+
+
+def by_model(rows: Observations, label: str, within: str = "") -> dict[str, Observations]:
+    """Divide the rows of a table with a column for the model: model -> its rows, with the added columns named after it.
+
+    Arguments:
+        label: the name of the added columns.
+        within: what precedes the names of models.
+    """
     [own] = rows.added.values()
     parts = {}
     for (name,), frame in rows.frame.group_by(":model", maintain_order=True):
-        parts[str(name)] = Observations(
-            frame, rows.response, rows.baseline, {str(name): own}, rows.rows, rows.dropped, rows.notes
-        )
+        parts[f"{within}{name}"] = replace(rows, frame=frame, added={f"{within}{name}": own})
     return parts if len(parts) > 1 or label == "" else {label: rows}
 
 
@@ -269,7 +319,7 @@ def meeting(source: Source, where: Sequence[str]) -> pl.Series:
 
 def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> list[str]:
     """Say what lags stop at, and where rows don't follow each other as words do."""
-    stops = [f"{name[1:]} ({' + '.join(chosen[name[1:]])})" for name in over]
+    stops = [f"{name[1:]} ({' + '.join(chosen[name[1:]])})" for name in over if name != BY]
     notes = [
         f"lags stop at each {', '.join(stops)}" if stops else "lags stop nowhere: no column for texts or participants"
     ]
@@ -295,6 +345,7 @@ def _complete(
         (f"without {response}", pl.col(response).is_null()),
         *((f"without {name}", pl.col(name).is_null()) for name in variables),
         *((f"without {name}", pl.col(f"({name})").is_null()) for name in grouping),
+        *([("without the column of --by", pl.col(BY).is_null())] if BY in frame.columns else []),
         *([("without a word before", pl.any_horizontal(pl.col(name).is_null() for name in later))] if later else []),
     ]
     reason = pl.col(":excluded")
@@ -303,9 +354,11 @@ def _complete(
     frame = frame.with_columns(reason.alias(":dropped"))
     counts = frame.filter(pl.col(":dropped").is_not_null())[":dropped"].value_counts(sort=True)
     kept = frame.filter(pl.col(":dropped").is_null())
-    for name in (response, *variables):
+    for name in (response, *variables, *later):
         if kept[name].dtype.is_float() and not kept[name].is_finite().all():
             line = kept.filter(~pl.col(name).is_finite())[LINE][0]
-            cure = "Logarithms of 0? Add 1 to counts before taking them."
+            cure = (
+                f"Logarithms of 0? Count them as missing, --missing {name}=inf, or add 1 to counts before taking them."
+            )
             raise InputError(f"line {line}", f"an infinite number in column {name}", "finite numbers", cure)
     return kept.drop(":dropped", ":excluded"), dict(counts.iter_rows())

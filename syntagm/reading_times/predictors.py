@@ -4,10 +4,13 @@ Predictors of earlier words are those of the words that were shown before in the
 them is known. They are computed before rows are excluded.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from syntagm.errors import InputError, UsageError
@@ -137,6 +140,7 @@ class Predictors:
         names: the predictors of a word, without those of earlier words.
         notes: sentences about the table.
         alarms: alarms about the models.
+        entropies: the columns with entropies.
     """
 
     frame: pl.DataFrame
@@ -144,10 +148,15 @@ class Predictors:
     names: tuple[str, ...]
     notes: tuple[str, ...]
     alarms: tuple[Alarm, ...] = ()
+    entropies: tuple[str, ...] = ()
 
 
 def score(
-    times: Readings, models: Mapping[str, LanguageModel], context: str, progress: Callable[[int], None] | None = None
+    times: Readings,
+    models: Mapping[str, LanguageModel],
+    context: str,
+    progress: Callable[[int], None] | None = None,
+    entropy: bool = False,
 ) -> tuple[pl.DataFrame, list[str], list[Alarm]]:
     """Score the words that were shown: a column of bits and of `known` for each model.
 
@@ -156,11 +165,20 @@ def score(
     Arguments:
         models: label -> model.
         context: `text` or `sentence`.
+        entropy: whether each model that can tell it has a column for the entropy of the next token, before the first token
+            of a word, in bits.
 
     Returns:
         The shown words with the columns `bits_LABEL` and `known_LABEL` (`bits` and `known` of a single model), sentences
         about the scores, and alarms about the models.
+
+    Raises:
+        UsageError: entropies are wanted, and no model can tell them.
     """
+    able = {label for label, model in models.items() if "reduce" in model.can}
+    if entropy and not able:
+        cure = "Under boundary=word, a model can't: give it once more without, as a further --model."
+        raise UsageError("--entropy", f"{', '.join(models)}, which can't tell entropies", "a model that can", cure)
     shown = joining.shown_words(times)
     by = ["text"]
     if context == "sentence":
@@ -179,11 +197,16 @@ def score(
     endings = joining.columns_of_models(list(models)) if len(models) > 1 else dict.fromkeys(models, "")
     notes, found = list[str](), list[Alarm]()
     for label, model in models.items():
-        bits, known, said = _score(model, lines, written, progress)
+        asked = entropy and label in able
+        if entropy and not asked:
+            notes.append(f"{label}: no entropies, as it can't tell them ({_why_unable(model)})")
+        numbers, said = _score(model, lines, written, progress, asked)
         notes += [f"{label}: {note}" for note in said]
         shown = shown.with_columns(
-            pl.Series(f"bits{endings[label]}", bits, pl.Float64).fill_nan(None),
-            pl.Series(f"known{endings[label]}", known, pl.Boolean),
+            pl.Series(f"{name}{endings[label]}", values, kind, nan_to_null=True)
+            for name, kind, values in zip(
+                ("bits", "known", "entropy"), (pl.Float64, pl.Boolean, pl.Float64), numbers, strict=False
+            )
         )
         if uncorrected(model):
             found.append(uncorrected_alarm(label))
@@ -204,44 +227,146 @@ def uncorrected_alarm(label: str) -> Alarm:
     )
 
 
+def _why_unable(model: LanguageModel) -> str:
+    return "boundary=word" if model.settings.get("boundary") == "word" else "its family"
+
+
 def _score(
-    model: LanguageModel, lines: Sequence[str], words: Sequence[Sequence[str]], progress: Callable[[int], None] | None
-) -> tuple[list[float], list[bool], list[str]]:
+    model: LanguageModel,
+    lines: Sequence[str],
+    words: Sequence[Sequence[str]],
+    progress: Callable[[int], None] | None,
+    entropy: bool,
+) -> tuple[tuple[list[Any], ...], list[str]]:
+    """Return bits, whether words are known, and entropies if they are wanted, of all words; and sentences about them.
+
+    The entropy of a word with blanks in it is that of its first part.
+    """
     total = texts.Count()
-    rows: dict[int, list[tuple[int, float, bool]]] = {number: [] for number in range(len(lines))}
-    for frame, count in texts.tables(model, (Text(line) for line in lines), "word", done=progress):
+    asked = ("text", "start", "bits", "known", "word", *(("entropy",) if entropy else ()))
+    rows: dict[int, list[tuple[int, float, bool, float]]] = {number: [] for number in range(len(lines))}
+    for frame, count in texts.tables(model, (Text(line) for line in lines), "word", done=progress, entropy=entropy):
         total += count
-        for text, start, value, known, word in frame.select("text", "start", "bits", "known", "word").iter_rows():
+        for text, start, value, known, word, *rest in frame.select(asked).iter_rows():
             if word:
-                rows[text].append((start, value, known))
+                rows[text].append((start, value, known, rest[0] if rest else nan))
     bits: list[float] = []
     in_vocabulary: list[bool] = []
+    entropies: list[float] = []
     for number, shown in enumerate(words):
         start, at, own = 0, 0, rows[number]
         for word in shown:
-            end, sum_of, all_known = start + len(word), 0.0, True
+            end, sum_of, all_known, first = start + len(word), 0.0, True, nan
             while at < len(own) and own[at][0] < end:
+                first = own[at][3] if own[at][0] == start else first
                 sum_of, all_known, at = sum_of + own[at][1], all_known and own[at][2], at + 1
             bits.append(sum_of)
             in_vocabulary.append(all_known)
+            entropies.append(first)
             start = end + 1
-    return bits, in_vocabulary, [*total.notes(model, "word"), *total.problems("word")]
+    said = [*total.notes(model, "word"), *total.problems("word")]
+    return (bits, in_vocabulary, *((entropies,) if entropy else ())), said
 
 
-def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequency | None) -> Predictors:
+def score_languages(
+    times: Readings,
+    load: Mapping[str, Callable[[], LanguageModel]],
+    context: str,
+    progress: Callable[[int], None] | None = None,
+    entropy: bool = False,
+) -> tuple[pl.DataFrame, list[str], list[Alarm]]:
+    """Score the words of several languages, each with a model of its own, one after another.
+
+    Arguments:
+        load: language -> a function that loads its model.
+        context, progress, entropy: as for `score`.
+
+    Returns:
+        As `score` with a single model.
+
+    Raises:
+        UsageError: a language of the table has no model.
+        InputError: a row has no language.
+    """
+    times.require("language")
+    frame = times.frame
+    refuse_other_languages(times, load, "--model")
+    parts, notes, found = [], list[str](), list[Alarm]()
+    for language, loader in load.items():
+        own = replace(times, frame=frame.filter(pl.col("language") == language))
+        if not own.frame.height:
+            continue
+        model = loader()
+        words, said, ringing = score(own, {model.label or model.name: model}, context, progress, entropy)
+        parts.append(words)
+        notes += [f"{language}, {note}" for note in said]
+        found += [replace(alarm, message=f"{language}, {alarm.message}") for alarm in ringing]
+    return pl.concat(parts), notes, found
+
+
+def languages_of(times: Readings) -> list[str]:
+    """List the languages of a table, in the order of their first rows; empty if it has no column for them."""
+    if not times.has("language"):
+        return []
+    return times.frame["language"].drop_nulls().unique(maintain_order=True).to_list()
+
+
+def refuse_other_languages(times: Readings, given: Collection[str], option: str) -> None:
+    """Refuse a table with languages for which nothing is given, or with rows without a language.
+
+    Raises:
+        UsageError: a language is not among those that are given.
+        InputError: a row has no language.
+    """
+    frame = times.frame
+    if missing := frame["language"].null_count():
+        place = times.source.place_of_line(frame.filter(pl.col("language").is_null())["line"][0])
+        raise InputError(place, f"no language, and {missing - 1:,} more such rows", "a language in each row")
+    if others := [language for language in languages_of(times) if language not in given]:
+        raise UsageError(option, f"none for {', '.join(others[:5])}", "one for each language of the table")
+
+
+def frequencies(times: Readings, words: pl.DataFrame, of: Mapping[str, Frequency]) -> tuple[pl.Series, list[str]]:
+    """Return the frequency of each shown word, and sentences about it.
+
+    Arguments:
+        words: the shown words.
+        of: language -> its frequencies; "" for those of all words.
+    """
+    bare = alarms.bare(words["word"]).str.to_lowercase()
+    if "" in of:
+        numbers = pl.Series("frequency", of[""].of(bare.to_list()), pl.Float64)
+        return numbers, [f"frequency: {of[''].about}; {numbers.null_count():,} of {words.height:,} words have none"]
+    refuse_other_languages(times, of, "--frequency")
+    found = np.full(words.height, nan)
+    notes = []
+    for language, frequency in of.items():
+        own = (words["language"] == language).to_numpy()
+        values = pl.Series(frequency.of(bare.filter(pl.Series(own)).to_list()), dtype=pl.Float64)
+        found[own] = values.fill_null(nan).to_numpy()
+        notes.append(
+            f"frequency, {language}: {frequency.about}; {values.null_count():,} of {len(values):,} words have none"
+        )
+    return pl.Series("frequency", found).fill_nan(None), notes
+
+
+def predictors(
+    times: Readings, words: pl.DataFrame, options: Options, of: Frequency | Mapping[str, Frequency] | None
+) -> Predictors:
     """Make the table of predictors from the shown words and their surprisals.
 
     Arguments:
         words: the shown words with their bits, from `joining.join` or `score`.
-        of: the frequencies; None for none.
+        of: the frequencies, or those of each language; None for none.
     """
     notes = []
     bits = tuple(name for name in words.columns if name == "bits" or name.startswith("bits_"))
-    bare = words["word"].str.replace_all(r"^[\p{P}\p{S}]+|[\p{P}\p{S}]+$", "").str.to_lowercase()
-    words = words.with_columns(length=bare.str.len_chars().cast(pl.Int64))
+    entropies = tuple(name for name in words.columns if name == "entropy" or name.startswith("entropy_"))
+    words = words.with_columns(length=alarms.letters(words["word"]).cast(pl.Int64))
     if of:
-        words = words.with_columns(pl.Series("frequency", of.of(bare.to_list()), pl.Float64))
-        notes.append(f"frequency: {of.about}; {words['frequency'].null_count():,} of {words.height:,} words have none")
+        column, said = frequencies(times, words, {"": of} if isinstance(of, Frequency) else of)
+        words = words.with_columns(column)
+        notes += said
     elif times.has("frequency"):
         own = times.frame.select(
             "text" if "text" in times.frame.columns else pl.lit("").alias("text"), "position", "frequency"
@@ -258,7 +383,7 @@ def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequ
     words = words.with_columns(
         word_in_sentence=pl.int_range(1, pl.len() + 1).over("text", "sentence"), final=alarms.final(words),
     )  # fmt: skip
-    chosen = ("length", *(("frequency",) if "frequency" in words.columns else ()), *bits)
+    chosen = ("length", *(("frequency",) if "frequency" in words.columns else ()), *bits, *entropies)
     later = [
         pl.col(name).shift(lag).over("text").alias(f"{name}_{lag}")
         for lag in range(1, options.spillover + 1)
@@ -266,7 +391,7 @@ def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequ
     ]
     words = words.with_columns(later)
     frame = joining.with_texts(times)
-    new = [name for name in words.columns if name not in ("text", "position", "word", "line", "region")]
+    new = [name for name in words.columns if name not in ("language", "text", "position", "word", "line", "region")]
     kept = [name for name in frame.columns if name not in new]
     joined = frame.select(kept).join(
         words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
@@ -276,6 +401,7 @@ def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequ
         for name in (
             "participant",
             "list",
+            "language",
             "suite",
             "text",
             "item",
@@ -296,42 +422,39 @@ def predictors(times: Readings, words: pl.DataFrame, options: Options, of: Frequ
     )
     names_of = tuple(chosen)
     if options.form == "long":
+        own_bits = bits
         joined, bits = _long(joined, bits, options.spillover), ("bits",)
-        names_of = (*(name for name in chosen if not name.startswith("bits")), "bits")
-    return Predictors(joined, bits, names_of, tuple(notes))
+        scored = ("bits", *(("entropy",) if entropies else ()))
+        names_of = (*(name for name in chosen if name not in (*own_bits, *entropies)), *scored)
+        entropies = scored[1:]
+    return Predictors(joined, bits, names_of, tuple(notes), entropies=entropies)
 
 
 def _long(frame: pl.DataFrame, bits: Sequence[str], spillover: int) -> pl.DataFrame:
-    """Turn the columns of several models into rows, with a column `model`."""
-    own = {
-        name
-        for column in bits
-        for name in [
-            column,
-            column.replace("bits", "known", 1),
-            *(f"{column}_{lag}" for lag in range(1, spillover + 1)),
-        ]
-    }
+    """Turn the columns of several models into rows, with a column `model`. A model without entropies has none in its rows."""
+    lagged = ["", *(f"_{lag}" for lag in range(1, spillover + 1))]
+    endings = [column.removeprefix("bits") for column in bits]
+
+    def columns(ending: str) -> dict[str, str]:
+        named = {f"{name}{lag}": f"{name}{ending}{lag}" for name in ("bits", "entropy") for lag in lagged}
+        return {"known": f"known{ending}", **named}
+
+    own = {old for ending in endings for old in columns(ending).values()}
     shared = [name for name in frame.columns if name not in own]
-    parts = []
-    for column in bits:
-        ending = column.removeprefix("bits")
-        columns = {"bits": column, "known": f"known{ending}"} | {
-            f"bits_{lag}": f"{column}_{lag}" for lag in range(1, spillover + 1)
-        }
-        parts.append(
-            frame.select(
-                pl.lit(ending.removeprefix("_")).alias("model"),
-                *shared,
-                *(pl.col(old).alias(new) for new, old in columns.items() if old in frame.columns),
-            )
+    parts = [
+        frame.select(
+            pl.lit(ending.removeprefix("_")).alias("model"),
+            *shared,
+            *(pl.col(old).alias(new) for new, old in columns(ending).items() if old in frame.columns),
         )
-    return pl.concat(parts)
+        for ending in endings
+    ]
+    return pl.concat(parts, how="diagonal")
 
 
 def lmer(found: Predictors, path: str, spillover: int) -> str:
     """Write the lines of R that fit the table with lme4."""
-    base = [name for name in found.names if name not in found.bits]
+    base = [name for name in found.names if name not in (*found.bits, *found.entropies)]
     every = [f"{name}_{lag}" if lag else name for name in base for lag in range(spillover + 1)]
     several = [
         name

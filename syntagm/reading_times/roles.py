@@ -64,6 +64,7 @@ ROLES = (
     )),
     Role("model", "the language model", ("lm", "modelname")),
     Role("bits", "the surprisal of the word, in bits", ("surprisal", "surp", "surprisalbits", "sumsurprisalbase2")),
+    Role("entropy", "the entropy of the distribution from which the word is taken, in bits", ("ent", "nextwordentropy")),
     Role("token", "a token of a scored text; all of them together are the text"),
     Role("logprob", "the natural logarithm of the probability of the token or word", ("logprobability", "lnprob")),
     Role("length", "the number of characters of the word", ("len", "wordlength", "wlen", "nchar")),

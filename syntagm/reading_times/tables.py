@@ -18,7 +18,10 @@ from syntagm.reading_times import roles
 from syntagm.reading_times.roles import Chosen
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".")
-TRUE, FALSE = ("true", "t", "1", "1.0", "yes"), ("false", "f", "0", "0.0", "no")
+TRUE = ("true", "t", "1", "1.0", "yes", "c", "correct")
+FALSE = ("false", "f", "0", "0.0", "no", "e", "error", "incorrect")
+# Sentences without a question.
+NO_ANSWER = "-"
 MAX_PARQUET = 2**30
 UNITS = ("ms", "s", "log-ms")
 DECIMALS = {"point": ".", "comma": ","}
@@ -99,7 +102,7 @@ class Source:
         return pl.Series(name, numbers).fill_nan(None)
 
     def truths(self, name: str) -> pl.Series:
-        """Return a column as truth values: True, TRUE, true, 1 and their opposites; missing values are null.
+        """Return a column as truth values: True, TRUE, true, 1, correct and their opposites; missing values are null.
 
         Raises:
             InputError: a cell is something else; the message names its line.
@@ -108,7 +111,7 @@ class Source:
         if column.dtype == pl.Boolean:
             return column
         text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-        absent = text.is_null() | text.is_in([value.lower() for value in MISSING])
+        absent = text.is_null() | text.is_in([NO_ANSWER, *(value.lower() for value in MISSING)])
         right, wrong = text.is_in(TRUE), text.is_in(FALSE)
         if (odd := ~(right | wrong | absent).fill_null(True)).any():
             row = int(odd.arg_max() or 0)
@@ -174,7 +177,7 @@ class Readings:
                 )  # fmt: skip
 
 
-_NUMERIC = ("time", "position", "bits", "logprob", "length", "frequency")
+_NUMERIC = ("time", "position", "bits", "entropy", "logprob", "length", "frequency")
 
 
 def open_table(path: Path, decimal: str = "point") -> Source:
@@ -264,6 +267,9 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
             columns[name] = source.truths(made_from[0])
         else:
             columns[name] = source.texts(made_from, shown=name in ("word", "token"))
+    if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
+        # Names of texts recur in other languages.
+        columns["text"] = source.texts((*chosen["language"], *chosen["text"]))
     used = {column for made_from in chosen.values() for column in made_from}
     for name in source.names:
         if name not in used and name != LINE:
@@ -279,6 +285,10 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
 
 def _notes(frame: pl.DataFrame, chosen: Mapping[str, Sequence[str]], unit: str) -> Iterable[str]:
     yield "columns: " + ", ".join(f"{role} = {' + '.join(columns)}" for role, columns in chosen.items())
+    if {"language", "text"} <= chosen.keys():
+        languages = frame["language"].drop_nulls().unique(maintain_order=True).to_list()
+        listed = ", ".join(languages[:20]) + (" ..." if len(languages) > 20 else "")
+        yield f"{len(languages)} language{'' if len(languages) == 1 else 's'}, whose texts are different texts: {listed}"
     if unit:
         yield f"times are read as {unit}"
     for name in ("time", "word", "text", "position", "bits"):

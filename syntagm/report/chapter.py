@@ -18,6 +18,7 @@ class Chapter(ABC):
         runs: the runs of one task.
 
     Attributes:
+        header: the template of what the page is about, below its title.
         intro: the template of what stands above all sections.
         title: the title of the page.
         links: where the links of its page lead.
@@ -27,6 +28,7 @@ class Chapter(ABC):
         subjects: the suites of the runs.
     """
 
+    header: ClassVar[str] = "header.html"
     intro: ClassVar[str]
     title: ClassVar[str]
     many: ClassVar[bool] = False

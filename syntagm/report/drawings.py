@@ -6,7 +6,7 @@ from pathlib import Path
 from syntagm.drawing.chart import FORMATS
 from syntagm.drawing.save import endings
 from syntagm.io import atomic
-from syntagm.report.page import chapter_of
+from syntagm.report.page import chapters_of
 from syntagm.runs.store import Run
 
 
@@ -15,6 +15,7 @@ def save(
     folder: Path,
     formats: Sequence[str] = (),
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
+    reading: Sequence[str | Path] = (),
 ) -> list[Path]:
     """Write every figure of a report about runs to `folder`, each with its numbers as CSV.
 
@@ -23,6 +24,7 @@ def save(
         formats: the formats to write; all if empty.
         spare: called before a figure is written, with the stem of its files and the columns of its CSV; it may raise an
             error to protect existing files.
+        reading: files that `syntagm reading` wrote, whose figures are among them.
 
     Raises:
         UsageError: a format does not exist, or the runs are of several tasks.
@@ -30,7 +32,7 @@ def save(
     """
     endings(FORMATS, formats)  # an unknown format is refused before anything is drawn
     atomic.make_folder(folder)
-    drawn = [(folder / name, figure) for name, figure in chapter_of(runs).figures()]
+    drawn = [(folder / name, figure) for each in chapters_of(runs, reading) for name, figure in each.figures()]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
     return [path for stem, figure in drawn for path in figure.save(stem, formats or list(FORMATS))]

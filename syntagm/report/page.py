@@ -10,11 +10,13 @@ from markupsafe import Markup
 
 from syntagm.arguments import public
 from syntagm.errors import UsageError
+from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.people.chapter import People
 from syntagm.report.predictions.chapter import Predictions
+from syntagm.report.reading.chapter import ReadingTimes
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
@@ -34,27 +36,36 @@ _VARIES = 1000
 
 
 @public(name="write_report")
-def report(runs: Runs, path: str | Path, *, ceiling: int = CEILING, resampling: Resampling | None = None) -> Path:
+def report(
+    runs: Runs,
+    path: str | Path,
+    *,
+    ceiling: int = CEILING,
+    resampling: Resampling | None = None,
+    reading: Sequence[str | Path] = (),
+) -> Path:
     """Write a self-contained HTML page about `runs` to `path`.
 
     Arguments:
-        runs: one run, or several of the same task; or their run directories.
+        runs: one run, or several of the same task; or their run directories. They may be none if there is `reading`.
         ceiling: the maximum size of the page in bytes, of which figures may take half. A page that would exceed it
             omits the CSV of single suites, then examples (items with tokens; lemmas and contexts), and says so. If that
             does not suffice, several models have the form of many.
         resampling: which units are random in its intervals.
+        reading: files that `syntagm reading fit` and `reading effects` wrote, which have a chapter below that on runs.
 
     Raises:
         UsageError: there are no runs or too many, they are of several tasks, or the numbers alone are larger than the
             ceiling.
-        RunError: a run is damaged, or `path` can't be written.
+        InputError: a file of `reading` can't be read.
+        RunError: a run or a record is damaged, or `path` can't be written.
     """
-    run_list = runs_of(runs)
+    run_list = runs_of(runs) if runs or not reading else []
     with using(resampling):
-        chapter = chapter_of(run_list)
-        size = shell.write_first(Path(path), versions(chapter, ceiling), ceiling)
-        if size > ceiling and len(run_list) > 1 and isinstance(chapter, Predictions):
-            size = shell.write_first(Path(path), versions(Sweep(run_list), ceiling), ceiling)
+        chapters = chapters_of(run_list, reading)
+        size = shell.write_first(Path(path), versions(chapters, ceiling), ceiling)
+        if size > ceiling and len(run_list) > 1 and isinstance(chapters[0], Predictions):
+            size = shell.write_first(Path(path), versions([Sweep(run_list), *chapters[1:]], ceiling), ceiling)
     if size > ceiling:
         raise UsageError(
             "report", f"{size:,} bytes in its shortest form", f"at most {ceiling:,}", "Report on fewer runs at a time."
@@ -62,15 +73,16 @@ def report(runs: Runs, path: str | Path, *, ceiling: int = CEILING, resampling: 
     return Path(path)
 
 
-def versions(chapter: Chapter, ceiling: int) -> Iterator[str]:
-    """Yield versions of the page about a chapter, each shorter than the previous one.
+def versions(chapters: Sequence[Chapter], ceiling: int) -> Iterator[str]:
+    """Yield versions of the page about some chapters, each shorter than the previous one.
 
     A version that can't be small enough is skipped, unless it is the last.
 
     Arguments:
+        chapters: the chapters, the first of which the page is named after.
         ceiling: the maximum size of the page in bytes.
     """
-    parts = place_figures(chapter, min(shell.FIGURES, ceiling // 2))
+    parts = place_figures(chapters, min(shell.FIGURES, ceiling // 2))
     steps = range(max(len(part.section.versions) for part in parts))
     predictable = all(part.only or part.section.least for part in parts)
     # A lower bound for the size of the page without what versions add.
@@ -83,11 +95,11 @@ def versions(chapter: Chapter, ceiling: int) -> Iterator[str]:
     possible = set(takewhile(may_fit, reversed(steps)))
     for step in steps:
         if step == steps[-1] or (step in possible and may_fit(step)):
-            page = _page(chapter, [(part.section, part.html(step)) for part in parts])
+            page = _page(chapters, [(part.section, part.html(step)) for part in parts])
             if predictable:
                 # If this version is too large, its size tells how large the others are.
                 added = sum(part.least(step) for part in parts)
-                bare_size = max(bare_size, len(page.encode()) - added - _VARIES * len(chapter.subjects))
+                bare_size = max(bare_size, len(page.encode()) - added - _VARIES * len(chapters[0].subjects))
             yield page
 
 
@@ -127,10 +139,10 @@ class Placed:
         return Markup(shell.render_part(self.section.template, variables))
 
 
-def place_figures(chapter: Chapter, bytes_left: int) -> list[Placed]:
+def place_figures(chapters: Sequence[Chapter], bytes_left: int) -> list[Placed]:
     """Return the sections of a page, with their figures as long as their bytes fit, in the order of the page."""
     parts = []
-    for section in chapter.sections():
+    for chapter, section in [(each, section) for each in chapters for section in each.sections()]:
         pictures = {}
         for drawing in section.figures(chapter, False):
             svg = drawing.figure.svg()
@@ -140,8 +152,9 @@ def place_figures(chapter: Chapter, bytes_left: int) -> list[Placed]:
     return parts
 
 
-def _page(chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]]) -> str:
-    records, alerts = [subject.record for subject in chapter.subjects], chapter.alerts()
+def _page(chapters: Sequence[Chapter], sections: Sequence[tuple[Section[Any], Markup]]) -> str:
+    chapter = chapters[0]
+    records, alerts = [subject.record for subject in chapter.subjects], [a for each in chapters for a in each.alerts()]
     return shell.render(
         "page.html",
         {
@@ -154,6 +167,17 @@ def _page(chapter: Chapter, sections: Sequence[tuple[Section[Any], Markup]]) -> 
             "sampled": methods.describe_sample(records),
         },
     )
+
+
+def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list[Chapter]:
+    """Return the chapter about runs, if there are runs, and that about files of reading times, if there are such files.
+
+    Raises:
+        UsageError: as for `chapter_of`.
+        InputError, RunError: a file of `reading` can't be read, or is damaged.
+    """
+    about_runs = [chapter_of(runs)] if runs or not reading else []
+    return [*about_runs, *([ReadingTimes(open_analyses(reading))] if reading else [])]
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:

@@ -33,6 +33,7 @@ class Spans:
         bits, known, context: shape (rows,): as in the table.
         crossing: shape (rows,): a token that belongs to this row and another one; "" for none.
         attached: the number of words whose punctuation stays attached.
+        entropy: shape (rows,): the entropy of the distribution before the first token of each row; None if it wasn't asked.
     """
 
     starts: Ints
@@ -42,6 +43,7 @@ class Spans:
     context: Ints
     crossing: NDArray[np.object_]
     attached: int = 0
+    entropy: NDArray[np.float64] | None = None
 
 
 def tokens(answer: InContext) -> Spans:
@@ -50,7 +52,9 @@ def tokens(answer: InContext) -> Spans:
     starts = surprisals.starts.astype(np.int64)
     ends = np.append(starts[1:], len(surprisals.text))[: len(starts)]
     none = np.full(len(starts), "", object)
-    return Spans(starts, ends, surprisals.bits, surprisals.in_vocabulary, answer.context.astype(np.int64), none)
+    entropy = surprisals.reductions.entropy if surprisals.reductions else None
+    context = answer.context.astype(np.int64)
+    return Spans(starts, ends, surprisals.bits, surprisals.in_vocabulary, context, none, entropy=entropy)
 
 
 def words(model: LanguageModel, answer: InContext, punctuation: Punctuation = "attached") -> Spans:
@@ -90,13 +94,17 @@ def words(model: LanguageModel, answer: InContext, punctuation: Punctuation = "a
     for begin, end in _crossed(answer, alignment):
         crossing[np.searchsorted(high, begin, "right") : np.searchsorted(low, end)] = text[begin:end]
     bits[crossing != ""] = np.nan
-    spans = Spans(low, high, bits, known, answer.context[first].astype(np.int64), crossing, attached)
+    entropy = surprisals.reductions.entropy[first] if surprisals.reductions else None
+    if entropy is not None:
+        entropy[crossing != ""] = np.nan
+    spans = Spans(low, high, bits, known, answer.context[first].astype(np.int64), crossing, attached, entropy)
     return spans if model.eos is None else _with_end(spans, answer)
 
 
 def _with_end(spans: Spans, answer: InContext) -> Spans:
     """Add a row for the end-of-text symbol, which is the last token."""
     end, surprisals = len(answer.surprisals.text), answer.surprisals
+    entropy = surprisals.reductions.entropy[-1:] if surprisals.reductions else np.zeros(0)
     return Spans(
         np.append(spans.starts, end),
         np.append(spans.ends, end),
@@ -105,6 +113,7 @@ def _with_end(spans: Spans, answer: InContext) -> Spans:
         np.append(spans.context, answer.context[-1]),
         np.append(spans.crossing, ""),
         spans.attached,
+        None if spans.entropy is None else np.append(spans.entropy, entropy),
     )
 
 

@@ -245,11 +245,16 @@ def divide(
         yield Text(joint.join(line for _, line in kept), tuple(starts), tuple(number for number, _ in kept))
 
 
-def columns(by: By) -> dict[str, pl.DataType]:
-    """Return the columns of a table and their types."""
+def columns(by: By, entropy: bool = False) -> dict[str, pl.DataType]:
+    """Return the columns of a table and their types.
+
+    Arguments:
+        entropy: whether it has the entropy of the distribution before each token, or before the first token of each word.
+    """
     return {
         "text": pl.Int64(), "line": pl.Int64(), "index": pl.Int64(), "start": pl.Int64(), "end": pl.Int64(),
         by: pl.String(), "bits": pl.Float64(), "known": pl.Boolean(), "context": pl.Int64(),
+        **({"entropy": pl.Float64()} if entropy else {}),
     }  # fmt: skip
 
 
@@ -265,6 +270,7 @@ def tables(
     stride: int | None = None,
     punctuation: Punctuation = "attached",
     done: Callable[[int], None] | None = None,
+    entropy: bool = False,
 ) -> Iterator[tuple[pl.DataFrame, Count]]:
     """Score texts, and yield a table for each portion of them. Memory does not grow with the number of texts.
 
@@ -272,15 +278,17 @@ def tables(
         texts: the texts.
         by, stride, punctuation: as for `score_text`.
         done: called with the number of characters scored since the last call; it may raise an exception to stop.
+        entropy: whether the table also has entropies (see `columns`), from the same pass over the texts.
 
     Raises:
         UsageError: options don't go together.
-        ModelError: the model can't score a text, or has changed.
+        ModelError: the model can't score a text, can't tell entropies, or has changed.
     """
     refuse_options(model, by, punctuation)
     number, asking = 0, Asking(model)
+    read = asking.read_reduced if entropy else asking.read
     for portion in portions(texts):
-        answers = asking.read([part.text for part in portion], stride, done)
+        answers = read([part.text for part in portion], stride, done)
         parts, total = [], Count()
         for part, answer in zip(portion, answers, strict=True):
             spans = tokens(answer) if by == "token" else words(model, answer, punctuation)
@@ -288,8 +296,8 @@ def tables(
             total += counted(model, answer, spans)
             number += 1
         asking.confirm()
-        joined = {name: list(chain.from_iterable(part[name] for part in parts)) for name in columns(by)}
-        yield pl.DataFrame(joined, schema=columns(by)), total
+        joined = {name: list(chain.from_iterable(part[name] for part in parts)) for name in columns(by, entropy)}
+        yield pl.DataFrame(joined, schema=columns(by, entropy)), total
 
 
 def refuse_options(model: LanguageModel, by: By, punctuation: Punctuation) -> None:
@@ -367,6 +375,7 @@ def rows(number: int, part: Text, spans: Spans, by: By) -> dict[str, NDArray[np.
         "bits": spans.bits,
         "known": spans.known,
         "context": spans.context,
+        **({} if spans.entropy is None else {"entropy": spans.entropy}),
     }
 
 

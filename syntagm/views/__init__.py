@@ -90,26 +90,30 @@ def _make(kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", 
         return call(find(kind, name), run_list, texts, f"{kind} {name}")
 
 
-def offering(kind: Kind) -> list[str]:
-    """List the views that offer a table, or those that offer a figure."""
-    return [name for name in registry.names("views") if hasattr(registry.find("views", name), MAKERS[kind])]
+def offering(kind: Kind, room: str = "views") -> list[str]:
+    """List the views that offer a table, or those that offer a figure.
+
+    Arguments:
+        room: the folder of the views; those of analyses of reading times are in `reading_times.views`.
+    """
+    return [name for name in registry.names(room) if hasattr(registry.find(room, name), MAKERS[kind])]
 
 
-def find(kind: Kind, name: str) -> Callable[..., Any]:
-    """Find the function that makes a view's table or figure.
+def find(kind: Kind, name: str, room: str = "views") -> Callable[..., Any]:
+    """Find the function that makes a view's table or figure; `room` as for `offering`.
 
     Raises:
         UsageError: there is no such view.
     """
-    names = offering(kind)
+    names = offering(kind, room)
     if name not in names:
         found = f"no such name: {name!r}" if name else "no name"
         raise UsageError(f"{kind}s", found, "one of " + ", ".join(names))
-    maker: Callable[..., Any] = getattr(registry.find("views", name), MAKERS[kind])
+    maker: Callable[..., Any] = getattr(registry.find(room, name), MAKERS[kind])
     return maker
 
 
-def columns(kind: Kind, name: str) -> tuple[str, ...]:
+def columns(kind: Kind, name: str, room: str = "views") -> tuple[str, ...]:
     """Return the columns that a table or a figure declares where it is made; empty if it declares none there.
 
     Options of a table may add columns or replace them.
@@ -117,21 +121,21 @@ def columns(kind: Kind, name: str) -> tuple[str, ...]:
     >>> columns("figure", "margins")[:3]
     ('model', 'suite', 'measure')
     """
-    module = import_module(find(kind, name).__module__)
+    module = import_module(find(kind, name, room).__module__)
     return tuple(getattr(module, _DECLARED[kind], ()))
 
 
-def headers(name: str) -> list[tuple[str, ...]]:
-    """Return the declared columns of the table and of the figure of a view."""
-    return [columns(kind, name) for kind in MAKERS if name in offering(kind)]
+def headers(name: str, room: str = "views") -> list[tuple[str, ...]]:
+    """Return the declared columns of the table and of the figure of a view; `room` as for `offering`."""
+    return [columns(kind, name, room) for kind in MAKERS if name in offering(kind, room)]
 
 
-def summary(name: str) -> str:
+def summary(name: str, room: str = "views") -> str:
     """Describe a view in one line, taken from its docstring.
 
     >>> summary("significance")[:33]
     'which suites show a significant d'
     """
-    text = registry.find("views", name).__doc__ or ""
+    text = registry.find(room, name).__doc__ or ""
     line = " ".join(text.split("\n\n")[0].split()).rstrip(".")
     return line.partition(": ")[2] or line

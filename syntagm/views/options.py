@@ -65,10 +65,11 @@ def options(make: Callable[..., Any]) -> tuple[Setting, ...]:
     return settings.of_parameters(make)
 
 
-def call(make: Callable[..., Any], runs: Sequence[Run], texts: Mapping[str, str], place: str) -> Any:
+def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str], place: str) -> Any:
     """Call `make` with runs and with options that a user has written.
 
     Arguments:
+        runs: the runs, or what else a room of views shows; only views of runs have options whose values are in runs.
         texts: name -> text.
         place: name of the table or figure, for error messages.
 

@@ -35,7 +35,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, s
 def test_the_list_names_all_that_runs_give(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([kind, "--list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert shown == views.offering(kind)
+    assert shown == [*views.offering(kind), *views.offering(kind, "reading_times.views")]
     assert {"figure": {"scores", "margins"}, "table": {"scores", "comparison", "items"}}[kind] <= set(shown)
 
 

@@ -50,7 +50,7 @@ def chapter(tmp_path: Path) -> Chapter:
 
 def versions(chapter: Chapter, *records: Section[Any], ceiling: int = 10**6) -> list[str]:
     chapter.records = records
-    return list(loop.versions(chapter, ceiling))
+    return list(loop.versions([chapter], ceiling))
 
 
 def test_a_record_is_on_the_page_in_the_menu_and_among_the_files(chapter: Chapter) -> None:
@@ -86,9 +86,9 @@ def test_a_section_that_does_not_apply_is_nowhere(chapter: Chapter) -> None:
 
 def test_figures_have_room_in_the_order_of_the_page(chapter: Chapter) -> None:
     chapter.records = (NEW, Section("later", "Later", figures=draw))
-    [first, _] = loop.place_figures(chapter, 10**6)
+    [first, _] = loop.place_figures([chapter], 10**6)
     size = len(first.pictures["points"].svg)
-    drawn = [bool(part.pictures["points"].svg) for part in loop.place_figures(chapter, size + 1)]
+    drawn = [bool(part.pictures["points"].svg) for part in loop.place_figures([chapter], size + 1)]
     assert drawn == [True, False]
     [content] = versions(chapter, Section("later", "Later", figures=draw), ceiling=10)
     assert "The figure is not shown, to keep this page small" in content

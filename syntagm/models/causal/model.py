@@ -198,13 +198,33 @@ class Causal(LanguageModel):
         of positions, because the last token is not an input. With `boundary=word`, the last token is also an input, so
         a window has one token less.
         """
+        return self._windowed(texts, overlap, done)
+
+    def read_reduced(
+        self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Iterator[InContext]:
+        """Compute surprisals, entropies and ranks in the windows of `read`; see `LanguageModel.read_reduced`.
+
+        Raises:
+            ModelError: as for `reduce`.
+        """
+        families.refuse_unable(self, ("reduce",))
+        return self._windowed(texts, overlap, done, reducing=True)
+
+    def _windowed(
+        self,
+        texts: Sequence[str],
+        overlap: int | None,
+        done: Callable[[int], None] | None,
+        reducing: bool = False,
+    ) -> Iterator[InContext]:
         size, positions = self._window_size, self.forward.limit
         if positions >= NO_LIMIT:
             refuse_overlap(overlap, self.name, "this model has no limit of positions and reads a text at once")
         overlap = overlap_of(overlap, size, positions, self.name, least=0 if self._start else 1)
         # Under boundary=word, the end of the last word is scored like a further token.
         further = 0 if self._borders is None else 1
-        return self._answers(texts, lambda tokens: before(tokens + further, size, overlap), done, len)
+        return self._answers(texts, lambda tokens: before(tokens + further, size, overlap), done, len, reducing)
 
     def _answers(
         self,

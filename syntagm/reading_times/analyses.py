@@ -1,0 +1,204 @@
+"""Analyses of reading times: the numbers of a fit or of effects, as views, reports and citations take them from its record.
+
+`syntagm reading fit` and `reading effects` write a table with a sealed record beside it. The record has all numbers of views,
+so that looking at an analysis fits nothing again.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.reading_times import curves, fitting, record
+from syntagm.reading_times.alarms import Alarm
+from syntagm.reading_times.effects import Slopes
+from syntagm.reading_times.fitting import COLUMNS, Linearity, Outcome
+from syntagm.reading_times.tables import open_table
+
+FIT, EFFECTS = "reading fit", "reading effects"
+_CITED = re.compile(r"@([\w-]+)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """The results of one command about reading times.
+
+    Arguments:
+        name: what tells it from other analyses: the name of its table, without its ending.
+        content: its record (`record.RECORD`).
+        frame: its table.
+    """
+
+    name: str
+    content: Mapping[str, Any]
+    frame: pl.DataFrame
+
+    @property
+    def command(self) -> str:
+        """The command that made it: `reading fit`, `reading effects` and so on."""
+        return str(self.content["command"])
+
+    @property
+    def methods(self) -> str:
+        """The methods paragraph, with citations in Pandoc's form; "" if it has none."""
+        return str(self.content["results"].get("methods", ""))
+
+    def rows(self, part: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Return some of its results, which the record has as a list of objects.
+
+        Arguments:
+            part: their name in the record.
+            columns: the keys of each object, in the order of the result.
+
+        Raises:
+            UsageError: it has no such results, for the reason that its record gives, or because another command or an
+                earlier version wrote it.
+        """
+        results = self.content["results"]
+        if part not in results:
+            reason = results.get("left_out", {}).get(part, f"a record of `{self.command}` without them")
+            raise UsageError(
+                f"{part} of {self.name}", reason, "an analysis that has them", f"Repeat the command: {self.command}."
+            )
+        return [tuple(row.get(name) for name in columns) for row in results[part]]
+
+
+def open_analysis(path: Path) -> Analysis:
+    """Open the results of a command, by the path of its table or of the record beside it.
+
+    Raises:
+        InputError: there is no record, or the table was damaged or edited.
+        RunError: the record was damaged or edited.
+    """
+    output = path.with_name(path.name.removesuffix(record.ENDING))
+    beside = record.place(output)
+    if not beside.is_file():
+        cure = "Give -o to `syntagm reading fit` or `reading effects`: it writes the table and its record."
+        raise InputError(str(path), f"no record {beside.name} beside it", "the results of `syntagm reading`", cure)
+    content = record.RECORD.read(beside)
+    if error := record.inspect(beside)[output]:
+        raise error
+    return Analysis(output.stem, content, open_table(output).frame)
+
+
+def open_analyses(paths: Sequence[str | Path]) -> list[Analysis]:
+    """Open several analyses; those of one name are told apart by their folders."""
+    found = [open_analysis(Path(path)) for path in paths]
+    names = [one.name for one in found]
+    return [
+        Analysis(str(Path(path).parent / one.name), one.content, one.frame) if names.count(one.name) > 1 else one
+        for path, one in zip(paths, found, strict=True)
+    ]
+
+
+def is_analysis(path: str | Path) -> bool:
+    """Return whether a path is a table with a record of an analysis of reading times beside it, or such a record."""
+    place = Path(path)
+    return place.name.endswith(record.ENDING) or record.place(place).is_file()
+
+
+def of_outcome(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Linearity] = ()) -> Analysis:
+    """Return a fit in memory, with the same numbers as in its record; for the arguments see `of_fit`."""
+    content = {"command": FIT, **of_fit(outcome, found, tests)}
+    return Analysis("fit", content, outcome.frame())
+
+
+def of_fit(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Linearity] = ()) -> dict[str, Any]:
+    """Return what the record of a fit says: rows, dropped, notes, alarms, and the results of all views.
+
+    Arguments:
+        outcome: the fit.
+        found: the alarms that ring for its table.
+        tests: tests of linearity.
+    """
+    gains = [
+        {
+            "model": gain.model, "n": len(gain.gains), "gain": gain.mean, "low": finite(gain.interval.low),
+            "high": finite(gain.interval.high), "method": gain.interval.method,
+        }
+        for gain in outcome.gains
+    ]  # fmt: skip
+    differences = [
+        {
+            "first": pair.first, "second": pair.second, "difference": pair.value, "low": finite(pair.interval.low),
+            "high": finite(pair.interval.high), "p": finite(pair.interval.p),
+        }
+        for pair in outcome.differences
+    ]  # fmt: skip
+    left_out: dict[str, str] = {}
+    results: dict[str, Any] = {
+        "columns": list(COLUMNS), "gains": gains, "differences": differences, "methods": fitting.methods(outcome),
+        "lag": _lag(outcome), "linearity": [_plain(asdict(test)) for test in tests],
+    }  # fmt: skip
+    if not results["lag"]:
+        del results["lag"]
+        left_out["lag"] = "too few rows with words around them"
+    try:
+        results["shape"] = _shape(outcome)
+    except SyntagmError as error:
+        left_out["shape"] = str(error)
+    if left_out:
+        results["left_out"] = left_out
+    return {
+        "rows": outcome.rows, "dropped": dict(outcome.dropped), "notes": list(outcome.notes),
+        "alarms": [asdict(alarm) for alarm in found], "results": results,
+    }  # fmt: skip
+
+
+def _lag(outcome: Outcome) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": label,
+            "predictor": _first(outcome, label),
+            "words_back": lag,
+            "ms": ms,
+            "low": low,
+            "high": high,
+            "n": n,
+        }
+        for label, rows in outcome.observations.items()
+        for lag, (ms, low, high, n) in curves.lag_effects(label, rows).items()
+    ]
+
+
+def _shape(outcome: Outcome) -> list[dict[str, Any]]:
+    return [
+        {"model": label, "predictor": _first(outcome, label), "at": at, "ms": ms, "low": low, "high": high, "n": n}
+        for label, rows in outcome.observations.items()
+        for _, at, ms, low, high, n in curves.shape(label, rows)
+    ]
+
+
+def _first(outcome: Outcome, label: str) -> str:
+    return ":".join(map(str, outcome.observations[label].added[label][0]))
+
+
+def of_slopes(found: Slopes) -> list[dict[str, Any]]:
+    """Return the slopes of a model as the record of effects has them."""
+    rows = []
+    for number, place in enumerate(found.places):
+        unit = [float(at == number) for at in range(len(found.places))]
+        ends = found.predict(pl.Series(unit).to_numpy()).ends
+        rows.append({
+            "model": found.model, "predictor": place.predictor, "words_back": place.back, "ms": float(found.values[number]),
+            "low": finite(ends[0]), "high": finite(ends[1]), "n": found.n,
+        })  # fmt: skip
+    return rows
+
+
+def cited(analyses: Sequence[Analysis]) -> list[str]:
+    """Return the keys of the works that the methods paragraphs of analyses cite, in the order of the text."""
+    return list(dict.fromkeys(key for one in analyses for key in _CITED.findall(one.methods)))
+
+
+def finite(number: float) -> float | None:
+    """Return a number as JSON can have it: None for nan."""
+    return number if number == number else None
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: finite(value) if isinstance(value, float) else value for name, value in row.items()}

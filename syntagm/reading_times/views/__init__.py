@@ -1,0 +1,56 @@
+"""Views of analyses of reading times: each shows numbers of their records as a table and a figure.
+
+They offer `make_table(analyses, **options)` and `draw_figure(analyses, **options)`, as the views of runs do (`syntagm.views`),
+and `syntagm table` and `syntagm figure` find them by their names.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from syntagm import views
+from syntagm.arguments import OptionValue, spelled
+
+if TYPE_CHECKING:
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
+    from syntagm.reading_times.analyses import Analysis
+
+ROOM = "reading_times.views"
+# Paths of tables that `syntagm reading` wrote, or opened analyses.
+Analyses: TypeAlias = "Sequence[str | Path | Analysis] | str | Path | Analysis"
+
+
+def table(name: str, analyses: Analyses, **options: OptionValue) -> "Table":
+    """Make a table of analyses of reading times: `gain`, `lag`, `shape` or `ms`.
+
+    Arguments:
+        name: the name of the table.
+        analyses: one analysis, or several: paths of tables that `syntagm reading fit` or `reading effects` wrote, or opened
+            ones (`analyses.open_analysis`, `analyses.of_outcome`).
+        options: options of the table, as on the command line.
+
+    Raises:
+        UsageError: there is no such table or option, or the analyses lack its numbers.
+        InputError, RunError: an analysis can't be opened, or was damaged.
+    """
+    made: Table = _make("table", name, analyses, options)
+    return made
+
+
+def figure(name: str, analyses: Analyses, **options: OptionValue) -> "Figure":
+    """Draw a figure of analyses of reading times; the arguments and errors are the same as for `table`."""
+    made: Figure = _make("figure", name, analyses, options)
+    return made
+
+
+def _make(kind: views.Kind, name: str, analyses: Analyses, options: dict[str, OptionValue]) -> Any:
+    from syntagm.reading_times.analyses import Analysis, open_analyses
+    from syntagm.views.options import call
+
+    given = [analyses] if isinstance(analyses, str | Path | Analysis) else list(analyses)
+    paths = [one for one in given if not isinstance(one, Analysis)]
+    opened = iter(open_analyses(paths))
+    found = [one if isinstance(one, Analysis) else next(opened) for one in given]
+    texts = {key: spelled(value) for key, value in options.items()}
+    return call(views.find(kind, name, ROOM), found, texts, f"{kind} {name}")

@@ -1,0 +1,19 @@
+"""Curves of effects in ms, a panel for each analysis."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntagm.drawing import axes, curves
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.curves import Panel
+
+
+def draw(table: pl.DataFrame, across: str, upright: str, title: str, subtitle: Sequence[str]) -> Figure:
+    """Draw the rows of a table with the columns analysis, model, x, value, low, high and n."""
+    names = table["analysis"].unique(maintain_order=True).to_list()
+    panels = [
+        Panel(part, across, str(name) if len(names) > 1 else "", reference=0.0)
+        for (name,), part in table.group_by("analysis", maintain_order=True)
+    ]
+    return curves.draw(panels, axes.quantity("value", upright, {"zero": True}), title, subtitle, table)

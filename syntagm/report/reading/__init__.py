@@ -1,0 +1,1 @@
+"""The chapter on analyses of reading times, alone or below a report of runs."""
