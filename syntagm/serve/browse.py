@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
@@ -108,41 +108,59 @@ class Shelf:
         return tuple(found)
 
 
-def routes(runs: Sequence[Run]) -> Iterator[Route]:
-    """Yield the routes of the pages about runs."""
+Opening: TypeAlias = Callable[[Asked], tuple[Shelf, Served]]
+
+
+def routes(runs: Sequence[Run], more: tuple[tuple[str, str], ...] = ()) -> Iterator[Route]:
+    """Yield the routes of the pages about runs.
+
+    Arguments:
+        more: further pages of the server, as (label, URL), to which the pages lead.
+    """
     shelf = Shelf(runs)
+    yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
+    yield from routes_under("", lambda asked: (shelf, Served(more=more)))
+
+
+def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
+    """Yield the routes of the pages about runs that a request names, below a path.
+
+    Arguments:
+        prefix: the path, with names in braces.
+        open_shelf: a function from a request to its runs, and to the addresses of their pages.
+    """
     places: list[tuple[str, Callable[[Asked], Place]]] = [
         ("/suite/{suite}", lambda asked: ("suite", asked.names["suite"])),
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
         ("/run/{run}", lambda asked: ("run", asked.names["run"])),
         ("/search", lambda asked: SEARCH),
     ]
-    yield Route("/", partial(_page, shelf, lambda asked: OVERVIEW))
-    yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
-    for path, place in places:
-        yield Route(path, partial(_page, shelf, place))
+    for path, place in [("/", lambda asked: OVERVIEW), *places]:
+        yield Route(prefix + path, partial(_page, open_shelf, place))
     for path, place in [("/overview", lambda asked: OVERVIEW), *places]:
         for ending in TABLES:
-            yield Route(f"{path}.{ending}", partial(_table, shelf, place, ending))
+            yield Route(f"{prefix}{path}.{ending}", partial(_table, open_shelf, place, ending))
         for ending in FIGURES:
-            yield Route(f"{path}.{ending}", partial(_figure, shelf, place, ending), policy=_OF_FIGURES)
+            yield Route(f"{prefix}{path}.{ending}", partial(_figure, open_shelf, place, ending), policy=_OF_FIGURES)
 
 
-def _page(shelf: Shelf, place_of: Callable[[Asked], Place], asked: Asked) -> Response:
+def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked) -> Response:
     place, query = place_of(asked), tuple(asked.query)
+    shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        return site.html(place, Served(), shell.LINKED, query).encode()
+        return site.html(place, addresses, shell.LINKED, query).encode()
 
     return page(_found(shelf, ("page", place, query), make).decode())
 
 
-def _table(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
+def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
     place, name, query = place_of(asked), asked.field("table"), _without(asked, "table", "figure")
     figure = asked.field("figure")
+    shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        made = site.page(place, Served(), query)
+        made = site.page(place, addresses, query)
         if name == "suite" and isinstance(made, SuitePage) and ending == "json":
             return suite_file(made)
         table = pages.figure_of(made, figure).table if figure else pages.table_of(made, name)
@@ -153,11 +171,12 @@ def _table(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked:
     return download(_found(shelf, (ending, place, name, figure, query), make), _KINDS[ending], f"{stem}.{ending}")
 
 
-def _figure(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
+def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
     place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure")
+    shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        return pages.figure_of(site.page(place, Served(), query), name).content(ending)
+        return pages.figure_of(site.page(place, addresses, query), name).content(ending)
 
     return content(_found(shelf, (ending, place, name, query), make), _KINDS[ending])
 

@@ -27,6 +27,10 @@ class Addresses(Protocol):
     def live(self) -> bool:
         """Whether a server answers: then there are free filters, a search, and a page for every item."""
 
+    @property
+    def more(self) -> tuple[tuple[str, str], ...]:
+        """Further pages, as (label, URL), to which every page leads."""
+
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page; "" if there is no such page."""
 
@@ -43,19 +47,26 @@ class Addresses(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The addresses on a server, which are the same on all pages."""
+    """The addresses on a server, which are the same on all pages.
+
+    Arguments:
+        prefix: the path before that of each page; "" for the pages at the root of the server.
+        more: further pages of the server, as (label, URL), to which every page leads.
+    """
 
     live: bool = True
+    prefix: str = ""
+    more: tuple[tuple[str, str], ...] = ()
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page."""
-        return path_of(place) + _query(query)
+        return self.prefix + path_of(place) + _query(query)
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
         """Return the URL of a table or a figure of a page."""
         kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
-        return f"{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
+        return f"{self.prefix}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
 
 
 @final
@@ -71,6 +82,7 @@ class Filed:
     files: Mapping[Place, str]
     here: str
     live: bool = False
+    more: tuple[tuple[str, str], ...] = ()
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the relative URL of a page; "" if it is not in the folder."""

@@ -160,6 +160,7 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
             "after": after,
             "beside": before or after,
             "search": addresses.page(SEARCH) if addresses.live else "",
+            "more": addresses.more,
             "watched": addresses.live and unfinished,
         },
         frame,
