@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     password = read_password(options.password_file) if options.password_file else None
     if not options.folders and not options.experiment:
         raise UsageError("serve", "nothing to show", "a run directory, or --experiment DIR")
-    found = [*routes(_views.open_runs(options.folders, options.labels))] if options.folders else []
+    found = [*routes(_views.open_runs(options.folders, options.labels), warmed=True)] if options.folders else []
     if options.experiment:
         from syntagm.experiment import hosted
 

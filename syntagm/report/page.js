@@ -207,6 +207,24 @@ const hint = new ResizeObserver((boxes) => {
   for (const { target } of boxes) target.classList.toggle("more", target.scrollWidth > target.clientWidth + 1);
 });
 
+// Figures of a page that a server sends come after it, one by one. Drawings have no scripts, and none would be run.
+async function draw(boxes) {
+  for (const box of boxes) {
+    box.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(box.dataset.figure);
+      if (!answer.ok) throw new Error(String(answer.status));
+      const drawing = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
+      if (drawing.localName !== "svg") throw new Error(drawing.localName);
+      box.closest("figure").className = parseFloat(drawing.getAttribute("width")) <= 1250 ? "fits" : "vast";
+      box.replaceChildren(document.adoptNode(drawing));
+    } catch {
+      box.replaceChildren(element("p", "left-out", "The figure did not come. Load the page again."));
+    }
+    box.removeAttribute("aria-busy");
+  }
+}
+
 document.querySelectorAll("table:not(.rows, .turned)").forEach(labelled);
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
@@ -219,3 +237,4 @@ addEventListener("beforeprint", () => document.querySelectorAll("details.pair").
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
 document.querySelectorAll(".scroll").forEach((box) => hint.observe(box));
+draw(document.querySelectorAll("[data-figure]"));

@@ -1,5 +1,6 @@
 """The pages about runs, as routes: rendered on request, and kept until the runs change or there are too many."""
 
+import contextlib
 import json
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
+from syntagm.errors import SyntagmError
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.site import pages
@@ -111,15 +113,40 @@ class Shelf:
 Opening: TypeAlias = Callable[[Asked], tuple[Shelf, Served]]
 
 
-def routes(runs: Sequence[Run], more: tuple[tuple[str, str], ...] = ()) -> Iterator[Route]:
+def routes(
+    runs: Sequence[Run], more: tuple[tuple[str, str], ...] = (), warmed: bool = False
+) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
     Arguments:
         more: further pages of the server, as (label, URL), to which the pages lead.
+        warmed: whether the overview is made at once, in a thread.
     """
     shelf = Shelf(runs)
+    if warmed:
+        warm(shelf, Served(more=more))
     yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
     yield from routes_under("", lambda asked: (shelf, Served(more=more)))
+
+
+def warm(shelf: Shelf, addresses: Served) -> None:
+    """Make the overview and its figures in a thread, before somebody asks: they take longer than any other page."""
+
+    def opening(asked: Asked) -> tuple[Shelf, Served]:
+        return shelf, addresses
+
+    def name_figures(site: Site) -> bytes:
+        page = site.page(OVERVIEW, addresses)
+        return " ".join(drawing.stem for section in page.sections() for drawing in section.figures(page, False)).encode()
+
+    def make() -> None:
+        # What can't be made is said on the page, when somebody asks for it.
+        with contextlib.suppress(SyntagmError):
+            _page(opening, lambda asked: OVERVIEW, Asked("/", {}))
+            for stem in shelf.get(("figures", OVERVIEW), name_figures).decode().split():
+                _figure(opening, lambda asked: OVERVIEW, "svg", Asked("/", {}, [("figure", stem), pages.INLINE]))
+
+    threading.Thread(target=make, name="syntagm-warm", daemon=True).start()
 
 
 def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
@@ -172,13 +199,15 @@ def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str,
 
 
 def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
-    place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure")
+    place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure", pages.INLINE[0])
+    inline = ending == "svg" and pages.INLINE in asked.query
     shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        return pages.figure_of(site.page(place, addresses, query), name).content(ending)
+        figure = pages.figure_of(site.page(place, addresses, query), name)
+        return figure.svg().encode() if inline else figure.content(ending)
 
-    return content(_found(shelf, (ending, place, name, query), make), _KINDS[ending])
+    return content(_found(shelf, (ending, inline, place, name, query), make), _KINDS[ending])
 
 
 def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes]) -> bytes:
