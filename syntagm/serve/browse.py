@@ -113,9 +113,7 @@ class Shelf:
 Opening: TypeAlias = Callable[[Asked], tuple[Shelf, Served]]
 
 
-def routes(
-    runs: Sequence[Run], more: tuple[tuple[str, str], ...] = (), warmed: bool = False
-) -> Iterator[Route]:
+def routes(runs: Sequence[Run], more: tuple[tuple[str, str], ...] = (), warmed: bool = False) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
     Arguments:
@@ -137,7 +135,9 @@ def warm(shelf: Shelf, addresses: Served) -> None:
 
     def name_figures(site: Site) -> bytes:
         page = site.page(OVERVIEW, addresses)
-        return " ".join(drawing.stem for section in page.sections() for drawing in section.figures(page, False)).encode()
+        return " ".join(
+            drawing.stem for section in page.sections() for drawing in section.figures(page, False)
+        ).encode()
 
     def make() -> None:
         # What can't be made is said on the page, when somebody asks for it.
