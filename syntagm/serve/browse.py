@@ -22,6 +22,7 @@ from syntagm.report.site.suite_file import suite_file
 from syntagm.runs.files import LEDGER
 from syntagm.runs.store import Run, open_run
 from syntagm.serve.routes import Asked, Missing, Route, content, download, page
+from syntagm.suite import Suite
 
 # The most bytes of pages, tables and figures that are kept.
 MOST_BYTES = 128_000_000
@@ -43,12 +44,15 @@ class Shelf:
     Arguments:
         runs: the runs.
         clock: a clock in seconds, which tests replace.
+        suites: further suites, of which there are no results.
     """
 
-    def __init__(self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic) -> None:
-        self._runs, self._clock, self._looked = list(runs), clock, clock()
+    def __init__(
+        self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic, suites: Sequence[Suite] = ()
+    ) -> None:
+        self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
         self._state = self._look()
-        self.site = Site(self._runs)
+        self.site = Site(self._runs, suites)
         self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._bytes = 0
         # One page is made at a time: that is work for the processor, and needs memory.
@@ -92,7 +96,7 @@ class Shelf:
                 renewed = open_run(run.folder) if run.folder else run
                 renewed.name = run.name
                 opened.append(renewed)
-            site = Site(opened)
+            site = Site(opened, self._suites)
             with self._lock:
                 self._runs, self._state, self.site, self._bytes = opened, state, site, 0
                 self._kept.clear()
@@ -113,14 +117,20 @@ class Shelf:
 Opening: TypeAlias = Callable[[Asked], tuple[Shelf, Served]]
 
 
-def routes(runs: Sequence[Run], more: tuple[tuple[str, str], ...] = (), warmed: bool = False) -> Iterator[Route]:
+def routes(
+    runs: Sequence[Run],
+    more: tuple[tuple[str, str], ...] = (),
+    warmed: bool = False,
+    suites: Sequence[Suite] = (),
+) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
     Arguments:
         more: further pages of the server, as (label, URL), to which the pages lead.
         warmed: whether the overview is made at once, in a thread.
+        suites: further suites, of which there are no results.
     """
-    shelf = Shelf(runs)
+    shelf = Shelf(runs, suites=suites)
     if warmed:
         warm(shelf, Served(more=more))
     yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))

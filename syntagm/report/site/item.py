@@ -115,7 +115,8 @@ class ItemPage(OnePage):
     @cached_property
     def texts(self) -> dict[str, dict[str, Any]]:
         """Condition -> a row of its sentence."""
-        return {row["condition"]: row for _, sentences in self.asked[:1] for row in sentences.iter_rows(named=True)}
+        tables = [sentences for _, sentences in self.asked[:1]] or [self._rows(self.items.sentences, "condition")]
+        return {row["condition"]: row for row in tables[0].iter_rows(named=True)}
 
     @cached_property
     def regions(self) -> list[str]:
@@ -202,10 +203,12 @@ def _show_conditions(page: ItemPage) -> Variables:
             label = isolate(model) if several else Markup("bits")
             if (model, condition, "*") in page.bits:
                 rows.append(row(Markup('<th scope="row" class="under">%s</th>') % label, *numbers))
-    rule = page.subject.record.aggregate
+    rule, caption = page.subject.record.aggregate, Markup("")
+    if page.asked:
+        how = "" if rule == "sum" else f" (the {rule} over its tokens)"
+        caption = Markup("The bits of each region stand under it%s. ") % how
     return {
-        "caption": Markup("The bits of each region stand under it%s. Marked: what the first prediction compares.")
-        % ("" if rule == "sum" else f" (the {rule} over its tokens)"),
+        "caption": caption + "Marked: what the first prediction compares.",
         "table": HtmlTable("Conditions by region", headings, rows, "conditions"),
     }
 
@@ -412,6 +415,8 @@ DIFFERENCE: Section[ItemPage] = Section(
 
 def _similar(page: ItemPage) -> list[tuple[str, float]]:
     """Return the items whose margin, or value, under the first model is nearest to that of this one, in its order."""
+    if not page.asked:
+        return []
     table = page.items.of(page.selection.measure).select("key", "number_0").drop_nulls().drop_nans()
     own = next((number for key, number in table.iter_rows() if key == page.key), None)
     near: list[tuple[str, float]] = []

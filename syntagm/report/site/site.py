@@ -1,4 +1,4 @@
-"""All pages about runs of one task: which there are, and each with its content, tables and figures."""
+"""All pages about runs of one task, and about suites: which there are, and each with its content, tables and figures."""
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -15,11 +15,13 @@ from syntagm.report.site import pages
 from syntagm.report.site.addresses import OVERVIEW, Addresses, Place, Query, keys
 from syntagm.report.site.item import ItemPage, pair_of
 from syntagm.report.site.items import Items
+from syntagm.report.site.materials import MaterialsPage, sentences_of, subjects_of
 from syntagm.report.site.overview import overview_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
 from syntagm.runs.store import Run
+from syntagm.suite import Suite
 from syntagm.views.gaps import kept
 
 # The suites whose figures are kept.
@@ -32,27 +34,39 @@ class NoPage(UsageError):
 
 @final
 class Site:
-    """The pages about runs of one task.
+    """The pages about runs of one task, and about suites without results.
 
     Arguments:
-        runs: the runs.
+        runs: the runs; none if there are suites.
+        suites: further suites. Those that a run has with the same content are only shown with their results.
 
     Raises:
-        UsageError: there are no runs or too many, or they are of several tasks.
+        UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
     """
 
-    def __init__(self, runs: Sequence[Run]) -> None:
-        refuse_runs(runs)
+    def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = ()) -> None:
+        if runs or not suites:
+            refuse_runs(runs)
         self.runs = runs
-        self.chapter = overview_of(runs)
-        self.columns: dict[str, Column[Any]] = {column.name: column for column in self.chapter.columns}
+        self.chapter = overview_of(runs) if runs else None
+        columns, of_runs = (self.chapter.columns, self.chapter.subjects) if self.chapter else ((), ())
+        self.columns: dict[str, Column[Any]] = {column.name: column for column in columns}
+        materials = dict(subjects_of(suites, of_runs))
+        self.materials = list(materials)
+        if self.chapter:
+            self.chapter.materials = self.materials
         # Suites of fill runs have no pages of their own.
-        subjects = [] if kept.over_gaps(runs[0]) else self.chapter.subjects
+        subjects = [*([] if runs and kept.over_gaps(runs[0]) else of_runs), *materials]
         self.suites: dict[str, Subject[Run]] = dict(
             zip(keys(subject.title for subject in subjects), subjects, strict=True)
         )
         self._drawn = lru_cache(maxsize=_DRAWN)(lambda key: Drawn(self.suites[key]))
-        self._items = lru_cache(maxsize=None)(lambda key: Items(self.suites[key]))
+
+        def items_of(key: str) -> Items:
+            suite = materials.get(subject := self.suites[key])
+            return Items(subject, sentences_of(suite) if suite else None)
+
+        self._items = lru_cache(maxsize=None)(items_of)
 
     @property
     def done(self) -> bool:
@@ -85,9 +99,9 @@ class Site:
         match place:
             # These pages have no query: others than their own are ignored, as those of mails and the like.
             case ():
-                page: Any = self.chapter
+                page: Any = self.chapter or MaterialsPage(self.materials, addresses)
                 query = ()
-            case ("run", name) if name in self.columns:
+            case ("run", name) if self.chapter and name in self.columns:
                 query = ()
                 page = RunPage(self.columns[name], self.chapter.subjects, addresses)
             case ("suite", suite):
@@ -133,7 +147,7 @@ class Site:
 
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""
-        if place != OVERVIEW:
+        if place != OVERVIEW or not self.chapter:
             return Markup("")
         records = [subject.record for subject in self.chapter.subjects]
         names = [
