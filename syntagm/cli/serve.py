@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     password = read_password(options.password_file) if options.password_file else None
     if not (options.folders or options.suites or options.experiment):
         raise UsageError("serve", "nothing to show", "a run directory, --suites PATH, or --experiment DIR")
-    found = []
+    found: list[Route] = []
     if options.folders or options.suites:
         runs = _views.open_runs(options.folders, options.labels)
         found += routes(runs, warmed=True, suites=read_suites(*options.suites))

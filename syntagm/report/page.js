@@ -82,6 +82,21 @@ function turned(event) {
   if (found) found.click();
 }
 
+// The slider over checkpoints leads to the page of the one where it stops, and goes on from there.
+function slide(box) {
+  const slider = box.querySelector("input");
+  const links = [...document.querySelectorAll(".checkpoints a")];
+  const button = box.querySelector("button");
+  if (button) button.hidden = true;
+  const here = () => links[slider.value - 1];
+  slider.addEventListener("input", () => {
+    box.querySelector("output").textContent = here().textContent;
+    slider.setAttribute("aria-valuetext", here().textContent);
+  });
+  slider.addEventListener("change", () => location.replace(`${here().href}#slider`));
+  if (location.hash === "#slider") slider.focus();
+}
+
 // A page about runs that are not finished is loaded again when there is more, unless somebody fills in a form.
 async function watch(note) {
   const ask = async () => (await fetch(note.dataset.watch)).text();
@@ -228,6 +243,7 @@ async function draw(boxes) {
 document.querySelectorAll("table:not(.rows, .turned)").forEach(labelled);
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
+document.querySelectorAll(".choices.slider").forEach(slide);
 addEventListener("hashchange", reveal);
 addEventListener("keydown", turned);
 document.querySelectorAll("[data-watch]").forEach((note) => watch(note).catch(() => {}));

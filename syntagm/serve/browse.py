@@ -15,7 +15,7 @@ from syntagm.errors import SyntagmError
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
+from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
@@ -171,6 +171,8 @@ def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
         ("/run/{run}", lambda asked: ("run", asked.names["run"])),
         ("/search", lambda asked: SEARCH),
+        ("/checkpoints", lambda asked: CHECKPOINTS),
+        ("/checkpoints/{number}", lambda asked: (*CHECKPOINTS, asked.names["number"])),
     ]
     for path, place in [("/", lambda asked: OVERVIEW), *places]:
         yield Route(prefix + path, partial(_page, open_shelf, place))

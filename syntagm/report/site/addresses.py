@@ -1,6 +1,7 @@
 """Addresses of pages and of the tables and figures on them, on a server or in a folder.
 
-A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run. On a
+A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run, and
+("checkpoints", NUMBER) the scores at a position of checkpoints, which begin with ("checkpoints",), the last one. On a
 server, the place is the path, and a table of a page is the path with an ending: `/suite/NAME.csv`.
 """
 
@@ -14,6 +15,7 @@ Place: TypeAlias = tuple[str, ...]
 Query: TypeAlias = Sequence[tuple[str, str]]
 OVERVIEW: Place = ()
 SEARCH: Place = ("search",)
+CHECKPOINTS: Place = ("checkpoints",)
 # The endings of tables and of figures.
 TABLES = ("csv", "json", "parquet")
 FIGURES = ("svg", "png")
@@ -104,7 +106,8 @@ def default_table(place: Place) -> str:
     """
     if len(place) == 3:
         return "tokens"
-    return {"suite": "items", "run": "settings", "search": "sentences"}.get(place[0], "") if place else "scores"
+    names = {"suite": "items", "run": "settings", "search": "sentences", "checkpoints": "trajectory"}
+    return names.get(place[0], "") if place else "scores"
 
 
 def file_of(page: str, ending: str, name: str) -> str:

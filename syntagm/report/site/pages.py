@@ -174,9 +174,10 @@ def _picture(page: Any, addresses: Addresses, drawing: Drawing) -> Picture:
         svg = page.svg(drawing) if isinstance(page, OnePage) else Markup(drawing.figure.svg())
         return Picture(drawing, svg, page.links, saved=True)
     # No figure depends on the query.
+    place = page.links.place
     later = (
-        addresses.file(page.place, "svg", drawing.stem, [INLINE], True),
-        addresses.file(page.place, "svg", drawing.stem, (), True),
+        addresses.file(place, "svg", drawing.stem, [INLINE], True),
+        addresses.file(place, "svg", drawing.stem, (), True),
     )
     return Picture(drawing, Markup(""), page.links, saved=True, later=later)
 

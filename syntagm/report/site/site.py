@@ -11,8 +11,10 @@ from syntagm.io.number import counted
 from syntagm.report import methods, shell
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.page import refuse_runs
+from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import OVERVIEW, Addresses, Place, Query, keys
+from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, Addresses, Place, Query, keys
+from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
 from syntagm.report.site.item import ItemPage, pair_of
 from syntagm.report.site.items import Items
 from syntagm.report.site.materials import MaterialsPage, sentences_of, subjects_of
@@ -78,6 +80,11 @@ class Site:
         """Number of a suite -> its name in addresses."""
         return {subject.number: key for key, subject in self.suites.items()}
 
+    @cached_property
+    def checkpoints(self) -> Checkpoints | None:
+        """The checkpoints of the runs; None if they are none."""
+        return Checkpoints.of(self.chapter) if isinstance(self.chapter, Evidence) else None
+
     def items(self, suite: str) -> Items:
         """Return the items of a suite.
 
@@ -110,6 +117,11 @@ class Site:
                 page = SuitePage(self._drawn(suite), suite, items, selection, addresses, _beside([*self.suites], suite))
             case ("suite", suite, item):
                 page = self._item(suite, item, addresses, query)
+            case ("checkpoints", *numbers) if self.checkpoints and len(numbers) < 2:
+                page = self._checkpoint(self.checkpoints, numbers, addresses, query)
+                # All these pages have the same tables and figures.
+                page.links = pages.Among(addresses, CHECKPOINTS, (), self.names)
+                return page
             case ("search",):
                 page = self._search(addresses, query)
             case _:
@@ -126,6 +138,15 @@ class Site:
         selected = items.select(selection)["key"].to_list() if query else [*items.numbers]
         others = _beside([key for key in selected if key == item or addresses.page(("suite", suite, key))], item)
         return ItemPage(self.suites[suite], suite, item, items, selection, addresses, others, pair)
+
+    def _checkpoint(
+        self, checkpoints: Checkpoints, numbers: Sequence[str], addresses: Addresses, query: Query
+    ) -> CheckpointPage:
+        last = str(len(checkpoints.at))
+        number = next(iter(numbers), dict(query).get("at", last))
+        if number not in map(str, range(1, len(checkpoints.at) + 1)):
+            raise NoPage("checkpoint", repr(number[:100]), f"a number from 1 to {last}")
+        return CheckpointPage(checkpoints, int(number), addresses)
 
     def _search(self, addresses: Addresses, query: Query) -> SearchPage:
         given = dict(query)
@@ -158,7 +179,11 @@ class Site:
         items = counted(sum(record.items for record in records), "item")
         sampled = methods.describe_sample(records)
         only = f"; only a sample of the items: {sampled}" if sampled else ""
-        return Markup("%s on %s, %s%s") % (listed, counted(len(records), "suite"), items, only)
+        lead = Markup("%s on %s, %s%s") % (listed, counted(len(records), "suite"), items, only)
+        if self.checkpoints:
+            count = counted(len(self.checkpoints.at), "checkpoint")
+            lead += Markup(' &middot; <a href="%s">%s, one by one</a>') % (addresses.page(CHECKPOINTS), count)
+        return lead
 
 
 def _beside(order: Sequence[str], key: str) -> tuple[str, str]:
