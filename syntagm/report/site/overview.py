@@ -12,6 +12,7 @@ from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Section
 from syntagm.report.site.materials import WITHOUT_RESULTS
+from syntagm.report.site.model_groups import MODEL_GROUPS
 from syntagm.report.sweep import chapter as sweep
 from syntagm.runs.store import Run
 from syntagm.tasks.people import People
@@ -27,7 +28,14 @@ class OverPredictions(Evidence):
         tags = map(predictions.by_tag, self.groups)
         return [
             *(predictions.OVERVIEW, predictions.SUITES, *tags),
-            *(predictions.TRAJECTORIES, predictions.COMPARED, WITHOUT_RESULTS, predictions.METHODS, RECORD),
+            *(
+                MODEL_GROUPS,
+                predictions.TRAJECTORIES,
+                predictions.COMPARED,
+                WITHOUT_RESULTS,
+                predictions.METHODS,
+                RECORD,
+            ),
         ]
 
 
@@ -41,7 +49,7 @@ class OverMany(Evidence):
         """Return the records of all sections, in the order of the page."""
         tags = map(sweep.by_tag, self.groups)
         return [
-            *(sweep.OVERVIEW, sweep.SCORES, predictions.TRAJECTORIES, *tags, sweep.SUITES),
+            *(sweep.OVERVIEW, sweep.SCORES, MODEL_GROUPS, predictions.TRAJECTORIES, *tags, sweep.SUITES),
             *(WITHOUT_RESULTS, sweep.METHODS, RECORD),
         ]
 
