@@ -193,7 +193,9 @@ function drawSentence([, condition, homes, tokens, bits], suite) {
   const name = element("span", "condition");
   name.append(element("bdi", "", suite.conditions[condition]));
   const line = element("div", "tokens");
-  line.dir = "auto";
+  // Without a language the first letter decides; tokens are isolated, so their line can't find it by itself.
+  line.dir = suite.dir || (/^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(tokens.join("")) ? "rtl" : "ltr");
+  if (suite.lang) line.lang = suite.lang;
   let run = null;
   tokens.forEach((token, index) => {
     if (index === 0 || homes[index] !== homes[index - 1]) {

@@ -146,7 +146,7 @@ def _tabulate_scores(page: CheckpointPage) -> HtmlTable:
     groups: dict[str, dict[str, Curve]] = {}
     for curve in page.checkpoints.curves:
         groups.setdefault(curve.group or _ALL, {})[curve.series] = curve
-    rows = []
+    rows: list[Markup] = []
     for group, of_group in groups.items():
         suites = next(iter(of_group.values())).suites
         cells = [_score(of_group.get(name), page.at) for name in series]

@@ -193,8 +193,8 @@ def _show_conditions(page: ItemPage) -> Variables:
         contents: dict[str, str] = {}
         for name, start, end in spans:
             contents.setdefault(name, sentence["text"][start:end])
-        cells = [_content(contents.get(name), (name, condition) in compared) for name in names]
-        cells.append(text_cell("") if names else _content(sentence["text"], ("*", condition) in compared))
+        cells = [_content(page, contents.get(name), (name, condition) in compared) for name in names]
+        cells.append(text_cell("") if names else _content(page, sentence["text"], ("*", condition) in compared))
         rows.append(row(row_heading(isolate(condition, False)), *cells, headline=True))
         for model in page.items.models:
             numbers = [
@@ -203,22 +203,26 @@ def _show_conditions(page: ItemPage) -> Variables:
             label = isolate(model) if several else Markup("bits")
             if (model, condition, "*") in page.bits:
                 rows.append(row(Markup('<th scope="row" class="under">%s</th>') % label, *numbers))
+    first = next(iter(page.texts.values()), {"text": ""})["text"]
+    leftward = page.items.writing.direction(first) == "rtl"
     rule, caption = page.subject.record.aggregate, Markup("")
     if page.asked:
         how = "" if rule == "sum" else f" (the {rule} over its tokens)"
         caption = Markup("The bits of each region stand under it%s. ") % how
     return {
         "caption": caption + "Marked: what the first prediction compares.",
-        "table": HtmlTable("Conditions by region", headings, rows, "conditions"),
+        # Regions follow each other as they are read.
+        "table": HtmlTable("Conditions by region", headings, rows, "conditions", leftward=leftward),
     }
 
 
-def _content(text: str | None, compared: bool) -> Markup:
+def _content(page: ItemPage, text: str | None, compared: bool) -> Markup:
     if text is None:
         return Markup('<td class="none">no such region</td>')
     if not text.strip():
         return Markup('<td class="none">empty</td>')
-    return Markup('<td dir="auto" class="text">%s</td>') % (Markup("<mark>%s</mark>") % text if compared else text)
+    shown = Markup("<mark>%s</mark>") % text if compared else text
+    return Markup('<td class="text"%s>%s</td>') % (page.items.writing.attributes(text), shown)
 
 
 def _bits(bits: float | None, compared: bool) -> Markup:
@@ -341,7 +345,10 @@ def _show_tokens(page: ItemPage) -> Variables:
     models = [
         (
             column.name,
-            [(found["condition"], strips.strip(found, places, labels)) for found in sentences.iter_rows(named=True)],
+            [
+                (found["condition"], page.items.writing.attributes(found["text"]), strips.strip(found, places, labels))
+                for found in sentences.iter_rows(named=True)
+            ],
         )
         for column, sentences in page.asked
     ]
@@ -389,7 +396,10 @@ def _show_difference(page: ItemPage) -> Variables:
     return {
         "first": first,
         "second": second,
-        "strips": [(condition, strips.word_strip(found)) for condition, found in _differing(page)],
+        "strips": [
+            (condition, page.items.writing.attributes(page.texts[condition]["text"]), strips.word_strip(found))
+            for condition, found in _differing(page)
+        ],
         "form": {
             "action": page.addresses.page(page.place) + "#difference",
             "kept": page.selection.query,

@@ -11,6 +11,7 @@ import polars as pl
 from syntagm.report.numbers import Subject
 from syntagm.report.site.addresses import keys
 from syntagm.report.site.selection import Choices, Selection, select
+from syntagm.report.writing import Writing, writing_of
 from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import matching
@@ -53,6 +54,11 @@ class Items:
     def measures(self) -> list[str]:
         """The predictions or measures that were computed."""
         return list(self.subject.record.predictions)
+
+    @cached_property
+    def writing(self) -> Writing:
+        """How the sentences are written."""
+        return writing_of(self.subject.record.tags)
 
     @property
     def sentences(self) -> pl.DataFrame:

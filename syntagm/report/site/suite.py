@@ -158,7 +158,7 @@ def _show_about(page: SuitePage) -> Variables:
     return {
         "comments": page.subject.comments,
         "facts": state_facts(record),
-        "example": tables.tabulate_example(page.subject.title, item, shown) if shown else "",
+        "example": tables.tabulate_example(page.subject.title, item, shown, page.items.writing) if shown else "",
         "predictions": list(explain_predictions(record, MEANINGS)),
         "tags": page.subject.other_tags,
         "hash": record.hash,
@@ -410,7 +410,8 @@ def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
         texts = dict(zip(found["conditions"], found["texts"], strict=True))
         text = texts.get(compared) or next(iter(texts.values()), "")
         cells = (_verdict_cell(verdict, judged) for verdict in page.items.verdicts(found))
-        rows.append(row(row_heading(name), Markup('<td class="text" dir="auto">%s</td>') % text, *cells))
+        sentence = Markup('<td class="text"%s>%s</td>') % (page.items.writing.attributes(text), text)
+        rows.append(row(row_heading(name), sentence, *cells))
     names = classes(items=True, sortable=not live, filterable=not live)
     return HtmlTable("Items", headings, rows, names)
 
