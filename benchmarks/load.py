@@ -3,16 +3,20 @@
     python -m benchmarks.load                                          67 suites x 1,000 items x 12 models, 50 readers
     python -m benchmarks.load --suites 6 --items 200 --models 4 --readers 20 --repeats 1
 
-The runs are made with the model `random`, whose numbers depend on its seed. The load generator runs on the same
-processors as the server. Printed: for each repeat the median and the 99th percentile of the answers with a warm cache;
-the time of the first view of each kind of page; the memory of the server; and with --folder the size and the time of
-`syntagm report -o DIR/`.
+The runs are made with the model `random`, whose numbers depend on its seed; with --seeds 3, all models but three are
+copies. The load generator runs on the same processors as the server. Printed: the time of the first view of each kind
+of page and figure, and the processor's seconds that the server spends on one; for each repeat the median and the 99th
+percentile of the answers with a warm cache; the memory of the server; and with --folder the size and the time of
+`syntagm report -o DIR/`. With --runs, the runs are kept there, and used again.
 """
 
 import argparse
+import contextlib
 import http.client
+import os
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -37,11 +41,12 @@ _EVERY = 2.0
 def main() -> None:
     arguments = _arguments()
     print(f"{processor()}; {arguments.suites} suites x {arguments.items:,} items x {arguments.models} models")
-    with tempfile.TemporaryDirectory() as folder:
+    with contextlib.ExitStack() as stack:
+        folder = arguments.runs or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         runs = _make(Path(folder), arguments)
         _serve(runs, arguments)
         if arguments.folder:
-            _time_folder(runs, Path(folder) / "pages")
+            _time_folder(runs, Path(stack.enter_context(tempfile.TemporaryDirectory())) / "pages")
 
 
 def _arguments() -> argparse.Namespace:
@@ -50,12 +55,14 @@ def _arguments() -> argparse.Namespace:
         ("suites", 67),
         ("items", 1000),
         ("models", 12),
+        ("seeds", 12),
         ("readers", 50),
         ("seconds", 60),
         ("repeats", 3),
     ):
         parser.add_argument(f"--{name}", type=int, default=default, help=f"({default})")
     parser.add_argument("--folder", action="store_true", help="also time the folder of pages")
+    parser.add_argument("--runs", type=Path, help="where the runs are kept, and used again (a temporary folder)")
     return parser.parse_args()
 
 
@@ -64,7 +71,12 @@ def _make(folder: Path, arguments: argparse.Namespace) -> list[Path]:
     runs = []
     for seed in range(1, arguments.models + 1):
         runs.append(folder / f"model{seed:02}")
-        run_suites(load(f"random:?seed={seed}"), suites, runs[-1])
+        if runs[-1].exists():
+            continue
+        if seed <= arguments.seeds:
+            run_suites(load(f"random:?seed={seed}"), suites, runs[-1])
+        else:
+            shutil.copytree(runs[(seed - 1) % arguments.seeds], runs[-1])
     return runs
 
 
@@ -128,15 +140,22 @@ def _serve(runs: Sequence[Path], arguments: argparse.Namespace) -> None:
             items = [str(draw.randint(1, arguments.items)) for _ in range(20)]
             kinds = {
                 "overview": ["/"],
-                "suite with figures": [f"/suite/{name}" for name in names[:20]],
+                "figure of the overview": ["/overview.svg?on=page&figure=scores"],
+                "suite": [f"/suite/{name}" for name in names[:20]],
+                "figure of a suite": [f"/suite/{name}.svg?on=page&figure=regions" for name in names[:5]],
                 "suite, filtered": [f"/suite/{name}?verdict=fails&order=lowest" for name in names[:20]],
                 "item": [f"/suite/{name}/{item}" for name in names[:20] for item in items[:5]],
                 "search": ["/search?words=dog+sees"],
                 "run": [f"/run/{quote(f'model {number}')}" for number in (1, 2)[: arguments.models]],
             }
             for kind, paths in kinds.items():
+                spent = _processor_seconds(server.pid)
                 first = [reader.seconds(path) for path in paths]
-                print(f"first view, {kind}: median {statistics.median(first):.2f} s, longest {max(first):.2f} s")
+                spent = (_processor_seconds(server.pid) - spent) / len(paths)
+                print(
+                    f"first view, {kind}: median {statistics.median(first):.2f} s, longest {max(first):.2f} s, "
+                    f"{spent:.2f} processor seconds each"
+                )
             paths = [path for of_kind in kinds.values() for path in of_kind]
             for repeat in range(1, arguments.repeats + 1):
                 _load(opening, paths, arguments, repeat)
@@ -146,6 +165,12 @@ def _serve(runs: Sequence[Path], arguments: argparse.Namespace) -> None:
                 print(f"{name}: {int(match[1]) / 1000:.0f} MB" if match else f"{name}: not known")
         finally:
             server.terminate()
+
+
+def _processor_seconds(process: int) -> float:
+    """Return the seconds that a process has had of the processors."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _load(opening: str, paths: Sequence[str], arguments: argparse.Namespace, repeat: int) -> None:

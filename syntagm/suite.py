@@ -129,13 +129,7 @@ class Suite:
     @property
     def language(self) -> Language:
         """The language of the sentences, by the tag `language` or `lang`; `languages.tags.UNKNOWN` if no tag says it."""
-        for name in LANGUAGES:
-            if tag := self.tags.get(name, ""):
-                try:
-                    return tags.find(tag)
-                except UsageError:
-                    continue
-        return tags.UNKNOWN
+        return language_of(self.tags)
 
     def __repr__(self) -> str:
         predictions = ", ".join(prediction.name for prediction in self.predictions)
@@ -154,6 +148,17 @@ class Suite:
         caption = f"<caption>{_html(self.name)}: the first of {len(self.items)} items</caption>"
         head = "<thead><tr><th>item</th><th>condition</th><th>sentence</th></tr></thead>"
         return f"<table>{caption}{head}<tbody>{rows}</tbody></table><ul>{predictions}</ul>"
+
+
+def language_of(of_suite: Mapping[str, str]) -> Language:
+    """Return the language that the tags of a suite say; `languages.tags.UNKNOWN` if they say none."""
+    for name in LANGUAGES:
+        if tag := of_suite.get(name, ""):
+            try:
+                return tags.find(tag)
+            except UsageError:
+                continue
+    return tags.UNKNOWN
 
 
 def _html(text: str) -> str:

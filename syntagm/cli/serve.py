@@ -2,13 +2,15 @@
 
     syntagm serve runs/demo
     syntagm serve runs/demo runs/gpt2 --name Demo --name GPT-2
+    syntagm serve runs/demo --suites hu2020 --suites suites/*.json
     syntagm serve runs/demo --host 0.0.0.0 --port 8000 --password-file password
     syntagm serve --experiment study --host 0.0.0.0 --port 8000 --password-file password
 
 The first line printed is the address to open; it has a token that only you know. Stop the
 server with Ctrl-C. The pages show each suite, item and run; every view is an address that
 can be kept, and every table is there as CSV, JSON and Parquet. A run that is not finished
-shows what is there. Run directories are only read, and no model is needed.
+shows what is there. Run directories are only read, and no model is needed. With --suites,
+suites that no run has are shown, too: their sentences can be looked at and searched.
 
 Only this machine can reach the server. With --password-file, whose first line is a password
 of at least 12 characters (or its argon2 hash), it can have another address: visitors log in
@@ -37,6 +39,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="*", help="a run directory, or a folder of run directories")
     _views.add_names(parser)
     parser.add_argument(
+        "--suites",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="also show these suites, without results: files, folders, patterns or bundled collections",
+    )
+    parser.add_argument(
         "--experiment", metavar="DIR", type=Path, help="the folder of a human experiment (`syntagm experiment`)"
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
@@ -57,17 +67,21 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "serve", f"the package {error.name} is not installed", "the packages of the server", _CURE
         ) from None
+    from syntagm.materials.suite_files import read_suites
     from syntagm.serve.browse import routes
 
     password = read_password(options.password_file) if options.password_file else None
-    if not options.folders and not options.experiment:
-        raise UsageError("serve", "nothing to show", "a run directory, or --experiment DIR")
-    found = [*routes(_views.open_runs(options.folders, options.labels))] if options.folders else []
+    if not (options.folders or options.suites or options.experiment):
+        raise UsageError("serve", "nothing to show", "a run directory, --suites PATH, or --experiment DIR")
+    found: list[Route] = []
+    if options.folders or options.suites:
+        runs = _views.open_runs(options.folders, options.labels)
+        found += routes(runs, warmed=True, suites=read_suites(*options.suites))
     if options.experiment:
         from syntagm.experiment import hosted
 
         found += hosted.of_folder(options.experiment).routes()
-        if not options.folders:
+        if not (options.folders or options.suites):
             found.append(Route("/", lambda asked: moved("/experiment")))
     with contextlib.suppress(KeyboardInterrupt):  # the normal end
         serve(

@@ -26,6 +26,7 @@ class Chapter(ABC):
         many: whether there are many columns: then the page folds what it says of each.
         columns: the runs, each of which is a column of the tables.
         subjects: the suites of the runs.
+        materials: further suites, of which there are no results.
     """
 
     header: ClassVar[str] = "header.html"
@@ -36,6 +37,7 @@ class Chapter(ABC):
     place: tuple[str, ...] = ()
     columns: Sequence[Column[Any]]
     subjects: Sequence[Subject[Any]]
+    materials: Sequence[Subject[Any]] = ()
 
     @abstractmethod
     def alerts(self) -> list[Alert]:

@@ -27,6 +27,7 @@ class HtmlTable:
         label: what a screen reader says that the table is.
         headings: from `heading`.
         rows: from `row` and `divider`.
+        leftward: whether its columns follow each other from right to left.
         classes: from `classes`; the script lets people sort and filter the tables that are `sortable` and `filterable`.
         tall: whether the table scrolls inside of the page.
     """
@@ -36,13 +37,15 @@ class HtmlTable:
     rows: Iterable[Markup]
     classes: str = ""
     tall: bool = False
+    leftward: bool = False
 
     def __html__(self) -> str:
         """Return the table as HTML; templates call this."""
         box, classes = ("scroll tall" if self.tall else "scroll"), (f' class="{self.classes}"' if self.classes else "")
+        direction = ' dir="rtl"' if self.leftward else ""
         lines = [
             f'<div class="{box}" role="region" aria-label="{escape(self.label)}" tabindex="0">',
-            f"<table{classes}>",
+            f"<table{classes}{direction}>",
             f"<thead><tr>{''.join(self.headings)}</tr></thead>",
             *("<tbody>", *self.rows, "</tbody>"),
             *("</table>", "</div>"),

@@ -82,6 +82,21 @@ function turned(event) {
   if (found) found.click();
 }
 
+// The slider over checkpoints leads to the page of the one where it stops, and goes on from there.
+function slide(box) {
+  const slider = box.querySelector("input");
+  const links = [...document.querySelectorAll(".checkpoints a")];
+  const button = box.querySelector("button");
+  if (button) button.hidden = true;
+  const here = () => links[slider.value - 1];
+  slider.addEventListener("input", () => {
+    box.querySelector("output").textContent = here().textContent;
+    slider.setAttribute("aria-valuetext", here().textContent);
+  });
+  slider.addEventListener("change", () => location.replace(`${here().href}#slider`));
+  if (location.hash === "#slider") slider.focus();
+}
+
 // A page about runs that are not finished is loaded again when there is more, unless somebody fills in a form.
 async function watch(note) {
   const ask = async () => (await fetch(note.dataset.watch)).text();
@@ -178,7 +193,9 @@ function drawSentence([, condition, homes, tokens, bits], suite) {
   const name = element("span", "condition");
   name.append(element("bdi", "", suite.conditions[condition]));
   const line = element("div", "tokens");
-  line.dir = "auto";
+  // Without a language the first letter decides; tokens are isolated, so their line can't find it by itself.
+  line.dir = suite.dir || (/^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(tokens.join("")) ? "rtl" : "ltr");
+  if (suite.lang) line.lang = suite.lang;
   let run = null;
   tokens.forEach((token, index) => {
     if (index === 0 || homes[index] !== homes[index - 1]) {
@@ -207,9 +224,28 @@ const hint = new ResizeObserver((boxes) => {
   for (const { target } of boxes) target.classList.toggle("more", target.scrollWidth > target.clientWidth + 1);
 });
 
+// Figures of a page that a server sends come after it, one by one. Drawings have no scripts, and none would be run.
+async function draw(boxes) {
+  for (const box of boxes) {
+    box.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(box.dataset.figure);
+      if (!answer.ok) throw new Error(String(answer.status));
+      const drawing = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
+      if (drawing.localName !== "svg") throw new Error(drawing.localName);
+      box.closest("figure").className = parseFloat(drawing.getAttribute("width")) <= 1250 ? "fits" : "vast";
+      box.replaceChildren(document.adoptNode(drawing));
+    } catch {
+      box.replaceChildren(element("p", "left-out", "The figure did not come. Load the page again."));
+    }
+    box.removeAttribute("aria-busy");
+  }
+}
+
 document.querySelectorAll("table:not(.rows, .turned)").forEach(labelled);
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
+document.querySelectorAll(".choices.slider").forEach(slide);
 addEventListener("hashchange", reveal);
 addEventListener("keydown", turned);
 document.querySelectorAll("[data-watch]").forEach((note) => watch(note).catch(() => {}));
@@ -219,3 +255,4 @@ addEventListener("beforeprint", () => document.querySelectorAll("details.pair").
 document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
 document.querySelectorAll(".scroll").forEach((box) => hint.observe(box));
+draw(document.querySelectorAll("[data-figure]"));

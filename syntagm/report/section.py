@@ -16,7 +16,7 @@ C = TypeVar("C")
 # The variables of a template.
 Variables: TypeAlias = Mapping[str, Any]
 
-# The width of a figure in pixels from which it is not made smaller to fit.
+# The width of a figure in pixels from which it is not made smaller to fit; the script knows it, too.
 _WIDEST = 1250
 _NOT_SHOWN = (
     '<p class="left-out">The figure is not shown, to keep this page small; <code>syntagm report --figures FOLDER</code> draws '
@@ -49,22 +49,31 @@ class Picture:
     """A figure on a page.
 
     Arguments:
-        svg: "" if there is no room for it.
+        svg: "" if there is no room for it, or if it comes after the page.
         saved: whether links that save it stand below it.
+        later: the URLs of a figure that comes after the page: of the drawing that the script puts into the page, and of
+            the picture that is shown without scripts.
     """
 
     drawing: Drawing
     svg: Markup
     links: Links = INSIDE
     saved: bool = False
+    later: tuple[str, str] | None = None
 
     def __html__(self) -> str:
         """Return the figure with its caption as HTML, or say that it is not shown; templates call this."""
-        if not self.svg:
+        if not self.svg and not self.later:
             return _NOT_SHOWN
-        box = (
-            f'<div class="scroll" role="region" aria-label="{escape(self.drawing.label)}" tabindex="0">{self.svg}</div>'
-        )
+        content, source = self.svg, ""
+        if self.later:
+            url, picture = map(escape, self.later)
+            source = f' data-figure="{url}"'
+            content = Markup(
+                f'<noscript><img src="{picture}" alt="{escape(self.drawing.label)}" loading="lazy"></noscript>'
+            )
+        label = escape(self.drawing.label)
+        box = f'<div class="scroll" role="region" aria-label="{label}" tabindex="0"{source}>{content}</div>'
         caption = f"<figcaption>{escape(self.drawing.caption)}</figcaption>\n" if self.drawing.caption else ""
         below = f'<p class="links">{self.numbers}</p>\n' if self.saved else ""
         # A figure is as wide as its place, unless its text would be too small.

@@ -1,25 +1,28 @@
 """The pages about runs, as routes: rendered on request, and kept until the runs change or there are too many."""
 
+import contextlib
 import json
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
+from syntagm.errors import SyntagmError
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
+from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
 from syntagm.runs.files import LEDGER
 from syntagm.runs.store import Run, open_run
 from syntagm.serve.routes import Asked, Missing, Route, content, download, page
+from syntagm.suite import Suite
 
 # The most bytes of pages, tables and figures that are kept.
 MOST_BYTES = 128_000_000
@@ -41,12 +44,15 @@ class Shelf:
     Arguments:
         runs: the runs.
         clock: a clock in seconds, which tests replace.
+        suites: further suites, of which there are no results.
     """
 
-    def __init__(self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic) -> None:
-        self._runs, self._clock, self._looked = list(runs), clock, clock()
+    def __init__(
+        self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic, suites: Sequence[Suite] = ()
+    ) -> None:
+        self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
         self._state = self._look()
-        self.site = Site(self._runs)
+        self.site = Site(self._runs, suites)
         self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._bytes = 0
         # One page is made at a time: that is work for the processor, and needs memory.
@@ -90,7 +96,7 @@ class Shelf:
                 renewed = open_run(run.folder) if run.folder else run
                 renewed.name = run.name
                 opened.append(renewed)
-            site = Site(opened)
+            site = Site(opened, self._suites)
             with self._lock:
                 self._runs, self._state, self.site, self._bytes = opened, state, site, 0
                 self._kept.clear()
@@ -108,41 +114,92 @@ class Shelf:
         return tuple(found)
 
 
-def routes(runs: Sequence[Run]) -> Iterator[Route]:
-    """Yield the routes of the pages about runs."""
-    shelf = Shelf(runs)
+Opening: TypeAlias = Callable[[Asked], tuple[Shelf, Served]]
+
+
+def routes(
+    runs: Sequence[Run],
+    more: tuple[tuple[str, str], ...] = (),
+    warmed: bool = False,
+    suites: Sequence[Suite] = (),
+) -> Iterator[Route]:
+    """Yield the routes of the pages about runs.
+
+    Arguments:
+        more: further pages of the server, as (label, URL), to which the pages lead.
+        warmed: whether the overview is made at once, in a thread.
+        suites: further suites, of which there are no results.
+    """
+    shelf = Shelf(runs, suites=suites)
+    if warmed:
+        warm(shelf, Served(more=more))
+    yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
+    yield from routes_under("", lambda asked: (shelf, Served(more=more)))
+
+
+def warm(shelf: Shelf, addresses: Served) -> None:
+    """Make the overview and its figures in a thread, before somebody asks: they take longer than any other page."""
+
+    def opening(asked: Asked) -> tuple[Shelf, Served]:
+        return shelf, addresses
+
+    def name_figures(site: Site) -> bytes:
+        page = site.page(OVERVIEW, addresses)
+        return " ".join(
+            drawing.stem for section in page.sections() for drawing in section.figures(page, False)
+        ).encode()
+
+    def make() -> None:
+        # What can't be made is said on the page, when somebody asks for it.
+        with contextlib.suppress(SyntagmError):
+            _page(opening, lambda asked: OVERVIEW, Asked("/", {}))
+            for stem in shelf.get(("figures", OVERVIEW), name_figures).decode().split():
+                _figure(opening, lambda asked: OVERVIEW, "svg", Asked("/", {}, [("figure", stem), pages.INLINE]))
+
+    threading.Thread(target=make, name="syntagm-warm", daemon=True).start()
+
+
+def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
+    """Yield the routes of the pages about runs that a request names, below a path.
+
+    Arguments:
+        prefix: the path, with names in braces.
+        open_shelf: a function from a request to its runs, and to the addresses of their pages.
+    """
     places: list[tuple[str, Callable[[Asked], Place]]] = [
         ("/suite/{suite}", lambda asked: ("suite", asked.names["suite"])),
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
         ("/run/{run}", lambda asked: ("run", asked.names["run"])),
         ("/search", lambda asked: SEARCH),
+        ("/checkpoints", lambda asked: CHECKPOINTS),
+        ("/checkpoints/{number}", lambda asked: (*CHECKPOINTS, asked.names["number"])),
     ]
-    yield Route("/", partial(_page, shelf, lambda asked: OVERVIEW))
-    yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
-    for path, place in places:
-        yield Route(path, partial(_page, shelf, place))
+    for path, place in [("/", lambda asked: OVERVIEW), *places]:
+        yield Route(prefix + path, partial(_page, open_shelf, place))
     for path, place in [("/overview", lambda asked: OVERVIEW), *places]:
         for ending in TABLES:
-            yield Route(f"{path}.{ending}", partial(_table, shelf, place, ending))
+            yield Route(f"{prefix}{path}.{ending}", partial(_table, open_shelf, place, ending))
         for ending in FIGURES:
-            yield Route(f"{path}.{ending}", partial(_figure, shelf, place, ending), policy=_OF_FIGURES)
+            yield Route(f"{prefix}{path}.{ending}", partial(_figure, open_shelf, place, ending), policy=_OF_FIGURES)
 
 
-def _page(shelf: Shelf, place_of: Callable[[Asked], Place], asked: Asked) -> Response:
+def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked) -> Response:
     place, query = place_of(asked), tuple(asked.query)
+    shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        return site.html(place, Served(), shell.LINKED, query).encode()
+        return site.html(place, addresses, shell.LINKED, query).encode()
 
     return page(_found(shelf, ("page", place, query), make).decode())
 
 
-def _table(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
+def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
     place, name, query = place_of(asked), asked.field("table"), _without(asked, "table", "figure")
     figure = asked.field("figure")
+    shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        made = site.page(place, Served(), query)
+        made = site.page(place, addresses, query)
         if name == "suite" and isinstance(made, SuitePage) and ending == "json":
             return suite_file(made)
         table = pages.figure_of(made, figure).table if figure else pages.table_of(made, name)
@@ -153,13 +210,16 @@ def _table(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked:
     return download(_found(shelf, (ending, place, name, figure, query), make), _KINDS[ending], f"{stem}.{ending}")
 
 
-def _figure(shelf: Shelf, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
-    place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure")
+def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
+    place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure", pages.INLINE[0])
+    inline = ending == "svg" and pages.INLINE in asked.query
+    shelf, addresses = open_shelf(asked)
 
     def make(site: Site) -> bytes:
-        return pages.figure_of(site.page(place, Served(), query), name).content(ending)
+        figure = pages.figure_of(site.page(place, addresses, query), name)
+        return figure.svg().encode() if inline else figure.content(ending)
 
-    return content(_found(shelf, (ending, place, name, query), make), _KINDS[ending])
+    return content(_found(shelf, (ending, inline, place, name, query), make), _KINDS[ending])
 
 
 def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes]) -> bytes:

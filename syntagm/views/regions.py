@@ -28,9 +28,11 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import distinct, lines, remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Reference
+from syntagm.languages.scripts import direction_of
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import interval, within
+from syntagm.suite import language_of
 from syntagm.tasks.regions import regions
 from syntagm.views.effects import chart as effects_chart
 from syntagm.views.effects.numbers import Effect, effects, first_of_several, references
@@ -134,7 +136,13 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
     compared = {reference for _, run in models for reference in references(run.suite(name))}
     of_models = [effect for model, run in models for effect in effects(run, name, "first", model)]
     prediction = next(filter(None, (first_of_several(run.suite(name)) for _, run in models)), "")
-    return draw(tables, name, compared, of_models, prediction)
+    first = models[0][1].suite(name)
+    return draw(tables, name, compared, of_models, prediction, is_leftward(first.tags))
+
+
+def is_leftward(tags: Mapping[str, str]) -> bool:
+    """Return whether the tags of a suite say a language that is written from right to left."""
+    return direction_of(language_of(tags).scripts) == "rtl"
 
 
 def draw(
@@ -143,6 +151,7 @@ def draw(
     compared: Collection[Reference] = (),
     compared_effects: Sequence[Effect] = (),
     prediction: str = "",
+    leftward: bool = False,
 ) -> Figure:
     """Draw one suite, with one panel for each model.
 
@@ -153,6 +162,7 @@ def draw(
             and a panel with a separate scale.
         compared_effects: the effects of that prediction, which have a panel below.
         prediction: the name of that prediction, if the suite has several; the subtitle names it.
+        leftward: whether regions follow each other from right to left, as they are read.
     """
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
@@ -182,9 +192,11 @@ def draw(
     for at, model in enumerate(models.values()):
         of_model = [value for value in values if value["model"] == model]
         series = Series("condition", names, width, key=at == 0)
-        parts = _layers(list(ticks.values()), series, max([1.0, *ends]), at == len(models) - 1)
+        # The last region comes first from the left.
+        order_of_ticks = [*ticks.values()][:: -1 if leftward else 1]
+        parts = _layers(order_of_ticks, series, max([1.0, *ends]), at == len(models) - 1, leftward)
         panel: Spec = {"width": width, "height": 240 if len(models) < 2 else 170, "data": {"values": of_model}}
-        panel |= {"layer": [*_bands(bands, list(ticks.values())), *parts]}
+        panel |= {"layer": [*_bands(bands, order_of_ticks), *parts]}
         panel |= {"title": heading(model)} if len(models) > 1 else {}
         zoomed_in = [value for value in in_zooms if value["model"] == model]
         zooms = [_zoom(zoomed_in, region, names, panel["height"], at == 0) for region in zoomed]
@@ -261,9 +273,10 @@ def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
     return [layer(mark, _place(ticks), values=[{"region": tick} for tick in compared])] if compared else []
 
 
-def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool) -> list[Spec]:
+def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool, leftward: bool) -> list[Spec]:
     place: Spec = _place(ticks, labelled) | {"xOffset": conditions.place, "color": conditions.colour}
-    bits = axes.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True})
+    side = {"orient": "right"} if leftward else {}
+    bits = axes.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True}, **side)
     points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
     full, hollow = (layers.equal("empty", empty) for empty in (False, True))
     return [

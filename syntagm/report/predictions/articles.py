@@ -12,6 +12,7 @@ from syntagm.report.predictions import items, tables, words
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.example import prediction_in_words
 from syntagm.report.predictions.suites import SuiteOnPage
+from syntagm.report.writing import writing_of
 from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
@@ -108,7 +109,9 @@ def _article(suite: SuiteOnPage, meanings: Mapping[str, str]) -> Article:
     return Article(
         suite,
         state_facts(record),
-        tables.tabulate_example(suite.subject.title, suite.item, suite.example) if suite.example else "",
+        tables.tabulate_example(suite.subject.title, suite.item, suite.example, writing_of(record.tags))
+        if suite.example
+        else "",
         tuple(explain_predictions(record, meanings)),
         tables.tabulate_predictions(suite) if record.predictions else "",
         tables.tabulate_effects(suite) if suite.effects else "",

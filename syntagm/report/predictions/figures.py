@@ -80,7 +80,8 @@ def suite(
         if effect.estimate.group.measure == subject.first
     ]
     prediction = first_of_several(subject.record)
-    return "regions", regions.draw(by_region, title, references, of_first if by_region else (), prediction)
+    leftward = regions.is_leftward(subject.record.tags)
+    return "regions", regions.draw(by_region, title, references, of_first if by_region else (), prediction, leftward)
 
 
 def _margins(subject: Subject[Run], title: str) -> Figure:

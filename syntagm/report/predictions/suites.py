@@ -15,6 +15,7 @@ from syntagm.report.predictions import example, figures, items, scores
 from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.items import Shown
 from syntagm.report.section import Drawing, Variables
+from syntagm.report.writing import writing_of
 from syntagm.runs.store import Run
 from syntagm.views.effects.numbers import Effect, contrast, limits
 
@@ -73,6 +74,9 @@ class SuiteOnPage:
             "conditions": subject.record.conditions,
             "regions": [f"{name} {labels.get(name, '')}".strip() for name in self.shown.regions],
         }
+        writing = writing_of(subject.record.tags)
+        if writing.lang:
+            data |= {"lang": writing.lang, "dir": writing.direction()}
         data |= {} if scores.are_verdicts(subject.columns) else {"numbers": True}
         return Markup(f'{embed(data)[:-1]},"items":[{",".join(self.json_of(limit))}]}}')
 

@@ -13,6 +13,7 @@ from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage
+from syntagm.report.writing import UNKNOWN_WRITING, Writing
 from syntagm.runs.store import Run
 from syntagm.stats.paired import Comparison
 
@@ -241,18 +242,22 @@ def _region(numbers: Mapping[str, str]) -> Markup:
     return isolate(numbers["region"], False) + label + (" (empty)" if numbers["empty"] else "")
 
 
-def tabulate_example(title: str, item: str, example: Sequence[ExampleSentence]) -> HtmlTable:
+def tabulate_example(
+    title: str, item: str, example: Sequence[ExampleSentence], writing: Writing = UNKNOWN_WRITING
+) -> HtmlTable:
     """Return the table of the sentences of an item, with the compared regions marked.
 
     Arguments:
         title: the suite.
         item: the id of the item.
+        writing: how the sentences are written.
     """
     headings = [heading("condition"), heading(Markup("item ") + isolate(item, False))]
     rows = []
     for sentence in example:
         star = Markup('<span class="star" title="ungrammatical">*</span>') if sentence.starred else Markup("")
         pieces = (Markup("<mark>%s</mark>") % text if compared else escape(text) for text, compared in sentence.pieces)
-        text = Markup('<td dir="auto">%s%s</td>') % (star, html.join(pieces, ""))
+        written = writing.attributes("".join(text for text, _ in sentence.pieces))
+        text = Markup("<td%s>%s%s</td>") % (written, star, html.join(pieces, ""))
         rows.append(row(row_heading(isolate(sentence.condition, False)), text))
     return HtmlTable(f"An item of {title}", headings, rows, "small example")

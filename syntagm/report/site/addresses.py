@@ -1,6 +1,7 @@
 """Addresses of pages and of the tables and figures on them, on a server or in a folder.
 
-A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run. On a
+A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run, and
+("checkpoints", NUMBER) the scores at a position of checkpoints, which begin with ("checkpoints",), the last one. On a
 server, the place is the path, and a table of a page is the path with an ending: `/suite/NAME.csv`.
 """
 
@@ -14,6 +15,7 @@ Place: TypeAlias = tuple[str, ...]
 Query: TypeAlias = Sequence[tuple[str, str]]
 OVERVIEW: Place = ()
 SEARCH: Place = ("search",)
+CHECKPOINTS: Place = ("checkpoints",)
 # The endings of tables and of figures.
 TABLES = ("csv", "json", "parquet")
 FIGURES = ("svg", "png")
@@ -26,6 +28,10 @@ class Addresses(Protocol):
     @property
     def live(self) -> bool:
         """Whether a server answers: then there are free filters, a search, and a page for every item."""
+
+    @property
+    def more(self) -> tuple[tuple[str, str], ...]:
+        """Further pages, as (label, URL), to which every page leads."""
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page; "" if there is no such page."""
@@ -43,19 +49,26 @@ class Addresses(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The addresses on a server, which are the same on all pages."""
+    """The addresses on a server, which are the same on all pages.
+
+    Arguments:
+        prefix: the path before that of each page; "" for the pages at the root of the server.
+        more: further pages of the server, as (label, URL), to which every page leads.
+    """
 
     live: bool = True
+    prefix: str = ""
+    more: tuple[tuple[str, str], ...] = ()
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page."""
-        return path_of(place) + _query(query)
+        return self.prefix + path_of(place) + _query(query)
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
         """Return the URL of a table or a figure of a page."""
         kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
-        return f"{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
+        return f"{self.prefix}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
 
 
 @final
@@ -71,6 +84,7 @@ class Filed:
     files: Mapping[Place, str]
     here: str
     live: bool = False
+    more: tuple[tuple[str, str], ...] = ()
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the relative URL of a page; "" if it is not in the folder."""
@@ -92,7 +106,8 @@ def default_table(place: Place) -> str:
     """
     if len(place) == 3:
         return "tokens"
-    return {"suite": "items", "run": "settings", "search": "sentences"}.get(place[0], "") if place else "scores"
+    names = {"suite": "items", "run": "settings", "search": "sentences", "checkpoints": "trajectory"}
+    return names.get(place[0], "") if place else "scores"
 
 
 def file_of(page: str, ending: str, name: str) -> str:

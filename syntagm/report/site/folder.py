@@ -4,6 +4,7 @@
     suite/NN-NAME.html  a page for each suite, with a table of all its items
     suite/NN-NAME/      a page for each of up to 50 items of the suite, the most informative ones (`predictions.items`)
     run/NN-NAME.html    a page for each run
+    checkpoints.html    the scores along checkpoints, if there are some, with a page for each in checkpoints/NN.html
     style.css script.js
     pages.json          the names and hashes of all files; sealed
 
@@ -23,7 +24,7 @@ from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import FIGURES, OVERVIEW, TABLES, Filed, Place, default_table, file_of
+from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, TABLES, Filed, Place, default_table, file_of
 from syntagm.report.site.site import Site
 from syntagm.runs.store import Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
@@ -123,6 +124,10 @@ def _places(site: Site) -> Iterator[tuple[Place, str]]:
     yield OVERVIEW, "index"
     for number, name in enumerate(site.columns, 1):
         yield ("run", name), f"run/{file_name(number, name)}"
+    if site.checkpoints:
+        yield CHECKPOINTS, "checkpoints"
+        for number in range(1, len(site.checkpoints.at) + 1):
+            yield (*CHECKPOINTS, str(number)), f"checkpoints/{number:02}"
     for key, subject in site.suites.items():
         stem = f"suite/{file_name(subject.number, subject.name)}"
         yield ("suite", key), stem
@@ -140,7 +145,7 @@ def _page(site: Site, files: Mapping[Place, str], place: Place, name: str) -> It
     page = site.page(place, addresses)
     frame = shell.link("../" * name.count("/"), POLICY, _REMARK)
     yield f"{name}.html", site.render(page, addresses, frame).encode()
-    if len(place) < 3:
+    if len(place) < 3 and not (place[:1] == CHECKPOINTS and place != CHECKPOINTS):
         yield from _beside(page, name)
 
 

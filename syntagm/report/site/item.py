@@ -115,7 +115,8 @@ class ItemPage(OnePage):
     @cached_property
     def texts(self) -> dict[str, dict[str, Any]]:
         """Condition -> a row of its sentence."""
-        return {row["condition"]: row for _, sentences in self.asked[:1] for row in sentences.iter_rows(named=True)}
+        tables = [sentences for _, sentences in self.asked[:1]] or [self._rows(self.items.sentences, "condition")]
+        return {row["condition"]: row for row in tables[0].iter_rows(named=True)}
 
     @cached_property
     def regions(self) -> list[str]:
@@ -192,8 +193,8 @@ def _show_conditions(page: ItemPage) -> Variables:
         contents: dict[str, str] = {}
         for name, start, end in spans:
             contents.setdefault(name, sentence["text"][start:end])
-        cells = [_content(contents.get(name), (name, condition) in compared) for name in names]
-        cells.append(text_cell("") if names else _content(sentence["text"], ("*", condition) in compared))
+        cells = [_content(page, contents.get(name), (name, condition) in compared) for name in names]
+        cells.append(text_cell("") if names else _content(page, sentence["text"], ("*", condition) in compared))
         rows.append(row(row_heading(isolate(condition, False)), *cells, headline=True))
         for model in page.items.models:
             numbers = [
@@ -202,20 +203,26 @@ def _show_conditions(page: ItemPage) -> Variables:
             label = isolate(model) if several else Markup("bits")
             if (model, condition, "*") in page.bits:
                 rows.append(row(Markup('<th scope="row" class="under">%s</th>') % label, *numbers))
-    rule = page.subject.record.aggregate
+    first = next(iter(page.texts.values()), {"text": ""})["text"]
+    leftward = page.items.writing.direction(first) == "rtl"
+    rule, caption = page.subject.record.aggregate, Markup("")
+    if page.asked:
+        how = "" if rule == "sum" else f" (the {rule} over its tokens)"
+        caption = Markup("The bits of each region stand under it%s. ") % how
     return {
-        "caption": Markup("The bits of each region stand under it%s. Marked: what the first prediction compares.")
-        % ("" if rule == "sum" else f" (the {rule} over its tokens)"),
-        "table": HtmlTable("Conditions by region", headings, rows, "conditions"),
+        "caption": caption + "Marked: what the first prediction compares.",
+        # Regions follow each other as they are read.
+        "table": HtmlTable("Conditions by region", headings, rows, "conditions", leftward=leftward),
     }
 
 
-def _content(text: str | None, compared: bool) -> Markup:
+def _content(page: ItemPage, text: str | None, compared: bool) -> Markup:
     if text is None:
         return Markup('<td class="none">no such region</td>')
     if not text.strip():
         return Markup('<td class="none">empty</td>')
-    return Markup('<td dir="auto" class="text">%s</td>') % (Markup("<mark>%s</mark>") % text if compared else text)
+    shown = Markup("<mark>%s</mark>") % text if compared else text
+    return Markup('<td class="text"%s>%s</td>') % (page.items.writing.attributes(text), shown)
 
 
 def _bits(bits: float | None, compared: bool) -> Markup:
@@ -338,7 +345,10 @@ def _show_tokens(page: ItemPage) -> Variables:
     models = [
         (
             column.name,
-            [(found["condition"], strips.strip(found, places, labels)) for found in sentences.iter_rows(named=True)],
+            [
+                (found["condition"], page.items.writing.attributes(found["text"]), strips.strip(found, places, labels))
+                for found in sentences.iter_rows(named=True)
+            ],
         )
         for column, sentences in page.asked
     ]
@@ -386,7 +396,10 @@ def _show_difference(page: ItemPage) -> Variables:
     return {
         "first": first,
         "second": second,
-        "strips": [(condition, strips.word_strip(found)) for condition, found in _differing(page)],
+        "strips": [
+            (condition, page.items.writing.attributes(page.texts[condition]["text"]), strips.word_strip(found))
+            for condition, found in _differing(page)
+        ],
         "form": {
             "action": page.addresses.page(page.place) + "#difference",
             "kept": page.selection.query,
@@ -412,6 +425,8 @@ DIFFERENCE: Section[ItemPage] = Section(
 
 def _similar(page: ItemPage) -> list[tuple[str, float]]:
     """Return the items whose margin, or value, under the first model is nearest to that of this one, in its order."""
+    if not page.asked:
+        return []
     table = page.items.of(page.selection.measure).select("key", "number_0").drop_nulls().drop_nans()
     own = next((number for key, number in table.iter_rows() if key == page.key), None)
     near: list[tuple[str, float]] = []

@@ -11,6 +11,7 @@ import polars as pl
 from syntagm.report.numbers import Subject
 from syntagm.report.site.addresses import keys
 from syntagm.report.site.selection import Choices, Selection, select
+from syntagm.report.writing import Writing, writing_of
 from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import matching
@@ -36,10 +37,15 @@ class Verdict:
 
 @final
 class Items:
-    """The items of a suite under several models."""
+    """The items of a suite under several models.
 
-    def __init__(self, subject: Subject[Run]) -> None:
-        self.subject = subject
+    Arguments:
+        subject: the suite.
+        sentences: its sentences, as `materials.sentences_of` returns them, if there are no runs.
+    """
+
+    def __init__(self, subject: Subject[Run], sentences: pl.DataFrame | None = None) -> None:
+        self.subject, self._sentences = subject, sentences
         self.models = [column.name for column in subject.columns]
         self.tolerances = [column.run.tolerance for column in subject.columns]
         self._of_measure = lru_cache(maxsize=8)(self._measured)
@@ -50,11 +56,21 @@ class Items:
         return list(self.subject.record.predictions)
 
     @cached_property
+    def writing(self) -> Writing:
+        """How the sentences are written."""
+        return writing_of(self.subject.record.tags)
+
+    @property
+    def sentences(self) -> pl.DataFrame:
+        """The sentences of the suite under the model that has most: runs that are not finished have fewer."""
+        if self._sentences is not None:
+            return self._sentences
+        return max((column.run.sentences(self.subject.name) for column in self.subject.columns), key=len)
+
+    @cached_property
     def table(self) -> pl.DataFrame:
         """One row per item, in the order of the suite: number, item, occurrence, key, tags, conditions, texts, lowered."""
-        # Runs that are not finished have fewer items.
-        tables = [column.run.sentences(self.subject.name) for column in self.subject.columns]
-        rows = max(tables, key=len).select("item", "condition", "text", "tags")
+        rows = self.sentences.select("item", "condition", "text", "tags")
         numbered = matching.numbered(rows, "condition")
         items = numbered.group_by(_KEY, maintain_order=True).agg(
             pl.col("tags").first(), pl.col("condition").alias("conditions"), pl.col("text").alias("texts")
@@ -92,7 +108,7 @@ class Items:
 
     def kind(self, measure: str) -> Kind:
         """Return the kind of a measure's values."""
-        return self.subject.columns[0].run.kind(measure)
+        return self.subject.columns[0].run.kind(measure) if self.subject.columns else Kind.VERDICT
 
     def of(self, measure: str) -> pl.DataFrame:
         """Return the items with `value_k`, `margin_k` and `number_k` of each model.

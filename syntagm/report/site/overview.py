@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from syntagm.report.chapter import Chapter
-from syntagm.report.gaps.chapter import Gaps
+from syntagm.report.gaps import chapter as gaps
+from syntagm.report.gaps.evidence import Evidence as EvidenceOfGaps
+from syntagm.report.people import chapter as people
 from syntagm.report.predictions import chapter as predictions
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Section
+from syntagm.report.site.materials import WITHOUT_RESULTS
+from syntagm.report.site.model_groups import MODEL_GROUPS
 from syntagm.report.sweep import chapter as sweep
 from syntagm.runs.store import Run
+from syntagm.tasks.people import People
 from syntagm.views.gaps import kept
 
 
@@ -23,7 +28,14 @@ class OverPredictions(Evidence):
         tags = map(predictions.by_tag, self.groups)
         return [
             *(predictions.OVERVIEW, predictions.SUITES, *tags),
-            *(predictions.TRAJECTORIES, predictions.COMPARED, predictions.METHODS, RECORD),
+            *(
+                MODEL_GROUPS,
+                predictions.TRAJECTORIES,
+                predictions.COMPARED,
+                WITHOUT_RESULTS,
+                predictions.METHODS,
+                RECORD,
+            ),
         ]
 
 
@@ -36,11 +48,44 @@ class OverMany(Evidence):
     def list_sections(self) -> Sequence[Section[Any]]:
         """Return the records of all sections, in the order of the page."""
         tags = map(sweep.by_tag, self.groups)
-        return [*(sweep.OVERVIEW, sweep.SCORES, predictions.TRAJECTORIES, *tags, sweep.SUITES, sweep.METHODS), RECORD]
+        return [
+            *(sweep.OVERVIEW, sweep.SCORES, MODEL_GROUPS, predictions.TRAJECTORIES, *tags, sweep.SUITES),
+            *(WITHOUT_RESULTS, sweep.METHODS, RECORD),
+        ]
+
+
+@final
+class OverGaps(EvidenceOfGaps):
+    """The overview of fill runs. Their suites have no sentences of their own: the overview is the whole report."""
+
+    def list_sections(self) -> Sequence[Section[Any]]:
+        """Return the records of all sections, in the order of the page."""
+        return [
+            *(gaps.OVERVIEW, gaps.CUT_OFFS, gaps.BANDS, gaps.SUITE_BY_SUITE),
+            *(WITHOUT_RESULTS, gaps.METHODS, RECORD),
+        ]
+
+
+@final
+class OverPeople(Evidence):
+    """The overview of runs of people, alone or beside models."""
+
+    intro: ClassVar[str] = people.People.intro
+    title: ClassVar[str] = people.People.title
+
+    def list_sections(self) -> Sequence[Section[Any]]:
+        """Return the records of all sections, in the order of the page."""
+        return [
+            *(predictions.OVERVIEW, predictions.SUITES, *map(predictions.by_tag, self.groups)),
+            *(people.AGREEMENT, people.EFFECTS, people.CEILING, predictions.COMPARED),
+            *(WITHOUT_RESULTS, predictions.METHODS, RECORD),
+        ]
 
 
 def overview_of(runs: Sequence[Run]) -> Chapter:
-    """Return the overview of runs of one task. Fill runs have no sentences: their overview is the whole report."""
+    """Return the overview of runs of one task."""
     if kept.over_gaps(runs[0]):
-        return Gaps(runs)
+        return OverGaps(runs)
+    if any(run.task is People for run in runs):
+        return OverPeople(runs)
     return (OverMany if len(runs) > sweep.MANY else OverPredictions)(runs)

@@ -22,6 +22,8 @@ from syntagm.report.section import Drawing, Picture, Section
 from syntagm.report.site.addresses import OVERVIEW, SEARCH, TABLES, Addresses, Place, Query, default_table
 
 _FIGURES = ("svg", "png", "csv")
+# The field of a query that asks for a figure in the colours of the page, to be put into it.
+INLINE = ("on", "page")
 # How links name the kinds of files.
 _ENDINGS = {"parquet": "Parquet"}
 
@@ -141,8 +143,7 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
     for section in page.sections():
         pictures = {}
         for drawing in section.figures(page, False):
-            svg = page.svg(drawing) if isinstance(page, OnePage) else Markup(drawing.figure.svg())
-            pictures[drawing.stem] = Picture(drawing, svg, page.links, saved=True)
+            pictures[drawing.stem] = _picture(page, addresses, drawing)
         variables = {"pictures": pictures, **section.describe(page, page.links), **section.versions[0]}
         parts.append((section, Markup(shell.render_part(section.template, variables))))
     steps = page.steps() if isinstance(page, OnePage) else ()
@@ -160,10 +161,25 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
             "after": after,
             "beside": before or after,
             "search": addresses.page(SEARCH) if addresses.live else "",
+            "more": addresses.more,
             "watched": addresses.live and unfinished,
         },
         frame,
     )
+
+
+def _picture(page: Any, addresses: Addresses, drawing: Drawing) -> Picture:
+    """Return a figure on a page. A server sends the page first: drawing takes longer than all numbers together."""
+    if not addresses.live:
+        svg = page.svg(drawing) if isinstance(page, OnePage) else Markup(drawing.figure.svg())
+        return Picture(drawing, svg, page.links, saved=True)
+    # No figure depends on the query.
+    place = page.links.place
+    later = (
+        addresses.file(place, "svg", drawing.stem, [INLINE], True),
+        addresses.file(place, "svg", drawing.stem, (), True),
+    )
+    return Picture(drawing, Markup(""), page.links, saved=True, later=later)
 
 
 def table_of(page: Any, name: str) -> pl.DataFrame:

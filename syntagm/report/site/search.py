@@ -74,7 +74,7 @@ def _show(page: SearchPage) -> Variables:
             ),
             text_cell(isolate(hit.suite)),
             text_cell(isolate(hit.condition)),
-            Markup('<td class="text" dir="auto">%s</td>') % hit.text,
+            Markup('<td class="text"%s>%s</td>') % (page.suites[hit.suite].writing.attributes(hit.text), hit.text),
         )
         for hit in shown
     ]

@@ -36,6 +36,8 @@ CELLS = {
     "01": "A wrong, B right",
     "00": "A wrong, B wrong",
 }
+# The filters that need results.
+_OF_RESULTS = frozenset(("measure", "verdict", "model", "a", "b", "cell", "least", "most", "order"))
 # The items on a page.
 PAGE = 50
 _LONGEST = 1000
@@ -134,6 +136,8 @@ class Choices:
             "verdict": [*VERDICTS], "order": [*ORDERS], "cell": [*CELLS],
         }  # fmt: skip
         for name, value in given.items():
+            if value and not self.models and name in _OF_RESULTS:
+                raise InputError(f"filter {name}", "a suite without results", "tag, value, words, condition or page")
             known = allowed.get(name)
             if known is not None and value not in ("", *known):
                 raise InputError(f"filter {name}", repr(value[:100]), "one of " + ", ".join(filter(None, known)))

@@ -1,4 +1,4 @@
-"""All pages about runs of one task: which there are, and each with its content, tables and figures."""
+"""All pages about runs of one task, and about suites: which there are, and each with its content, tables and figures."""
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -11,15 +11,19 @@ from syntagm.io.number import counted
 from syntagm.report import methods, shell
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.page import refuse_runs
+from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import OVERVIEW, Addresses, Place, Query, keys
+from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, Addresses, Place, Query, keys
+from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
 from syntagm.report.site.item import ItemPage, pair_of
 from syntagm.report.site.items import Items
+from syntagm.report.site.materials import MaterialsPage, sentences_of, subjects_of
 from syntagm.report.site.overview import overview_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
 from syntagm.runs.store import Run
+from syntagm.suite import Suite
 from syntagm.views.gaps import kept
 
 # The suites whose figures are kept.
@@ -32,27 +36,39 @@ class NoPage(UsageError):
 
 @final
 class Site:
-    """The pages about runs of one task.
+    """The pages about runs of one task, and about suites without results.
 
     Arguments:
-        runs: the runs.
+        runs: the runs; none if there are suites.
+        suites: further suites. Those that a run has with the same content are only shown with their results.
 
     Raises:
-        UsageError: there are no runs or too many, or they are of several tasks.
+        UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
     """
 
-    def __init__(self, runs: Sequence[Run]) -> None:
-        refuse_runs(runs)
+    def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = ()) -> None:
+        if runs or not suites:
+            refuse_runs(runs)
         self.runs = runs
-        self.chapter = overview_of(runs)
-        self.columns: dict[str, Column[Any]] = {column.name: column for column in self.chapter.columns}
+        self.chapter = overview_of(runs) if runs else None
+        columns, of_runs = (self.chapter.columns, self.chapter.subjects) if self.chapter else ((), ())
+        self.columns: dict[str, Column[Any]] = {column.name: column for column in columns}
+        materials = dict(subjects_of(suites, of_runs))
+        self.materials = list(materials)
+        if self.chapter:
+            self.chapter.materials = self.materials
         # Suites of fill runs have no pages of their own.
-        subjects = [] if kept.over_gaps(runs[0]) else self.chapter.subjects
+        subjects = [*([] if runs and kept.over_gaps(runs[0]) else of_runs), *materials]
         self.suites: dict[str, Subject[Run]] = dict(
             zip(keys(subject.title for subject in subjects), subjects, strict=True)
         )
         self._drawn = lru_cache(maxsize=_DRAWN)(lambda key: Drawn(self.suites[key]))
-        self._items = lru_cache(maxsize=None)(lambda key: Items(self.suites[key]))
+
+        def items_of(key: str) -> Items:
+            suite = materials.get(subject := self.suites[key])
+            return Items(subject, sentences_of(suite) if suite else None)
+
+        self._items = lru_cache(maxsize=None)(items_of)
 
     @property
     def done(self) -> bool:
@@ -63,6 +79,11 @@ class Site:
     def names(self) -> dict[int, str]:
         """Number of a suite -> its name in addresses."""
         return {subject.number: key for key, subject in self.suites.items()}
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints | None:
+        """The checkpoints of the runs; None if they are none."""
+        return Checkpoints.of(self.chapter) if isinstance(self.chapter, Evidence) else None
 
     def items(self, suite: str) -> Items:
         """Return the items of a suite.
@@ -85,9 +106,9 @@ class Site:
         match place:
             # These pages have no query: others than their own are ignored, as those of mails and the like.
             case ():
-                page: Any = self.chapter
+                page: Any = self.chapter or MaterialsPage(self.materials, addresses)
                 query = ()
-            case ("run", name) if name in self.columns:
+            case ("run", name) if self.chapter and name in self.columns:
                 query = ()
                 page = RunPage(self.columns[name], self.chapter.subjects, addresses)
             case ("suite", suite):
@@ -96,6 +117,11 @@ class Site:
                 page = SuitePage(self._drawn(suite), suite, items, selection, addresses, _beside([*self.suites], suite))
             case ("suite", suite, item):
                 page = self._item(suite, item, addresses, query)
+            case ("checkpoints", *numbers) if self.checkpoints and len(numbers) < 2:
+                page = self._checkpoint(self.checkpoints, numbers, addresses, query)
+                # All these pages have the same tables and figures.
+                page.links = pages.Among(addresses, CHECKPOINTS, (), self.names)
+                return page
             case ("search",):
                 page = self._search(addresses, query)
             case _:
@@ -112,6 +138,15 @@ class Site:
         selected = items.select(selection)["key"].to_list() if query else [*items.numbers]
         others = _beside([key for key in selected if key == item or addresses.page(("suite", suite, key))], item)
         return ItemPage(self.suites[suite], suite, item, items, selection, addresses, others, pair)
+
+    def _checkpoint(
+        self, checkpoints: Checkpoints, numbers: Sequence[str], addresses: Addresses, query: Query
+    ) -> CheckpointPage:
+        last = str(len(checkpoints.at))
+        number = next(iter(numbers), dict(query).get("at", last))
+        if number not in map(str, range(1, len(checkpoints.at) + 1)):
+            raise NoPage("checkpoint", repr(number[:100]), f"a number from 1 to {last}")
+        return CheckpointPage(checkpoints, int(number), addresses)
 
     def _search(self, addresses: Addresses, query: Query) -> SearchPage:
         given = dict(query)
@@ -133,7 +168,7 @@ class Site:
 
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""
-        if place != OVERVIEW:
+        if place != OVERVIEW or not self.chapter:
             return Markup("")
         records = [subject.record for subject in self.chapter.subjects]
         names = [
@@ -144,7 +179,11 @@ class Site:
         items = counted(sum(record.items for record in records), "item")
         sampled = methods.describe_sample(records)
         only = f"; only a sample of the items: {sampled}" if sampled else ""
-        return Markup("%s on %s, %s%s") % (listed, counted(len(records), "suite"), items, only)
+        lead = Markup("%s on %s, %s%s") % (listed, counted(len(records), "suite"), items, only)
+        if self.checkpoints:
+            count = counted(len(self.checkpoints.at), "checkpoint")
+            lead += Markup(' &middot; <a href="%s">%s, one by one</a>') % (addresses.page(CHECKPOINTS), count)
+        return lead
 
 
 def _beside(order: Sequence[str], key: str) -> tuple[str, str]:

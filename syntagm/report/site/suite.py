@@ -61,11 +61,8 @@ class Drawn:
         sentences = read_sentences(self.subject)
         effects = figures.effects_of(self.subject, sentences)
         kind, figure = figures.suite(self.subject, "", sentences, effects)
-        item, shown = example(self.subject.record, sentences[0])
         empty = Markup("")
-        return SuiteOnPage(
-            self.subject, kind, figure, kind, tuple(effects), items_of.NOTHING, item, shown, empty, empty
-        )
+        return SuiteOnPage(self.subject, kind, figure, kind, tuple(effects), items_of.NOTHING, "", (), empty, empty)
 
     def svg(self, drawing: Drawing) -> Markup:
         """Draw a figure, once."""
@@ -116,8 +113,8 @@ class SuitePage(OnePage):
 
     @cached_property
     def sentences(self) -> list[pl.DataFrame]:
-        """The sentences of the suite under each model."""
-        return read_sentences(self.subject)
+        """The sentences of the suite under each model; those of its file, if there are no runs."""
+        return read_sentences(self.subject) or [self.items.sentences]
 
     @property
     def suite(self) -> SuiteOnPage:
@@ -127,6 +124,11 @@ class SuitePage(OnePage):
     def svg(self, drawing: Drawing) -> Markup:
         """Draw a figure, or return it as it was drawn before."""
         return self.drawn.svg(drawing)
+
+    @property
+    def asked(self) -> bool:
+        """Whether there are runs about the suite."""
+        return bool(self.subject.columns)
 
     @cached_property
     def judged(self) -> list[str]:
@@ -151,11 +153,12 @@ class SuitePage(OnePage):
 
 
 def _show_about(page: SuitePage) -> Variables:
-    record, suite = page.subject.record, page.suite
+    record = page.subject.record
+    item, shown = example(record, page.sentences[0])
     return {
         "comments": page.subject.comments,
         "facts": state_facts(record),
-        "example": tables.tabulate_example(page.subject.title, suite.item, suite.example) if suite.example else "",
+        "example": tables.tabulate_example(page.subject.title, item, shown, page.items.writing) if shown else "",
         "predictions": list(explain_predictions(record, MEANINGS)),
         "tags": page.subject.other_tags,
         "hash": record.hash,
@@ -179,7 +182,7 @@ FIGURE: Section[SuitePage] = Section(
     "figure",
     "Surprisal by region",
     template="site/figure.html",
-    when=lambda page: page.suite.kind == "regions" and len(page.suite.figure.table),
+    when=lambda page: page.asked and page.suite.kind == "regions" and len(page.suite.figure.table),
     figures=lambda page, saved: _draw_figure(page),
     data=Data("regions", "the numbers", lambda page: _rows(page.suite.figure.table)),
     show=_show_figure,
@@ -210,7 +213,7 @@ PREDICTIONS: Section[SuitePage] = Section(
     "predictions",
     "Predictions",
     template="site/predictions.html",
-    when=lambda page: page.subject.measures,
+    when=lambda page: page.asked and page.subject.measures,
     data=Data("scores", "the scores", _list_scores),
     show=_show_predictions,
 )
@@ -232,7 +235,7 @@ EFFECTS: Section[SuitePage] = Section(
     "Effects",
     "The mean over items of the difference within the item, in bits, with its 95% interval: above 0 it supports the prediction.",
     template="site/table.html",
-    when=lambda page: page.suite.effects,
+    when=lambda page: page.asked and page.suite.effects,
     data=Data("effects", "the effects", _list_effects),
     show=lambda page: {"table": tables.tabulate_effects(page.suite), "remarks": page.suite.limits},
 )
@@ -256,7 +259,7 @@ MARGINS: Section[SuitePage] = Section(
     "Items by margin",
     "Right of 0 the prediction holds of an item, and the further from 0, the clearer.",
     template="site/pictures.html",
-    when=lambda page: page.judged,
+    when=lambda page: page.asked and page.judged,
     figures=lambda page, saved: _draw_margins(page),
 )
 
@@ -344,29 +347,30 @@ def _show_items(page: SuitePage) -> Variables:
     shown = selected.slice(first, PAGE) if live else selected
     total, pages = len(page.items.table), -(-len(selected) // PAGE)
     form: Variables = {}
+    measures = page.items.measures if page.asked else []
     if live:
         form = {
             "action": page.addresses.page(page.place) + "#items",
             "selects": [
                 (name, label, choices)
                 for name, label, choices in (
-                    ("measure", "prediction", _choices({name: name for name in page.items.measures}, page.measure)),
-                    ("verdict", "verdict", _choices(VERDICTS, selection.verdict)),
+                    ("measure", "prediction", _choices({name: name for name in measures}, page.measure)),
+                    ("verdict", "verdict", _choices(VERDICTS if page.asked else {}, selection.verdict)),
                     ("model", "under", _choices(page.items.models, selection.model, "any model")),
                     ("tag", "tag", _choices([*page.items.tags], selection.tag, "any tag")),
                     ("condition", "in condition", _choices(page.subject.record.conditions, selection.condition, "any")),
-                    ("order", "order", _choices(ORDERS, selection.order)),
+                    ("order", "order", _choices(ORDERS if page.asked else {}, selection.order)),
                     ("a", "A", _choices(page.items.models, selection.a, "no model")),
                     ("b", "B", _choices(page.items.models, selection.b, "no model")),
-                    ("cell", "A and B", _choices(CELLS, selection.cell)),
+                    ("cell", "A and B", _choices(CELLS if page.asked else {}, selection.cell)),
                 )
                 if len(choices) > 1
             ],
             "fields": [
                 ("words", "words", selection.words, "search"),
                 *([("value", "value of the tag", selection.value, "search")] if page.items.tags else []),
-                ("least", "margin from", selection.least, "text"),
-                ("most", "to", selection.most, "text"),
+                *([("least", "margin from", selection.least, "text")] if page.asked else []),
+                *([("most", "to", selection.most, "text")] if page.asked else []),
             ],
             "values": page.items.tags.get(selection.tag, [])[:_VALUES],
             "reset": page.addresses.page(page.place) + "#items",
@@ -393,12 +397,10 @@ def _list_excluded(page: SuitePage) -> Rows:
 
 def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
     judged, live = page.measure in page.judged, page.addresses.live
-    several = len(page.items.models) > 1
-    headings = [
-        heading("item"),
-        heading("sentence"),
-        *(name_headings(page.items.models) if several else [heading("margin in bits" if judged else "value", True)]),
-    ]
+    models = page.items.models
+    number = number_headings("margin in bits" if judged else "value")
+    of_models = name_headings(models) if len(models) > 1 else number if models else []
+    headings = [heading("item"), heading("sentence"), *of_models]
     compared = next((reference.condition for reference in find_compared(page.subject.record)), "")
     query = page.selection.without_page.query if live else ()
     rows = []
@@ -408,7 +410,8 @@ def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
         texts = dict(zip(found["conditions"], found["texts"], strict=True))
         text = texts.get(compared) or next(iter(texts.values()), "")
         cells = (_verdict_cell(verdict, judged) for verdict in page.items.verdicts(found))
-        rows.append(row(row_heading(name), Markup('<td class="text" dir="auto">%s</td>') % text, *cells))
+        sentence = Markup('<td class="text"%s>%s</td>') % (page.items.writing.attributes(text), text)
+        rows.append(row(row_heading(name), sentence, *cells))
     names = classes(items=True, sortable=not live, filterable=not live)
     return HtmlTable("Items", headings, rows, names)
 
@@ -434,10 +437,15 @@ ITEMS: Section[SuitePage] = Section(
     "items",
     "Items",
     template="site/items.html",
-    data=Data("items", "these items", lambda page: _rows(_verdicts(page))),
+    data=Data("items", "these items", lambda page: _rows(_verdicts(page) if page.asked else _list_sentences(page))),
     more=[Data("exclude", "an exclude list", _list_excluded)],
     show=_show_items,
 )
+
+
+def _list_sentences(page: SuitePage) -> pl.DataFrame:
+    chosen = page.selected.select("item", "conditions", "texts").explode("conditions", "texts")
+    return chosen.select(pl.lit(page.subject.name).alias("suite"), "item", condition="conditions", text="texts")
 
 
 def _verdicts(page: SuitePage) -> pl.DataFrame:
@@ -461,4 +469,6 @@ def _show_settings(page: SuitePage) -> Variables:
     return {"runs": runs}
 
 
-SETTINGS: Section[SuitePage] = Section("runs", "Runs", template="site/runs.html", show=_show_settings)
+SETTINGS: Section[SuitePage] = Section(
+    "runs", "Runs", template="site/runs.html", when=lambda page: page.asked, show=_show_settings
+)

@@ -17,6 +17,7 @@ from syntagm.report.predictions.tables import tabulate_example
 from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.report.sweep import models, tables
+from syntagm.report.writing import writing_of
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 
@@ -111,7 +112,7 @@ def _write_article(subject: Subject[Run], groups: tables.Groups) -> _Article:
     return _Article(
         subject,
         state_facts(record),
-        tabulate_example(subject.title, item, sentences) if sentences else "",
+        tabulate_example(subject.title, item, sentences, writing_of(record.tags)) if sentences else "",
         tuple(explain_predictions(record, scores.MEANINGS)),
         tables.tabulate_predictions(subject, groups) if subject.measures else "",
     )
