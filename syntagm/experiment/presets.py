@@ -21,7 +21,6 @@ class Preset:
         attention: the part of the names of those suites that also check attention, with `attention_times` as many items.
         exclusions: the exclusion rules.
         accepted: the number of items of a suite that the majority must judge as predicted; 0 for no such rule.
-        published: numbers that the paper reports: name -> value.
     """
 
     name: str
@@ -34,7 +33,6 @@ class Preset:
     attention: str = ""
     attention_times: int = 1
     accepted: int = 0
-    published: Mapping[str, float] | None = None
 
 
 PRESETS: Mapping[str, Preset] = {
@@ -46,7 +44,6 @@ PRESETS: Mapping[str, Preset] = {
             "a paradigm is accepted if the majority agrees on four of them. One attention check for four pairs, there; "
             "here six in all.",
             "forced-choice", 20, Exclusions(catch=0.75), first=5, accepted=4,
-            published={"majority": 0.964, "individual": 0.886},
         ),
         Preset(
             "marvin2018",

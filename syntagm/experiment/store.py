@@ -218,7 +218,9 @@ class Study:
             if self._keyless(self.connect()):
                 raise RunError(str(path), "thrown away", "the key of a study that is not closed")
             # A new key would lead nobody back to a place, and panels' ids to second ones.
-            if self.connect().execute("SELECT 1 FROM people").fetchone():
+            begun = self.connect().execute("SELECT 1 FROM people").fetchone()
+            # Another visitor may have made the key, and begun, since the first look.
+            if begun and not path.exists():
                 raise RunError(str(path), "missing", "the key with which people began", "Put it back from a copy.")
             # Exclusively, because two processes with different keys would lead one person to two places.
             with contextlib.suppress(FileExistsError):

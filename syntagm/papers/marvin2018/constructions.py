@@ -1,6 +1,7 @@
 """The constructions of Marvin and Linzen 2018, and accuracies by construction."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -47,3 +48,30 @@ def by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tuple
     pooled = rows.with_columns(pl.col("suite").replace_strict(names, return_dtype=pl.String))
     estimates_of_groups = score.accuracy(pooled, run.kind, run.tolerance)
     return {(estimate.group.suite, estimate.group.measure): estimate for estimate in estimates_of_groups}
+
+
+def main_and_embedded(run: Run, suite: str) -> dict[str, tuple[str, str]]:
+    """Return the grammatical numbers of the main and of the embedded subject: item -> (main, embedded).
+
+    Raises:
+        RunError: an item has no tags for them.
+    """
+    numbers = {}
+    for item, tags in _tags(run, suite):
+        tested, other = tags["number"], tags["attractor"]
+        numbers[item] = (other, tested) if "within" in suite else (tested, other)
+    return numbers
+
+
+def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
+    for item, text in run.sentences(suite).select("item", "tags").unique(maintain_order=True).iter_rows():
+        tags = json.loads(text)
+        if not {"number", "attractor"} <= tags.keys():
+            place = f"{run.place}, suite {suite}, item {item}"
+            raise RunError(
+                place,
+                "no tag `number` or no tag `attractor`",
+                "both tags",
+                "Run the suites of marvin2018, or the published pickles.",
+            )
+        yield item, tags

@@ -11,10 +11,13 @@ The published pickles and the suites of `marvin2018` have the same names, so a r
 Besides the two tables, there are: accuracy by tested word form, with its frequency (the paper's lexical variation); the
 surprisal of each word of an item (figures A.1 to A.3 of the supplement, for the first item of a suite); and, if a
 unigram model is given, the scores normalised as in Pauls & Klein 2012 that the paper tried.
+
+Runs of people (`syntagm experiment import`) have tables of their own, beside the people of the paper, and a column in the
+tables of models: the share of answers that choose the grammatical sentence.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -22,12 +25,19 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
-from syntagm.errors import RunError
 from syntagm.papers.cited import cited
-from syntagm.papers.marvin2018 import experiment
-from syntagm.papers.marvin2018.constructions import MEASURE, PROBABLE, by_construction, constructions
+from syntagm.papers.marvin2018 import experiment, people
+from syntagm.papers.marvin2018.constructions import (
+    MEASURE,
+    PROBABLE,
+    by_construction,
+    constructions,
+    main_and_embedded,
+)
 from syntagm.papers.paper import Experiment, Paper
+from syntagm.papers.people import divided
 from syntagm.result import Estimate
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views import lexical, normalised, words
@@ -54,7 +64,7 @@ def of_runs(runs: Sequence[Run], *, unigrams: str = "") -> dict[str, Table | Fig
     """Make the tables and figures of the paper: file name -> table or figure. Tables of several models are numbered.
 
     Arguments:
-        runs: the runs, one per model.
+        runs: the runs, one per model or group of people.
         unigrams: a text to count words in, or an n-gram model of order 1 (`ngram:...`). If given, the table
             `normalised` is added.
 
@@ -62,12 +72,16 @@ def of_runs(runs: Sequence[Run], *, unigrams: str = "") -> dict[str, Table | Fig
     {}
     """
     outputs: dict[str, Table | Figure] = {}
-    for number, run in enumerate(runs, 1):
-        suffix = f"_{number}" if len(runs) > 1 else ""
-        outputs |= {f"table1{suffix}": table1(run), f"table2{suffix}": table2(run)}
-    if runs:
-        outputs |= _words(runs)
-        outputs |= {"normalised": normalised.make_table(runs, unigrams, tokens="treebank")} if unigrams else {}
+    models, groups = divided(runs)
+    judged = {name: people.Judged(run, name) for name, run in named(groups)}
+    for number, run in enumerate(models, 1):
+        suffix = f"_{number}" if len(models) > 1 else ""
+        outputs |= {f"table1{suffix}": table1(run, judged), f"table2{suffix}": table2(run, judged)}
+    if judged:
+        outputs |= {"table1_people": people.table1(judged), "table2_people": people.table2(judged)}
+    if models:
+        outputs |= _words(models)
+        outputs |= {"normalised": normalised.make_table(models, unigrams, tokens="treebank")} if unigrams else {}
     return outputs
 
 
@@ -92,14 +106,18 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     return outputs
 
 
-def table1(run: Run) -> Table:
+def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
     """Make Table 1: accuracy by construction, with the published numbers.
+
+    Arguments:
+        run: the run of a model.
+        judged: what groups of people chose, each of which is a column.
 
     Raises:
         RunError: no suite of the run is one of the paper's.
     """
     published = cited("marvin2018")
-    models, people = published["columns"][:-1], published["columns"][-1]
+    models, humans = published["columns"][:-1], published["columns"][-1]
     suites = constructions(run)
     pooled = by_construction(run, suites)
     rows: list[tuple[Cell, ...]] = []
@@ -109,19 +127,25 @@ def table1(run: Run) -> Table:
             if (name, measure) in pooled:
                 of_models, of_people = PROBABLE.get(name, (measure, measure))
                 quoted = [line[model] if measure == of_models else None for model in models]
-                quoted.append(line[people] if measure == of_people else None)
+                quoted.append(line[humans] if measure == of_people else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
-                rows.append((name, measure, *numbers, *quoted, ", ".join(suites[name])))
-    columns = ("construction", "comparison", *NUMBERS, *published["columns"], "suites")
+                shares = [group.share(name) if measure == group.comparison(name) else None for group in judged.values()]
+                rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
+    columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
-    return Table(title, columns, tuple(rows), tuple(published["columns"]), (*_notes(run, pooled), NPI_NOTE))
+    notes = (*_notes(run, pooled), *people.beside(judged), NPI_NOTE)
+    return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
 
 
-def table2(run: Run) -> Table:
+def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
     """Make Table 2: accuracy by the grammatical number of main and embedded subject, for object relative clauses.
 
     The dependency is across or within the clause. Subjects are animate. The table is empty if the run has neither
     suite.
+
+    Arguments:
+        run: the run of a model.
+        judged: what groups of people chose, each of which is a column.
     """
     published = cited("marvin2018")
     quoted = [name for name in published["columns"] if name in published["table2"][0]]
@@ -133,41 +157,23 @@ def table2(run: Run) -> Table:
             by_suite[suite] = _by_numbers(run, suite) if suite in {own.name for own in run.suites} else {}
         if key in by_suite[suite]:
             numbers = _numbers(by_suite[suite][key], _chance(run, [suite], MEASURE))
-            rows.append((suite, *key, *numbers, *(line[name] for name in quoted)))
-    columns = ("suite", "main", "embedded", *NUMBERS, *quoted)
+            shares = [group.share_by_numbers(suite, *key) for group in judged.values()]
+            rows.append((suite, *key, *numbers, *shares, *(line[name] for name in quoted)))
+    columns = ("suite", "main", "embedded", *NUMBERS, *judged, *quoted)
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, estimates in by_suite.items() if not estimates]
-    notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *missing)
+    notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *people.beside(judged), *missing)
     return Table(title, columns, tuple(rows), tuple(quoted), notes)
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
     """Compute the accuracies in a suite by (number of the main subject, number of the embedded subject)."""
-    numbers = {item: _main_and_embedded(tags, suite) for item, tags in _tags(run, suite)}
+    numbers = main_and_embedded(run, suite)
     keys = {f"{suite} {main} {embedded}": (main, embedded) for main, embedded in numbers.values()}
     labels = {item: f"{suite} {main} {embedded}" for item, (main, embedded) in numbers.items()}
     rows = run.results(suite).filter(pl.col("measure") == MEASURE)
     labelled = rows.with_columns(suite=pl.col("item").replace_strict(labels, return_dtype=pl.String))
     return {keys[estimate.group.suite]: estimate for estimate in score.accuracy(labelled, run.kind, run.tolerance)}
-
-
-def _main_and_embedded(tags: Mapping[str, str], suite: str) -> tuple[str, str]:
-    tested, other = tags["number"], tags["attractor"]
-    return (other, tested) if "within" in suite else (tested, other)
-
-
-def _tags(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
-    for item, text in run.sentences(suite).select("item", "tags").unique(maintain_order=True).iter_rows():
-        tags = json.loads(text)
-        if not {"number", "attractor"} <= tags.keys():
-            place = f"{run.place}, suite {suite}, item {item}"
-            raise RunError(
-                place,
-                "no tag `number` or no tag `attractor`",
-                "both tags",
-                "Run the suites of marvin2018, or the published pickles.",
-            )
-        yield item, tags
 
 
 def _numbers(estimate: Estimate, chance: Cell) -> tuple[Cell, ...]:

@@ -110,8 +110,14 @@ def _people(judgements: Judgements) -> Iterator[Row]:
     if not (counts := [count for suite, count in count_wins(judgements).items() if suite in published()]):
         return
     right, tied, pairs, judged = (sum(column) for column in zip(*counts, strict=True))
+    validation = cited("warstadt2020")["validation"]
     yield _row(
-        "pairs that a majority judged correctly, %", PEOPLE, 100 * right / pairs, "96.4", "both versions", "not known"
+        "pairs that a majority judged correctly, %",
+        PEOPLE,
+        100 * right / pairs,
+        f"{validation['majority']:.1f}",
+        "both versions",
+        "not known",
     )
     yield (
         f"the same if the {tied} ties count as won, %",
@@ -122,7 +128,7 @@ def _people(judgements: Judgements) -> Iterator[Row]:
         "",
         "ties count as lost",
     )
-    yield _row("judgements", PEOPLE, float(judged), "6700", "both versions", JUDGED)
+    yield _row("judgements", PEOPLE, float(judged), str(validation["judgements"]), "both versions", JUDGED)
 
 
 def people_table(samples: Samples, judgements: Judgements) -> Table:

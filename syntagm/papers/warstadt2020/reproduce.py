@@ -8,6 +8,9 @@ training text; and a comparison of scoring methods.
 
 This works for any suites of minimal pairs, in BLiMP's or any other format. Analyses of the paper's own paradigms use
 those that the runs have, and list them.
+
+Runs of people (`syntagm experiment import`) stand beside the models where the paper has its people: the score of a pair is
+the share of people who chose the good sentence, and `table_people` has the paper's validation of each paradigm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,11 +26,13 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
 from syntagm.papers.paper import Experiment, Paper
+from syntagm.papers.people import about, divided
 from syntagm.papers.warstadt2020 import study, tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms, published
 from syntagm.papers.warstadt2020.printed import differing, people_table, printed
 from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, summary
 from syntagm.papers.warstadt2020.tables import Known
+from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.result import Estimate
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -46,20 +51,21 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     """Make the tables and figures that the runs allow: file name -> table or figure.
 
     Arguments:
-        runs: the runs, one per model.
+        runs: the runs, one per model or group of people.
         words: the numbers of words of the training texts, for the learning curves: comma-separated, in the order of the
-            runs, `-` for unknown. By default, they come from the record of the experiment to which a run belongs.
+            runs of models, `-` for unknown. By default, they come from the record of the experiment to which a run belongs.
 
     Raises:
-        RunError: a run has no suite of minimal pairs.
-        UsageError: `words` does not have one number per run.
+        RunError: a run has no suite of minimal pairs, or people were asked for something else than choices.
+        UsageError: `words` does not have one number per run of a model.
 
     >>> of_runs([])
     {}
     """
     samples: dict[suite_means.Key, Sample] = {}
     known: dict[str, Paradigm] = {}
-    for name, run in named(runs):
+    models, groups = divided(runs)
+    for name, run in named(models):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]
         if not suites:
             cure = "Run suites of minimal pairs, for instance the collection warstadt2020."
@@ -68,20 +74,26 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
         results = run.results().with_columns(model=pl.lit(name))
         by_suite = suite_means.of_results(results, MEASURE, run.kind(MEASURE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
+    for name, run in named(groups):
+        known |= paradigms(run.suites)
+        samples |= samples_of_people(name, run)
     if not samples:
         return {}
-    notes = _notes(runs)
+    notes = _notes(models, groups)
     means = tables.means(samples, known)
     humans = _humans(means, tables.people(samples, known, means))
     outputs: Outputs = {
         "table3": tables.table3(samples, known, means, notes),
         "table_paradigms": tables.by_paradigm(samples, known, notes[-2:]),
         **_accuracy(means, humans),
-        **_correlations(_by_content(tables.accuracies(samples), runs) | _published_people(known), notes[-2:-1]),
+        **_correlations(_by_content(tables.accuracies(samples), models) | _published_people(known), notes[-2:-1]),
         **_contrasts(tables.contrasts(samples)),
-        **_materials(runs, samples, known),
+        **_materials(models, samples, known),
+        **(validation(named(groups), known) if groups else {}),
     }
-    return outputs | _shallow(runs) | _methods(runs, known) | _learning(means, runs, words, humans)
+    if not models:
+        return outputs
+    return outputs | _shallow(models) | _methods(models, known) | _learning(means, models, words, humans)
 
 
 def from_raw(folder: Path) -> Outputs:
@@ -159,10 +171,14 @@ def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
 
 
 def _by_content(accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[Run]) -> dict[str, dict[str, float]]:
-    """Rename the suites of accuracies so that only suites with the same content have the same name."""
+    """Rename the suites of models so that only suites with the same content have the same name.
+
+    People are asked about few pairs of a paradigm, so theirs keep the names of the paradigms, as those of the paper do.
+    """
     shown = _names(runs)
     return {
-        model: {shown[model][suite]: value for suite, value in values.items()} for model, values in accuracies.items()
+        model: {shown.get(model, {}).get(suite, suite): value for suite, value in values.items()}
+        for model, values in accuracies.items()
     }
 
 
@@ -277,9 +293,9 @@ def _learning(estimates: Sequence[Estimate], runs: Sequence[Run], words: str, hu
     return {"table_slopes": tables.slope_table(learning_curve.slopes(table), humans), "learning_curve": figure}
 
 
-def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Describe how the numbers of runs were computed."""
-    signatures = []
+def _notes(runs: Sequence[Run], groups: Sequence[Run]) -> tuple[str, ...]:
+    """Describe how the numbers of runs of models and of people were computed."""
+    signatures = [line for name, run in named(groups) for line in about(run, name)]
     for name, run in named(runs):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]
         line = run.signature(suites[0].name, MEASURE)

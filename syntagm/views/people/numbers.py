@@ -94,30 +94,28 @@ def agreements(runs: Sequence[Run]) -> Iterator[Agreement]:
     """Yield the agreement about each suite of each run of people, and about all suites of a run with several."""
     names = titles(runs)
     for model, run in of_people(runs, "people"):
-        parts, rates = [], []
-        excluded = int(run.record["people"].get("excluded people", 0))
         for record in run.suites:
-            rows, results = answers(run, record.name), _results(run, record)
-            name = names[record.name, record.hash]
-            yield _agreement(model, name, run, rows, results, excluded)
-            parts.append(rows.with_columns(suite=pl.lit(name)))
-            rates.append(results.with_columns(suite=pl.lit(name)))
-        if len(parts) > 1:
-            title = f"mean of {len(parts)} suites"
-            yield _agreement(model, title, run, pl.concat(parts), pl.concat(rates), excluded)
+            yield agreement_over(run, [record], model, names[record.name, record.hash])
+        if len(run.suites) > 1:
+            yield agreement_over(run, run.suites, model, f"mean of {len(run.suites)} suites")
 
 
-def _results(run: Run, record: SuiteRecord) -> pl.DataFrame:
-    first = next(iter(record.predictions_for("first")), "")
-    return run.results(record.name).filter(pl.col("measure") == first)
+def agreement_over(run: Run, records: Sequence[SuiteRecord], model: str, title: str, pooled: bool = False) -> Agreement:
+    """Return the agreement about some suites of a run of people.
 
-
-def _agreement(model: str, suite: str, run: Run, rows: pl.DataFrame, results: pl.DataFrame, excluded: int) -> Agreement:
-    asked = asks(run)
-    group = Group(model, suite)
-    individual = _individual(rows, group) if asked == "pairs" else None
+    Arguments:
+        records: the suites.
+        model: the name of the people.
+        title: the name of the suites together.
+        pooled: whether all items count the same, instead of all suites.
+    """
+    rows = pl.concat([answers(run, record.name).with_columns(suite=pl.lit(record.name)) for record in records])
+    results = pl.concat([_results(run, record) for record in records])
+    asked, group = asks(run), Group(model, title)
+    individual = _individual(rows, group, pooled) if asked == "pairs" else None
     defined = results.filter(pl.col("value").is_not_nan())
-    by_suite = defined.group_by("suite", maintain_order=True).agg(pl.col("value").mean())["value"]
+    parts = defined.with_columns(suite=pl.lit("")) if pooled else defined
+    by_suite = parts.group_by("suite", maintain_order=True).agg(pl.col("value").mean())["value"]
     found = interval.of_items(defined["value"].to_numpy(), Kind.VERDICT)
     share = float(by_suite.mean()) if len(by_suite) else nan  # type: ignore[arg-type]  # of floats
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
@@ -126,20 +124,28 @@ def _agreement(model: str, suite: str, run: Run, rows: pl.DataFrame, results: pl
     alpha = (
         agreement.krippendorff(rows["value"].to_numpy(), units.to_numpy()) if asked != "times" and len(rows) else nan
     )
+    excluded = int(run.record["people"].get("excluded people", 0))
     return Agreement(
-        suite, model, individual, majority, int(defined["value"].sum()), alpha, rows["person"].n_unique(),
-        rows.select("person", "trial").n_unique(), excluded,
+        title, model, individual, majority, int(defined["value"].sum()), alpha, rows["person"].n_unique(),
+        rows.select("suite", "person", "trial").n_unique(), excluded,
     )  # fmt: skip
 
 
-def _individual(rows: pl.DataFrame, group: Group) -> Estimate:
-    """Estimate the mean over suites of the mean over items of the share of answers as predicted."""
+def _results(run: Run, record: SuiteRecord) -> pl.DataFrame:
+    first = next(iter(record.predictions_for("first")), "")
+    return run.results(record.name).filter(pl.col("measure") == first)
+
+
+def _individual(rows: pl.DataFrame, group: Group, pooled: bool) -> Estimate:
+    """Estimate the mean over suites (or over all items) of the mean over items of the share of answers as predicted."""
     if not len(rows):
         return Estimate(group, nan, nan, nan, 0, "no answers")
     counted = rows.with_columns(
-        weight=1.0 / pl.len().over("suite", "item").cast(pl.Float64), key=pl.struct("suite", "item").rank("dense")
+        weight=1.0 / pl.len().over("suite", "item").cast(pl.Float64),
+        key=pl.struct("suite", "item").rank("dense"),
+        stratum=pl.lit("") if pooled else pl.col("suite"),
     )
-    people, items, strata = (_codes(counted[column]) for column in ("person", "key", "suite"))
+    people, items, strata = (_codes(counted[column]) for column in ("person", "key", "stratum"))
     values, weights = (counted[column].to_numpy() for column in ("value", "weight"))
     value, found = agreement.weighted(values, weights, strata, Kind.VERDICT, people, items)
     return found.estimate(group, value, len(rows))

@@ -1,0 +1,125 @@
+"""The forced choice of Marvin & Linzen 2018 (section 6), repeated with people of one's own, beside the people of the paper.
+
+The paper's numbers of people, its exclusions and its items are in a supplement; what its table shows is the share of
+answers that choose the grammatical sentence.
+"""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from syntagm.drawing.table import Cell, Table
+from syntagm.papers.cited import cited
+from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
+from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
+from syntagm.runs.store import Run
+from syntagm.views.people.numbers import Agreement, agreement_over
+
+PAPER = "Humans"
+
+
+class Judged:
+    """What a group of people chose.
+
+    Arguments:
+        run: the run of these people.
+        name: their name.
+
+    Raises:
+        RunError: no suite of the run is one of the paper's.
+    """
+
+    def __init__(self, run: Run, name: str) -> None:
+        self.run, self.name = run, name
+        self.suites = constructions(run)
+        self.by_construction: dict[str, Agreement] = {
+            construction: agreement_over(run, [run.suite(suite) for suite in suites], name, construction, pooled=True)
+            for construction, suites in self.suites.items()
+        }
+        self._by_numbers: dict[str, dict[tuple[str, str], tuple[float, int, int]]] = {}
+
+    def share(self, construction: str) -> float | None:
+        """Return the share of answers that choose the grammatical sentence; None if the construction was not asked."""
+        found = self.by_construction.get(construction)
+        return None if found is None or found.individual is None else found.individual.value
+
+    def comparison(self, construction: str) -> str:
+        """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
+        suites = self.suites.get(construction, [])
+        return next(iter(self.run.suite(suites[0]).predictions_for("first")), "") if suites else ""
+
+    def by_numbers(self, suite: str) -> Mapping[tuple[str, str], tuple[float, int, int]]:
+        """Return the share, pairs and judgements by the numbers of main and embedded subject; empty without the suite."""
+        if suite not in self._by_numbers:
+            shown = suite in {own.name for own in self.run.suites}
+            self._by_numbers[suite] = _by_numbers(self.run, suite) if shown else {}
+        return self._by_numbers[suite]
+
+    def share_by_numbers(self, suite: str, main: str, embedded: str) -> float | None:
+        """Return the share of answers for these numbers of the subjects; None if there is no such pair."""
+        return self.by_numbers(suite).get((main, embedded), (None, 0, 0))[0]
+
+
+def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], tuple[float, int, int]]:
+    numbers = main_and_embedded(run, suite)
+    labelled = rates(run, suite).with_columns(
+        main=pl.col("item").replace_strict({item: main for item, (main, _) in numbers.items()}),
+        embedded=pl.col("item").replace_strict({item: embedded for item, (_, embedded) in numbers.items()}),
+    )
+    grouped = labelled.group_by("main", "embedded").agg(
+        pl.col("rate").mean(), pairs=pl.len(), judgements=pl.col("judgements").sum()
+    )
+    return {(main, embedded): (rate, pairs, count) for main, embedded, rate, pairs, count in grouped.iter_rows()}
+
+
+def table1(judged: Mapping[str, Judged]) -> Table:
+    """Make Table 1 of people: for each construction what they chose, beside the people of the paper."""
+    rows: list[tuple[Cell, ...]] = []
+    for line in cited("marvin2018")["table1"]:
+        construction = line["construction"]
+        for name, group in judged.items():
+            if found := group.by_construction.get(construction):
+                beside = (found.people, found.answers, line[PAPER], ", ".join(group.suites[construction]))
+                rows.append((construction, name, group.comparison(construction), *cells(found), *beside))
+    columns = ("construction", "model", "comparison", *COLUMNS, "people", "judgements", PAPER, "suites")
+    pooled = "All pairs of a construction count the same, with animate or inanimate subjects."
+    return Table(
+        "Table 1: people, by construction", columns, tuple(rows), (PAPER,), (*NOTES, pooled, *_sources(judged))
+    )
+
+
+def table2(judged: Mapping[str, Judged]) -> Table:
+    """Make Table 2 of people: what they chose by the numbers of main and embedded subject, beside the people of the paper."""
+    rows: list[tuple[Cell, ...]] = []
+    for line in cited("marvin2018")["table2"]:
+        key = (line["main"], line["embedded"])
+        for name, group in judged.items():
+            if found := group.by_numbers(line["suite"]).get(key):
+                rows.append((line["suite"], *key, name, *found, line[PAPER]))
+    columns = ("suite", "main", "embedded", "model", "individual", "pairs", "judgements", PAPER)
+    few = "A cell has too few pairs for an interval: the preset draws pairs of a suite regardless of these numbers."
+    return Table(
+        "Table 2: people, by number of the subjects",
+        columns,
+        tuple(rows),
+        (PAPER,),
+        (NOTES[0].split(" 95")[0], few, *_sources(judged)),
+    )
+
+
+def beside(judged: Mapping[str, Judged]) -> list[str]:
+    """Say what the columns of people in the tables of models are."""
+    lines = [line for name, group in judged.items() for line in about(group.run, name)]
+    return (
+        [
+            f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence.",
+            *lines,
+        ]
+        if judged
+        else []
+    )
+
+
+def _sources(judged: Mapping[str, Judged]) -> tuple[str, ...]:
+    lines = (line for name, group in judged.items() for line in about(group.run, name))
+    return (f"{PAPER}: transcribed from {cited('marvin2018')['source']}", *lines)
