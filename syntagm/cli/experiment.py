@@ -17,6 +17,7 @@ acceptability (1 to 7), yes-no, magnitude, self-paced (word by word), maze.
 
     syntagm experiment make blimp/*.jsonl --preset warstadt2020 -o study
     syntagm experiment make hu2020/mvrr --design self-paced --participants 40 --fillers fillers.csv -o study
+    syntagm experiment make SUITE --design forced-choice --precision 0.05 --pilot runs/pilot -o study
     syntagm experiment make hu2020/number_prep --design maze --model demo --participants 24 -o study
     syntagm serve --experiment study
     syntagm experiment import study -o runs/people
@@ -97,6 +98,8 @@ def _make(parser: argparse.ArgumentParser) -> None:
     add("--design", choices=_DESIGNS, help="what people do")
     add("--preset", metavar="NAME", help="the protocol of a paper: warstadt2020 or marvin2018")
     add("--participants", metavar="N", type=int, help="the number of people")
+    add("--precision", metavar="X", type=float, help="as many people as make the 95%% interval X wide on each side")
+    add("--pilot", metavar="RUN", type=Path, help="for --precision: a run of people, or judgements as CSV")
     add("--seed", metavar="S", type=int, default=1, help="the seed of samples, orders and distractors (default 1)")
     add("--limit", metavar="N", type=int, help="at most N items of each suite, drawn as by `syntagm run --limit`")
     add("--per-person", metavar="N", type=int, help="at most N critical trials for each person")
@@ -158,11 +161,14 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
     from syntagm.experiment import designs, make, presets
     from syntagm.suite import sampled
+    from syntagm.views.power import judged
 
     preset = presets.find(arguments.preset) if arguments.preset else None
     if preset and arguments.design not in (None, preset.design):
         raise UsageError("--design", arguments.design, preset.design, f"--preset {preset.name} fixes the design.")
-    if not preset and not (arguments.design and arguments.participants):
+    if (arguments.precision is None) != (arguments.pilot is None) or (arguments.pilot and arguments.participants):
+        raise UsageError("--precision", "without --pilot, or with --participants", "--precision X --pilot RUN")
+    if not preset and not (arguments.design and (arguments.participants or arguments.pilot)):
         missing = "--design" if not arguments.design else "--participants"
         raise UsageError("experiment make", f"no {missing}", f"{missing}, or --preset")
     suites = _suites(arguments, arguments.suites)
@@ -182,6 +188,9 @@ def _run_make(arguments: argparse.Namespace) -> int:
     else:
         suites = [sampled(suite, arguments.limit, arguments.seed) for suite in suites]
     wishes = replace(wishes, exclusions=_exclusions(arguments, wishes.exclusions))
+    if arguments.pilot:
+        wishes = make.for_precision(wishes, suites, arguments.precision, judged.read(arguments.pilot))
+        print(f"people: {wishes.participants}, for an interval of {arguments.precision:g} on each side, on average")
     model = None
     if arguments.model:
         from syntagm.models import names

@@ -4,6 +4,7 @@
     syntagm power runs/demo runs/gpt2 suites=10,20,40 items=30 difference=0.05
     syntagm power runs/lstm-* runs/rnng-* classes=lstm,lstm,rnng,rnng models=2,3,5,10
     syntagm power --people pilot.csv items=24,48 judgements=5,10,20
+    syntagm power --people runs/people judgements=10,20,40         answers that were imported
     syntagm power runs/demo runs/gpt2 -o plans/power               table and curves as files
 
 Each number of suites, items, models or judgements gives a row with the power: the
@@ -15,7 +16,8 @@ the true one; after a small pilot, state the smallest difference that matters in
 With classes=, which names the class of each run, models are random, too: models= is the
 number of models of each class, for example of seeds. A pilot needs two models of each.
 
---people reads judgements: a CSV file with the columns person, item, value (0, 1 or a
+--people reads the run of `syntagm experiment import` (choices of the favoured sentence, or the
+two conditions of the first comparison), or judgements: a CSV file with the columns person, item, value (0, 1 or a
 rating) and, for a difference between two conditions, condition. A file in which all values
 are 0 or 1 contains choices, any other ratings. Without conditions, the mean is compared
 with --against. judgements= is the number of judgements of each item.
@@ -45,7 +47,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("runs", metavar="DIR", nargs="*", help="pilot runs, then options: key=value")
     _views.add_names(parser)
-    parser.add_argument("--people", metavar="FILE", type=Path, help="a pilot of people: judgements as CSV")
+    parser.add_argument(
+        "--people", metavar="FILE", type=Path, help="a pilot of people: a run of people, or judgements as CSV"
+    )
     parser.add_argument(
         "--against",
         metavar="X",
@@ -90,8 +94,8 @@ def _of_people(
     file: Path, opposed: str | None, folders: Sequence[str], chosen: Mapping[str, str]
 ) -> "tuple[Table, Figure, int]":
     """Plan from judgements."""
-    from syntagm.stats import judgements, planning
-    from syntagm.views.power import chart, numbers, table
+    from syntagm.stats import planning
+    from syntagm.views.power import chart, judged, numbers, table
 
     if folders:
         raise UsageError("power", f"{folders[0]} and --people", "runs of models or judgements of people")
@@ -99,10 +103,10 @@ def _of_people(
     if unknown := [name for name in chosen if name not in readers]:
         raise UsageError("power", f"no option {unknown[0]!r} for people", ", ".join(f"{name}=" for name in readers))
     sizes: dict[str, Any] = {name: readers[name](text) for name, text in chosen.items()}
-    judged = judgements.read(file)
-    against = _against(opposed, judged)
-    names = judged.names if judged.second is not None else (f"{against:g}", "mean")
-    plan = numbers.of_people(planning.People(judged, against), names, **sizes)
+    pilot = judged.read(file)
+    against = _against(opposed, pilot)
+    names = pilot.names if pilot.second is not None else (f"{against:g}", "mean")
+    plan = numbers.of_people(planning.People(pilot, against), names, **sizes)
     return table.table(plan, table.PEOPLE), chart.draw(plan), 0
 
 

@@ -15,7 +15,8 @@ suites that no run has are shown, too: their sentences can be looked at and sear
 Only this machine can reach the server. With --password-file, whose first line is a password
 of at least 12 characters (or its argon2 hash), it can have another address: visitors log in
 with the password. The server speaks HTTP; for the open internet, put a server that speaks
-HTTPS in front of it.
+HTTPS in front of it, and name its address by --proxy: after wrong passwords, visitors are then
+held off by the address that it puts into X-Forwarded-For, not all at once.
 
 With --experiment, people take part at /take, without token or password (from a panel: add
 ?PROLIFIC_PID=... or ?id=...), and /experiment shows you how far the study is. Each answer is on
@@ -51,6 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
+    parser.add_argument(
+        "--proxy", metavar="ADDRESS", default="", help="the address of a server in front, which names the visitors"
+    )
     parser.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password of the server")
 
 
@@ -89,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
             host=options.host,
             port=options.port,
             password=password,
+            proxy=options.proxy,
             connections=limits.OPEN_CONNECTIONS if options.experiment else limits.CONNECTIONS,
             announce=lambda address: print(address, flush=True),
         )

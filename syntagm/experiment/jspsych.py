@@ -18,14 +18,8 @@ from syntagm.report import shell
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 LIBRARY = _PAGES / "lib"
-# File in a package -> its name in the folder.
-_FILES = {
-    "jspsych/dist/index.browser.min.js": "jspsych.js",
-    "@jspsych/plugin-html-button-response/dist/index.browser.min.js": "html-button-response.js",
-    "@jspsych/plugin-survey-text/dist/index.browser.min.js": "survey-text.js",
-    "@jspsych-contrib/plugin-self-paced-reading/dist/index.browser.min.js": "self-paced-reading.js",
-    "jspsych/css/jspsych.css": "jspsych.css",
-}
+# File of a package -> its name in the folder, in the order in which a page loads them; the wheel is packed by the same list.
+_FILES: dict[str, str] = json.loads(utf8.read(_PAGES / "package.json"))["packed"]
 # Seconds that npm may take.
 _PATIENCE = 300
 
@@ -58,7 +52,7 @@ def libraries() -> dict[str, bytes]:
             raise RunError(
                 "npm ci", done.stderr.strip()[-300:] or "an error", "the packages of jsPsych", "Is there a network?"
             )
-        return {name: regular.content(place / "node_modules" / file) for file, name in _FILES.items()}
+        return {name: regular.content(place / file) for file, name in _FILES.items()}
 
 
 def write(folder: Path, target: Path) -> Iterator[str]:

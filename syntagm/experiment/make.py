@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from syntagm.errors import InputError, RunError, UsageError
@@ -12,6 +13,9 @@ from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
 from syntagm.io import atomic, lock, record
 from syntagm.io.number import counted
 from syntagm.models.contract import LanguageModel
+from syntagm.result import Kind
+from syntagm.stats.judgements import Judgements
+from syntagm.stats.planning import People, people_for
 from syntagm.suite import Suite, sampled
 
 # A plan with more would not fit into a browser, nor into an hour.
@@ -86,6 +90,31 @@ def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[
         f"A suite is accepted if the majority agrees on at least {preset.accepted} of its items.",
     ) if preset.accepted else ()  # fmt: skip
     return chosen, replace(wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule)
+
+
+def for_precision(wishes: Wishes, suites: Sequence[Suite], reach: float, pilot: Judgements) -> Wishes:
+    """Return the wishes with as many people as make the 95% interval as narrow as wished, on average over studies.
+
+    The interval is that of the mean over the items of all suites (of pairs, the share of answers as predicted; otherwise the
+    difference of the two conditions), for other people and other items. People and items vary as in the pilot.
+
+    Arguments:
+        reach: the largest half-width, in the unit of the answers.
+        pilot: judgements of the same kind.
+
+    Raises:
+        UsageError: the pilot is of another kind than the design, or so few items can't give such an interval.
+    """
+    if not 0 < reach < inf:
+        raise UsageError("--precision", f"{reach:g}", "a number above 0, in the unit of the answers")
+    kind = Kind.VERDICT if wishes.design.answer == "choice" else Kind.NUMBER
+    if pilot.kind is not kind or (pilot.second is None) != (wishes.design.shows == 2):
+        found = "choices" if pilot.kind is Kind.VERDICT else "ratings or times"
+        found += " without conditions" if pilot.second is None else " in two conditions"
+        raise UsageError("--pilot", found, f"answers of the design {wishes.design.name}")
+    items = sum(len(suite.items) for suite in suites)
+    per_person = min(wishes.per_person or items, items)
+    return replace(wishes, participants=people_for(People(pilot, 0.5), reach, items, per_person))
 
 
 def planned(

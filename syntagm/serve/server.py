@@ -20,6 +20,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     password: Password | None = None,
+    proxy: str = "",
     connections: int = limits.CONNECTIONS,
     announce: Callable[[str], None] = print,
 ) -> None:
@@ -30,13 +31,17 @@ def serve(
         host: the address to listen on; others than loopback addresses need a password.
         port: the port; 0 for a free one.
         password: what lets visitors in, in place of the token.
+        proxy: the address of the server in front of this one, whose header `X-Forwarded-For` names the visitors; "" if there
+            is none, and whoever connects is the visitor.
         connections: the most connections at a time.
         announce: gets the URL, with the token if there is one, once it can be opened.
 
     Raises:
         UsageError: the address is none of this machine or is in use, or it is not a loopback address and there is no
-            password.
+            password; or the proxy is no address.
     """
+    if proxy and not is_address(proxy):
+        raise UsageError("--proxy", repr(proxy), "the address of the server in front, such as 127.0.0.1")
     if not password and not is_loopback(host):
         cure = "Give --password-file FILE, or leave --host out to serve this machine only."
         raise UsageError(f"--host {host}", "no password", "--password-file for an address that others can reach", cure)
@@ -50,7 +55,8 @@ def serve(
             lifespan="off",
             log_level="critical",
             access_log=False,
-            proxy_headers=False,
+            proxy_headers=bool(proxy),
+            forwarded_allow_ips=proxy,
             server_header=False,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=2,
@@ -60,6 +66,18 @@ def serve(
         address = f"http://{bracketed(host)}:{port}/"
         announce(address if password else f"{address}?token={gate.token}")
         uvicorn.Server(config).run(sockets=[bound])
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IP address.
+
+    >>> is_address("127.0.0.1"), is_address("::1"), is_address("*"), is_address("example.org")
+    (True, True, False, False)
+    """
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
 
 
 def is_loopback(host: str) -> bool:

@@ -1,6 +1,7 @@
 """Agreement of people: means over answers with people and items random, Krippendorff's alpha, and split halves."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import isnan, nan, sqrt
 
 import numpy as np
@@ -9,12 +10,14 @@ from numpy.typing import NDArray
 from syntagm.result import Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.cluster_intervals import spread_of_clusters
-from syntagm.stats.interval import Interval, score, student
+from syntagm.stats.interval import Interval, critical, score, student
 
 Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
 # With fewer people or items, an interval may be a little too short (`benchmarks/people_coverage.py`).
 FEW = 20
+# With fewer items, leaving out one says too little.
+_LEAST = 5
 
 
 def weighted(
@@ -46,7 +49,7 @@ def weighted(
 
 def of_influences(value: float, influences: Numbers, kind: Kind, people: Codes, items: Codes) -> Interval:
     """Return the interval of an estimate from the influence of each answer, with people and items random."""
-    spread = spread_of_clusters(influences, {"people": people, "items": items})
+    spread = spread_of_clusters(influences, {"people": people, "items": items}, net=True)
     if spread is None:
         return Interval(nan, nan, "no interval: fewer than two people or items")
     return (score if kind.bounded else student)(value, spread)
@@ -83,10 +86,55 @@ def krippendorff(values: Numbers, units: Codes) -> float:
     return nan if between <= 0 else 1 - (n - 1) * within / between
 
 
-def split_halves(
-    people: int, numbers: Callable[[NDArray[np.bool_]], Numbers], splits: int, seed: int
-) -> tuple[float, int]:
-    """Return the reliability of numbers of items by split halves of people, and the number of splits that have one.
+def alpha_interval(values: Numbers, units: Codes, people: Codes) -> Interval:
+    """Return the 95% interval of Krippendorff's alpha, for other people and other units.
+
+    The variances of leaving out one person, and one unit, after another are added; what both contain counts twice, so the
+    interval is rather too wide. Student's quantile has the degrees of freedom of Satterthwaite (1946).
+
+    Arguments:
+        values, units: as in `krippendorff`.
+        people: whose judgement it is, as numbers from 0. Shape (judgements,).
+
+    >>> people, units = np.divmod(np.arange(40), 10)
+    >>> found = alpha_interval((units % 5 + people % 2).astype(float), units, people)
+    >>> found.low < krippendorff((units % 5 + people % 2).astype(float), units) < found.high
+    True
+    """
+    value = krippendorff(values, units)
+    parts: list[tuple[float, float]] = []
+    for codes in (people, units):
+        count = int(codes.max(initial=-1)) + 1
+        without = [krippendorff(values[codes != code], units[codes != code]) for code in range(count)]
+        if count < 3 or isnan(value) or any(map(isnan, without)):
+            return Interval(nan, nan, "no interval: alpha is undefined without one person or item")
+        parts.append(((count - 1) * float(np.var(without)), count - 1.0))
+    variance = sum(part for part, _ in parts)
+    if not variance > 0:
+        return Interval(nan, nan, "no interval: no spread")
+    freedom = variance**2 / sum(part**2 / each for part, each in parts)
+    reach = critical(freedom) * sqrt(variance)
+    return Interval(max(-1.0, value - reach), min(1.0, value + reach), f"jackknife with t({freedom:.3g})")
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """The reliability of numbers of items by split halves of people.
+
+    Arguments:
+        value: the reliability; nan if no split has one.
+        low, high: its 95% interval, for other items and these people; nan if there are too few.
+        splits: the number of splits that have one.
+    """
+
+    value: float
+    low: float
+    high: float
+    splits: int
+
+
+def split_halves(people: int, numbers: Callable[[NDArray[np.bool_]], Numbers], splits: int, seed: int) -> Reliability:
+    """Return the reliability of numbers of items by split halves of people.
 
     For each random split, the numbers of the items from both halves are correlated; the mean correlation r gives the
     reliability of all people together as 2 r / (1 + r) (Spearman 1910, Brown 1910).
@@ -98,18 +146,49 @@ def split_halves(
         seed: the seed of the splits.
     """
     generator = np.random.default_rng(seed)
-    found = []
+    found: list[tuple[Numbers, Numbers]] = []
     for _ in range(splits if people >= 4 else 0):
         half = np.zeros(people, bool)
         half[generator.permutation(people)[: people // 2]] = True
         first, second = numbers(half), numbers(~half)
         both = ~(np.isnan(first) | np.isnan(second))
         if both.sum() >= 3 and np.ptp(first[both]) > 0 and np.ptp(second[both]) > 0:
-            found.append(float(np.corrcoef(first[both], second[both])[0, 1]))
+            found.append((np.where(both, first, nan), np.where(both, second, nan)))
     if not found:
-        return nan, 0
-    mean = float(np.mean(found))
-    return (2 * mean / (1 + mean) if mean > -1 else nan), len(found)
+        return Reliability(nan, nan, nan, 0)
+    first, second = (np.array([pair[side] for pair in found]) for side in (0, 1))
+    mean = _mean_correlation(first, second)
+    items = np.flatnonzero(~np.isnan(first).all(axis=0))
+    kept = [np.arange(first.shape[1]) != item for item in items]
+    without = np.array([_mean_correlation(first[:, one], second[:, one]) for one in kept])
+    if len(items) < _LEAST or np.isnan(without).any() or abs(mean) >= 1:
+        return Reliability(_stepped(mean), nan, nan, len(found))
+    # Of Fisher's transform, whose distribution is less skewed; leaving out one item after another.
+    transformed = np.arctanh(np.clip(without, -1 + 1e-12, 1 - 1e-12))
+    variance = (len(items) - 1) * float(transformed.var())
+    reach = critical(len(items) - 1.0) * sqrt(variance)
+    low, high = (_stepped(float(np.tanh(np.arctanh(mean) + sign * reach))) for sign in (-1, 1))
+    return Reliability(_stepped(mean), low, high, len(found))
+
+
+def _mean_correlation(first: Numbers, second: Numbers) -> float:
+    """Return the mean over splits of the correlation over items; splits without spread count for nothing."""
+    kept = ~np.isnan(first)
+    count = kept.sum(axis=1, keepdims=True)
+    x, y = (np.where(kept, side - np.nansum(side, axis=1, keepdims=True) / np.maximum(count, 1), 0.0)
+            for side in (first, second))  # fmt: skip
+    scale = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    usable = scale > 0
+    return float(((x * y).sum(axis=1)[usable] / scale[usable]).mean()) if usable.any() else nan
+
+
+def _stepped(correlation: float) -> float:
+    """Return the reliability of all from the correlation of halves (Spearman 1910, Brown 1910).
+
+    >>> _stepped(0.5), _stepped(-1.0)
+    (0.6666666666666666, nan)
+    """
+    return 2 * correlation / (1 + correlation) if correlation > -1 else nan
 
 
 def ceiling(reliability: float) -> float:

@@ -6,6 +6,7 @@ degrees of freedom of fewer clusters of equal size (Kish 1965).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -59,12 +60,16 @@ def of_items(values: ArrayLike, kind: Kind, suites: Sequence[str] | NDArray[np.i
     return interval_of_items(values, kind)
 
 
-def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Spread | None:
+def spread_of_clusters(
+    influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]], net: bool = False
+) -> Spread | None:
     """Return the variance of an estimate from the influence of each row; None if no kind has two clusters.
 
     Arguments:
         influences: the influence of each row on the estimate; for a mean, its deviation divided by n. Their sum is 0.
         clusters: as in `of_clusters`.
+        net: of two kinds, whether the degrees of freedom are those of the variance after that of the cells is subtracted;
+            they are fewer, and at least those of the kind with fewer clusters. Otherwise the cells count twice.
     """
     codes = {kind: np.unique(np.asarray(labels), return_inverse=True)[1] for kind, labels in clusters.items()}
     counts = {kind: int(places.max(initial=-1)) + 1 for kind, places in codes.items()}
@@ -79,7 +84,10 @@ def spread_of_clusters(influences: Numbers, clusters: Mapping[str, Sequence[str]
     first, second = (codes[kind] for kind in random)
     cells = _variance(influences, first * (int(second.max()) + 1) + second)
     variance = max(sum(variances) - cells, *variances)
-    return combined(variances, [(kind, counts[kind]) for kind in random], variance, freedoms)
+    found = combined(variances, [(kind, counts[kind]) for kind in random], variance, freedoms)
+    if not net or not sum(variances) > 0:
+        return found
+    return replace(found, freedom=max(min(freedoms), found.freedom * (variance / sum(variances)) ** 2))
 
 
 def spread_of_ratio(parts: Numbers, wholes: Numbers, units: str) -> Spread:

@@ -29,6 +29,8 @@ from syntagm.stats.judgements import Judgements
 Numbers = NDArray[np.float64]
 # Of this many studies, the standard error of a power is at most .016.
 STUDIES = 1000
+# Half-widths of intervals vary less.
+REACHES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +208,18 @@ class People:
 
     def simulate(self, source: np.random.Generator, difference: float, items: int, each: int) -> float:
         """Draw a study with `each` judgements of each item, and return the p-value of its test."""
+        return judgements.estimate(self.study(source, difference, items, each), self.against)[1].p
+
+    def study(
+        self, source: np.random.Generator, difference: float, items: int, each: int, load: int | None = None
+    ) -> Judgements:
+        """Draw a study with `each` judgements of each item.
+
+        Arguments:
+            load: how many items a person judges; as in the pilot, if it is None.
+        """
         slots = np.arange(items * each)
-        item, person = slots % items, slots // min(self.load, items)
+        item, person = slots % items, slots // min(load or self.load, items)
         # Items change their condition from one round through all items to the next.
         second = (slots // items + item) % 2 == 1 if self.paired else None
         codes = np.zeros(len(slots)) if second is None else second - 0.5
@@ -219,7 +231,17 @@ class People:
             value = (source.random(len(value)) < 1 / (1 + np.exp(-value))).astype(np.float64)
         else:
             value = value + source.normal(0, self.residual, len(value))
-        return judgements.estimate(Judgements(person, item, value, self.kind, second), self.against)[1].p
+        return Judgements(person, item, value, self.kind, second)
+
+    def reach(self, items: int, each: int, load: int | None = None) -> float:
+        """Return the mean half-width of the 95% intervals of `REACHES` studies like the pilot; for arguments see `study`."""
+        source = bootstrap.generator(f"reach/{items}/{each}/{load}", bootstrap.current().seed)
+        halves = []
+        for _ in range(REACHES):
+            drawn = self.study(source, self.difference, items, each, load)
+            found = judgements.estimate(drawn, self.against)[1]
+            halves.append((found.high - found.low) / 2)
+        return float(np.nanmean(halves))
 
     def _centre(self, codes: Numbers, difference: float) -> Numbers:
         """Return the centre of each judgement: the mean of ratings, or the log odds whose mean proportion is wanted."""
@@ -231,6 +253,39 @@ class People:
             sd = sqrt(sum(sds[0] ** 2 + (code * sds[1]) ** 2 for sds in self.sd.values()))
             centres[codes == code] = log_odds(mean, sd)
         return centres
+
+
+def people_for(pilot: People, reach: float, items: int, load: int | None = None, most: int = 2000) -> int:
+    """Return the smallest number of people with whom the 95% interval is as narrow as wished, on average.
+
+    Arguments:
+        reach: the largest half-width, in the unit of the judgements.
+        items: the number of items.
+        load: how many items a person judges; None for all.
+        most: the largest number of people.
+
+    Raises:
+        UsageError: so many people don't suffice, because too few items are left to tell how other items would be.
+    """
+    if items < 2:
+        raise UsageError(
+            "--precision", "one item", "two or more items", "Add items: intervals are for other items, too."
+        )
+    load = min(load or items, items)
+
+    def reached(people: int) -> float:
+        return pilot.reach(items, max(1, round(people * load / items)), load)
+
+    low, high = 2, most
+    if (best := reached(high)) > reach:
+        raise UsageError(
+            "--precision", f"{reach:g} with {items} items", f"at least {best:.3g}, the half-width with {most:,} people",
+            "Add items: intervals are for other items, too.",
+        )  # fmt: skip
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) <= reach else (middle + 1, high)
+    return low
 
 
 def log_odds(mean: float, sd: float) -> float:

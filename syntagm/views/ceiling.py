@@ -20,13 +20,15 @@ from syntagm.formula import parse
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import agreement
+from syntagm.stats.agreement import Reliability
 from syntagm.stats.association import association
 from syntagm.tasks.people import TABLE, People, item_values
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.people import numbers
 
 COLUMNS = (
-    "suite", "people", "model", "items", "r", "low", "high", "rho", "ceiling", "reliability", "share",
+    "suite", "people", "model", "items", "r", "low", "high", "rho", "ceiling", "reliability",
+    "reliability_low", "reliability_high", "share",
 )  # fmt: skip
 Splits = Annotated[int, "number of random splits of people into halves"]
 
@@ -74,8 +76,9 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
         "r, rho: Pearson's and Spearman's correlation of the model's margins with what people do with the items; low, high: 95% "
         "interval of r, for other items (Fisher's, or the jackknife's where it is wider).",
         f"reliability: mean correlation of two random halves of the people over {splits} splits, for all people by Spearman and "
-        "Brown's formula. ceiling: its square root, the correlation of a perfect predictor. share: r divided by the ceiling.",
-        "The reliability is an estimate, too, and has no interval here; from few people or items it is rough.",
+        "Brown's formula; reliability_low, reliability_high: its 95% interval for other items and these people (jackknife). "
+        "ceiling: its square root, the correlation of a perfect predictor. share: r divided by the ceiling.",
+        "share has no interval: the uncertainty of r and that of the reliability add up in it.",
     )
     return Table("Models beside the ceiling of people", COLUMNS, tuple(rows), notes=notes)
 
@@ -86,9 +89,10 @@ def _row(
     model: str,
     margins: NDArray[np.float64] | None,
     whole: NDArray[np.float64],
-    reliability: float,
+    reliability: Reliability,
 ) -> tuple[Cell, ...]:
-    best = agreement.ceiling(reliability)
+    best = agreement.ceiling(reliability.value)
+    rows_of = (reliability.value, reliability.low, reliability.high)
     if margins is None:
         return (
             suite,
@@ -97,21 +101,23 @@ def _row(
             int((~np.isnan(whole)).sum()),
             *(None,) * 4,
             or_none(best),
-            or_none(reliability),
+            *map(or_none, rows_of),
             None,
         )
     both = np.isfinite(margins) & np.isfinite(whole)
     plain = association(margins[both], whole[both])
     ranks = association(margins[both], whole[both], "Spearman")
     share = plain.value / best if not isnan(best) and best > 0 else float("nan")
-    cells = (plain.value, plain.low, plain.high, ranks.value, best, reliability, share)
+    cells = (plain.value, plain.low, plain.high, ranks.value, best, *rows_of, share)
     return (suite, people, model, int(both.sum()), *map(or_none, cells))
 
 
 _Halves = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
-def _of_suite(run: Run, record: SuiteRecord, splits: int) -> tuple[list[str], NDArray[np.float64], float, _Halves]:
+def _of_suite(
+    run: Run, record: SuiteRecord, splits: int
+) -> tuple[list[str], NDArray[np.float64], Reliability, _Halves]:
     """Return the items, what people do with them, its reliability, and the same from the halves of each split."""
     # Excluded times don't count, but tell which regions a sentence has.
     table = run.table(TABLE, record.name)
@@ -140,7 +146,7 @@ def _of_suite(run: Run, record: SuiteRecord, splits: int) -> tuple[list[str], ND
         return numbers_of
 
     collected: list[NDArray[np.float64]] = []
-    reliability, _ = agreement.split_halves(len(everyone), both, splits, agreement.seed())
+    reliability = agreement.split_halves(len(everyone), both, splits, agreement.seed())
     halves = list(zip(collected[::2], collected[1::2], strict=True))
     return items, whole, reliability, halves
 
@@ -151,7 +157,7 @@ def _everyone(run: Run) -> list[str]:
     return sorted(set(people["person"]))
 
 
-def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Halves]], splits: int) -> float:
+def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Halves]], splits: int) -> Reliability:
     """Return the reliability over the items of all suites, from the same splits."""
     joined = [
         tuple(np.concatenate([halves[split][side] for _, halves in parts]) for side in (0, 1))
@@ -165,7 +171,7 @@ def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Ha
             current.extend(next(found))
         return current.pop(0)
 
-    return agreement.split_halves(len(_everyone(run)), next_half, len(joined), agreement.seed())[0]
+    return agreement.split_halves(len(_everyone(run)), next_half, len(joined), agreement.seed())
 
 
 def _margins(other: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:

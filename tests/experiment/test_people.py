@@ -328,8 +328,9 @@ def test_alpha_and_halves_by_hand() -> None:
     assert agreement.krippendorff(np.array([0.0, 0, 0, 1]), np.array([0, 0, 1, 1])) == 0
     assert math.isnan(agreement.krippendorff(np.ones(4), np.array([0, 0, 1, 1])))
     values = np.arange(5.0)
-    assert agreement.split_halves(6, lambda half: values, 10, 1) == (pytest.approx(1), 10)
-    assert agreement.split_halves(3, lambda half: values, 10, 1)[1] == 0
+    same = agreement.split_halves(6, lambda half: values, 10, 1)
+    assert (same.value, same.splits) == (pytest.approx(1), 10)
+    assert agreement.split_halves(3, lambda half: values, 10, 1).splits == 0
 
 
 def test_a_language_model_can_be_the_judge(tmp_path: Path) -> None:

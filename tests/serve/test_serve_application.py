@@ -2,7 +2,10 @@
 
 import socket
 import threading
+from http.client import HTTPConnection
 from pathlib import Path
+from queue import Queue
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -208,3 +211,36 @@ def test_other_addresses_need_a_password_and_ports_must_be_free() -> None:
         taken.listen()
         with pytest.raises(UsageError, match="a free port"):
             serve([], port=taken.getsockname()[1])
+
+
+def test_visitors_behind_a_named_proxy_are_held_off_one_by_one() -> None:
+    for proxy, expected in (("127.0.0.1", 403), ("", 429)):
+        addresses: Queue[str] = Queue()
+        password = Password("a long password")
+        # What is compared takes a while, and is not what is tested.
+        password.fits = lambda text: False  # type: ignore[method-assign]
+        threading.Thread(
+            target=serve,
+            args=[[]],
+            kwargs={"password": password, "proxy": proxy, "announce": addresses.put},
+            daemon=True,
+        ).start()
+        port = urlsplit(addresses.get(timeout=20)).port
+
+        def log_in(visitor: str, port: int | None = port) -> int:
+            connection = HTTPConnection("127.0.0.1", port or 0, timeout=20)
+            headers = {
+                "X-Forwarded-For": visitor, "Origin": f"http://127.0.0.1:{port}",
+                "Content-Type": "application/x-www-form-urlencoded",
+            }  # fmt: skip
+            connection.request("POST", "/login", b"password=wrong", headers)
+            status = connection.getresponse().status
+            connection.close()
+            return status
+
+        assert [log_in("192.0.2.1") for _ in range(TRIES + 1)] == [403] * TRIES + [429]
+        assert log_in("192.0.2.2") == expected, "another visitor, or the same who made up an address"
+        # What a visitor claims stands before what the proxy saw.
+        assert log_in("192.0.2.9, 192.0.2.1") == 429
+    with pytest.raises(UsageError, match="--proxy"):
+        serve([], proxy="*")

@@ -14,6 +14,8 @@ from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import agreement, interval
+from syntagm.stats.interval import Interval
+from syntagm.stats.mixed import crossed
 from syntagm.tasks.people import TABLE, People
 from syntagm.tasks.task import SuiteRecord
 
@@ -75,6 +77,7 @@ class Agreement:
         majority: the accuracy of the first prediction: of pairs, the share of items whose majority is as predicted.
         won: the number of such items.
         alpha: Krippendorff's alpha; nan where all answers are the same, and for times.
+        alpha_interval: its interval, for other people and other items.
         people, answers: how many people and answers count.
         excluded: how many people are excluded.
     """
@@ -85,6 +88,7 @@ class Agreement:
     majority: Estimate
     won: int
     alpha: float
+    alpha_interval: Interval
     people: int
     answers: int
     excluded: int
@@ -121,12 +125,14 @@ def agreement_over(run: Run, records: Sequence[SuiteRecord], model: str, title: 
     ties = int((defined["margin"].abs() <= run.tolerance).sum())
     majority = found.estimate(group, share, len(defined), ties=ties, undefined=len(results) - len(defined))
     units = rows.select(pl.struct("suite", "item", "condition").rank("dense").cast(pl.Int64) - 1).to_series()
-    alpha = (
-        agreement.krippendorff(rows["value"].to_numpy(), units.to_numpy()) if asked != "times" and len(rows) else nan
-    )
+    alpha, reach = nan, Interval(nan, nan, "no alpha")
+    if asked != "times" and len(rows):
+        values = rows["value"].to_numpy()
+        alpha = agreement.krippendorff(values, units.to_numpy())
+        reach = agreement.alpha_interval(values, units.to_numpy(), _codes(rows["person"]))
     excluded = int(run.record["people"].get("excluded people", 0))
     return Agreement(
-        title, model, individual, majority, int(defined["value"].sum()), alpha, rows["person"].n_unique(),
+        title, model, individual, majority, int(defined["value"].sum()), alpha, reach, rows["person"].n_unique(),
         rows.select("suite", "person", "trial").n_unique(), excluded,
     )  # fmt: skip
 
@@ -153,6 +159,26 @@ def _individual(rows: pl.DataFrame, group: Group, pooled: bool) -> Estimate:
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
     return np.unique(column.to_numpy(), return_inverse=True)[1].astype(np.int64)
+
+
+def logistic(run: Run, model: str) -> dict[str, Estimate]:
+    """Return the share of answers as predicted of each suite under one crossed logistic model of all: suite -> estimate.
+
+    Raises:
+        InputError: all answers are the same, or there are fewer than two people or items.
+    """
+    parts = [
+        answers(run, record.name).select(
+            "person", "value", item=pl.concat_str("item", "condition", separator="/"), suite=pl.lit(record.name)
+        )
+        for record in run.suites
+    ]
+    names = [record.name for record in run.suites]
+    found = crossed.shares(pl.concat(parts), names)
+    return {
+        name: share.interval.estimate(Group(model, name), share.value, len(part))
+        for name, share, part in zip(names, found, parts, strict=True)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +237,7 @@ def _of_suite(run: Run, record: SuiteRecord, group: Group) -> Iterator[Effect]:
         if not (text := record.predictions[name]):
             continue
         for comparison in parse(text).comparisons():
-            signs = _signs(comparison)
+            signs = signs_of(comparison)
             if not signs or comparison.tree.operator == "=":
                 continue
             regions = list(dict.fromkeys(rows["region"])) if asked == "times" else [""]
@@ -219,7 +245,7 @@ def _of_suite(run: Run, record: SuiteRecord, group: Group) -> Iterator[Effect]:
             if asked == "times" and "*" in compared:
                 regions.append("*")
             for region in regions:
-                chosen = _whole(rows, run.table(TABLE, record.name)) if region == "*" else rows.filter(region=region)
+                chosen = whole(rows, run.table(TABLE, record.name)) if region == "*" else rows.filter(region=region)
                 found = _effect(chosen, signs, replace(group, measure=name), asked)
                 if found is not None:
                     estimate, people, items = found
@@ -227,7 +253,7 @@ def _of_suite(run: Run, record: SuiteRecord, group: Group) -> Iterator[Effect]:
                     yield Effect(name, comparison, region, is_compared, UNITS[asked], estimate, people, items)
 
 
-def _whole(rows: pl.DataFrame, everything: pl.DataFrame) -> pl.DataFrame:
+def whole(rows: pl.DataFrame, everything: pl.DataFrame) -> pl.DataFrame:
     """Return the times of whole sentences, as sums over their regions.
 
     A reading of which a region is excluded has none: the sum of the others would be that of a shorter sentence.
@@ -242,7 +268,7 @@ def _whole(rows: pl.DataFrame, everything: pl.DataFrame) -> pl.DataFrame:
     return sums.join(regions, on=sentence, maintain_order="left").filter(pl.col("read") == pl.col("regions"))
 
 
-def _signs(comparison: Formula) -> dict[str, int]:
+def signs_of(comparison: Formula) -> dict[str, int]:
     """Return the sign of each condition in the effect; empty if a condition has several in one region."""
     by_place: dict[tuple[str, str], int] = {}
     for sign, reference in comparison.terms():

@@ -1,0 +1,137 @@
+"""Shares of answers of crossed people and items, from one logistic mixed model of several suites.
+
+The model has a random intercept of suites, of people and of items: `value ~ 1 + (1 | person) + (1 | suite) + (1 | item)`,
+of one suite without the second. So all suites together say how much people and items vary, of which five pairs of a paradigm
+say little. With these standard deviations, each suite has a likelihood of its own log odds (Laplace's approximation), whose
+profile gives the interval; it is finite on one side where all answers are the same. Log odds become shares of the population
+by the mean of the logistic function over other people and items.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, nan, sqrt
+
+import numpy as np
+import polars as pl
+
+from syntagm.errors import InputError
+from syntagm.stats.interval import Interval, critical
+from syntagm.stats.mixed import design as _design
+from syntagm.stats.mixed import factor, laplace, logistic
+from syntagm.stats.mixed import formula as _formula
+from syntagm.stats.mixed.columns import Numbers
+
+_FARTHEST = 15.0
+_MODEL = "value ~ 1 + (1 | person) + (1 | item)"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The share of answers as predicted in the population of people and items.
+
+    Arguments:
+        value: the share.
+        interval: its 95% interval, for other people and other items.
+        people, items: the standard deviations of people and of items, in log odds.
+    """
+
+    value: float
+    interval: Interval
+    people: float
+    items: float
+
+
+def shares(table: pl.DataFrame, suites: Sequence[str]) -> list[Share]:
+    """Return the share of each suite.
+
+    Arguments:
+        table: one row for each answer, with the columns value (0 or 1), person, item and suite.
+        suites: the suites, in the order of the result.
+
+    Raises:
+        InputError: all answers of all suites are the same, or people or items are too few, so that no model can be fitted.
+    """
+    codes = table.with_columns(item=pl.concat_str("suite", "item", separator="/"))
+    formula = f"{_MODEL} + (1 | suite)" if codes["suite"].n_unique() > 1 else _MODEL
+    if codes["person"].n_unique() < 2 or codes["item"].n_unique() < 2:
+        raise InputError("logistic model", "fewer than two people or items", "at least two of both")
+    fit = logistic.fit(formula, codes, starts=1)
+    sd = {group.name: float(group.sd[0]) for group in fit.groups}
+    counts = {name: codes[name].n_unique() for name in ("person", "item", "suite")}
+    freedoms = counts["person"] - 1.0, max(1.0, counts["item"] - counts["suite"])
+    return [_of_suite(codes.filter(suite=suite), sd["person"], sd["item"], freedoms) for suite in suites]
+
+
+def _of_suite(rows: pl.DataFrame, people: float, items: float, freedoms: tuple[float, float]) -> Share:
+    if not len(rows):
+        return Share(nan, Interval(nan, nan, "no answers"), people, items)
+    profile = _Profile(rows, {"person": people, "item": items})
+    best = profile.best()
+    # The degrees of freedom of Satterthwaite (1946): those of the standard deviations, as far as the variance rests on them.
+    parts = [people**2 / rows["person"].n_unique(), items**2 / rows["item"].n_unique()]
+    uncertain = sum(part**2 / each for part, each in zip(parts, freedoms, strict=True))
+    variance = max(profile.variance(best), sum(parts))
+    freedom = max(min(freedoms), variance**2 / uncertain) if uncertain > 0 else inf
+    height = profile.deviance(best) + critical(freedom) ** 2
+    low, high = profile.limit(best, -_FARTHEST, height), profile.limit(best, _FARTHEST, height)
+    spread = sqrt(people**2 + items**2)
+    value, below, above = (_mean_share(odds, spread) for odds in (best, low, high))
+    kind = "profile of a crossed logistic model" + ("" if freedom == inf else f" with t({freedom:.3g})")
+    return Share(value, Interval(below, above, f"{kind}; random: people, items"), people, items)
+
+
+class _Profile:
+    """The deviance of the log odds of a suite, with known standard deviations."""
+
+    def __init__(self, rows: pl.DataFrame, sd: dict[str, float]) -> None:
+        design = _design.design(_formula.parse(_MODEL), rows)
+        ones = np.ones((len(rows), 1))
+        self._problem = laplace.problem(design.groupings, ones, design.response, design.trials)
+        self._lower: list[Numbers] = [np.array([[sd[grouping.name]]]) for grouping in design.groupings]
+
+    def deviance(self, odds: float) -> float:
+        """Return -2 log-likelihood; beyond 15, log odds count as 15."""
+        # The last mode may be far from that of other log odds.
+        self._problem.effects = [np.zeros_like(effects) for effects in self._problem.effects]
+        mode = laplace.mode(self._problem, self._lower, np.array([np.clip(odds, -_FARTHEST, _FARTHEST)]))
+        return float(mode.cost + factor.log_determinant(mode.factor, mode.products.random) + self._problem.constant)
+
+    def variance(self, odds: float) -> float:
+        """Return the variance of the log odds by the curvature of the deviance; 0 where they are infinite."""
+        if abs(odds) == inf:
+            return 0.0
+        around = [self.deviance(odds + step) for step in (-0.1, 0.0, 0.1)]
+        curvature = (around[0] - 2 * around[1] + around[2]) / 0.01
+        return 2 / curvature if curvature > 0 else 0.0
+
+    def best(self) -> float:
+        """Return the log odds with the smallest deviance; infinite if all answers are the same."""
+        from scipy.optimize import minimize_scalar
+
+        found = minimize_scalar(
+            self.deviance, bounds=(-_FARTHEST, _FARTHEST), method="bounded", options={"xatol": 1e-6}
+        )
+        best = float(found.x)
+        return best if abs(best) < _FARTHEST - 0.01 else inf if best > 0 else -inf
+
+    def limit(self, best: float, end: float, height: float) -> float:
+        """Return where the deviance reaches a height, between the best log odds and an end; infinite if nowhere."""
+        from scipy.optimize import brentq
+
+        start = float(np.clip(best, -_FARTHEST, _FARTHEST))
+        if self.deviance(end) <= height:
+            return inf if end > 0 else -inf
+        return float(brentq(lambda odds: self.deviance(odds) - height, start, end, xtol=1e-6))
+
+
+def _mean_share(odds: float, spread: float) -> float:
+    """Return the mean of the logistic function of normal log odds, by Gauss and Hermite.
+
+    >>> _mean_share(inf, 1.0), _mean_share(0.0, 2.0), round(_mean_share(2.0, 1.0), 3)
+    (1.0, 0.5, 0.845)
+    """
+    from scipy.special import expit
+
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    values = expit(odds + spread * nodes)
+    return float(np.round((weights * values).sum() / weights.sum(), 12))
