@@ -3,7 +3,7 @@
 import math
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from syntagm.materials import baselines
 from syntagm.materials.checking import read_file, unreadable
 from syntagm.report.predictions.example import formula_in_words
 from syntagm.stats.chance import chance
-from syntagm.suite import Prediction, Suite
+from syntagm.suite import Item, Prediction, Suite
 
 TABLE, TEMPLATE = ".tsv", ".toml"
 # The empty suite, with which writing begins: a row an item, with the regions of two conditions.
@@ -61,12 +61,6 @@ def suite(text: str, name: str) -> Suite:
     if len(found) != 1:
         raise InputError(name, f"{len(found)} suites", "one suite")
     return found[0]
-
-
-def findings(text: str, name: str) -> list[Finding]:
-    """Check a text as `syntagm check` checks its file."""
-    found, unread = suites(text, name)
-    return [*unread, *check(found, name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,26 +172,49 @@ def is_by_item(text: str) -> bool:
     return "condition" not in [cell.strip().lower() for cell in head.split("\t")]
 
 
-def names(text: str, name: str) -> tuple[list[str], dict[str, list[str]], list[str]]:
-    """Return the conditions of a table, region -> the conditions that have it, and the names of predictions.
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text with what it is: `draft` makes it.
 
-    They are empty if the table can't be read.
+    Arguments:
+        suites: its suites.
+        findings: what `syntagm check` finds in its file.
     """
-    found, _ = suites(text, name)
-    if len(found) != 1:
-        return [], {}, []
-    conditions: dict[str, None] = {}
-    regions: dict[str, dict[str, None]] = {}
-    for item in found[0].items:
-        for condition, sentence in item.sentences.items():
-            conditions[condition] = None
-            for region in sentence.regions:
-                regions.setdefault(region.name, {})[condition] = None
-    return (
-        list(conditions),
-        {region: list(own) for region, own in regions.items()},
-        [prediction.name for prediction in found[0].predictions],
-    )
+
+    suites: Sequence[Suite]
+    findings: Sequence[Finding]
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions, in order."""
+        return list(dict.fromkeys(name for item in self._items for name in item.sentences))
+
+    @property
+    def regions(self) -> list[str]:
+        """The names of regions, in order."""
+        sentences = (sentence for item in self._items for sentence in item.sentences.values())
+        return list(dict.fromkeys(region.name for sentence in sentences for region in sentence.regions))
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """The predictions of all suites."""
+        return [prediction for found in self.suites for prediction in found.predictions]
+
+    @property
+    def compared(self) -> list[tuple[str, str]]:
+        """The regions that predictions compare, each with its condition."""
+        references = (each for prediction in self.predictions for each in prediction.formula.references())
+        return sorted({(reference.region, reference.condition) for reference in references})
+
+    @property
+    def _items(self) -> Iterator[Item]:
+        return (item for found in self.suites for item in found.items)
+
+
+def draft(text: str, name: str) -> Draft:
+    """Read and check a text as `syntagm check` checks its file."""
+    found, unread = suites(text, name)
+    return Draft(found, [*unread, *check(found, name)])
 
 
 def with_prediction(text: str, name: str, prediction: Prediction) -> str:

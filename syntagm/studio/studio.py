@@ -12,9 +12,12 @@ from syntagm.serve.routes import Route, content
 from syntagm.studio import frame
 from syntagm.studio.bench import Bench
 from syntagm.studio.frame import Ways
+from syntagm.studio.jobs import Jobs
 from syntagm.studio.library import Library
+from syntagm.studio.overseeing import Overseeing
 from syntagm.studio.store import Store
 from syntagm.studio.trying import Trying
+from syntagm.studio.writing import Writing
 from syntagm.suite import Suite
 
 
@@ -41,6 +44,7 @@ class Studio:
         self.folder, self.bench = folder, Bench(models, permissions)
         self.store = Store(folder) if folder else None
         self.library = Library(suites, self.store)
+        self.jobs = Jobs(folder, self.bench.models, permissions) if folder else None
         self.ways = Ways((frame.TRY, *((frame.WRITE, frame.JOBS) if folder else ())))
         self._held = contextlib.ExitStack()
 
@@ -52,6 +56,9 @@ class Studio:
         """
         if self.folder:
             self._held.enter_context(lock.held(self.folder))
+        if self.jobs:
+            self._held.callback(self.jobs.stop)
+            self.jobs.start()
         return self
 
     def __exit__(
@@ -61,7 +68,12 @@ class Studio:
 
     def routes(self) -> list[Route]:
         """Return the routes of all pages."""
+        written: list[Route] = []
+        if self.store and self.jobs:
+            written = Writing(self.store, self.library, self.jobs, self.ways).routes()
+            written += Overseeing(self.jobs, self.ways).routes()
         return [
+            *written,
             Route("/studio.css", lambda asked: content(frame.STYLE.encode(), "text/css"), "open"),
             Route("/studio.js", lambda asked: content(frame.SCRIPT.encode(), "text/javascript"), "open"),
             *Trying(self.bench, self.library, self.ways).routes(),
