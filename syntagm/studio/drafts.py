@@ -24,9 +24,22 @@ TABLE, TEMPLATE = ".tsv", ".toml"
 # The empty suite, with which writing begins: a row an item, with the regions of two conditions.
 EMPTY = "item\tgood:subject\tgood:verb\tbad:subject\tbad:verb\n1\t\t\t\t\n"
 EMPTY_TEMPLATE = """\
+regions = "subject | verb"
+
 [conditions]
-good = "The {noun} {verb}."
-bad = "The {noun} {wrong}."
+good = "The {noun} | {verb.sg}."
+bad = "The {noun} | {verb.pl}."
+
+[predictions]
+agreement = "(verb;%good%) < (verb;%bad%)"
+
+[items]
+fill = "table"
+rows = '''
+noun | verb.sg | verb.pl
+dog  | barks   | bark
+cat  | sleeps  | sleep
+'''
 """
 # The items of a preview, and the near-duplicates that are listed.
 SHOWN, NEAR = 12, 20

@@ -29,7 +29,7 @@ from typing import Any, Literal, TypeAlias
 from syntagm.errors import RunError, SyntagmError, UsageError, did_you_mean
 from syntagm.io import atomic, record, regular
 from syntagm.io import json as strict_json
-from syntagm.permissions import Permissions
+from syntagm.permissions import NONE, Permissions
 from syntagm.runs.files import is_done
 from syntagm.studio.store import digest_of
 
@@ -136,7 +136,7 @@ class Jobs:
         permissions: what the user permits; it reaches processes as arguments.
     """
 
-    def __init__(self, folder: Path, models: Mapping[str, str], permissions: Permissions) -> None:
+    def __init__(self, folder: Path, models: Mapping[str, str], permissions: Permissions = NONE) -> None:
         self.folder, self.models, self.permissions = folder, models, permissions
         self._lock, self._news = threading.Lock(), threading.Event()
         self._stopped = False

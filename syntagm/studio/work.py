@@ -85,7 +85,11 @@ def main(arguments: list[str]) -> int:
     folder, permissions = Path(arguments[0]), of_flags(arguments[1:])
     jobs.lower_priority()
     threading.Thread(target=_end_with_server, daemon=True).start()
-    job = Jobs(folder.parent.parent, {}, permissions).find(folder.name)
+    return carry_out_job(Jobs(folder.parent.parent, {}, permissions).find(folder.name), permissions)
+
+
+def carry_out_job(job: Job, permissions: Permissions) -> int:
+    """Carry out a job in this process; return the exit code."""
     reporter = Reporter(job)
     try:
         jobs.refuse_changed(job)
