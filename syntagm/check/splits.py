@@ -42,6 +42,23 @@ def shared(files: Mapping[str, Sequence[Suite]]) -> Iterator[tuple[str, str, str
                         break
 
 
+def within(suite: Suite) -> Iterator[tuple[str, str, str, str]]:
+    """Find items of a suite with a sentence that differs from one of an earlier item by at most one word.
+
+    Yields:
+        Item and condition of the sentence, and those of the earlier one; once for each item.
+    """
+    known: dict[tuple[str, ...], tuple[str, str]] = {}
+    for item in suite.items:
+        keys = {condition: _keys(sentence.text) for condition, sentence in item.sentences.items()}
+        found = ((name, known[key]) for name, own in keys.items() for key in own if key in known)
+        if near := next(found, None):
+            yield item.id, near[0], *near[1]
+        for name, own in keys.items():
+            for key in own:
+                known.setdefault(key, (item.id, name))
+
+
 def _keys(text: str) -> list[tuple[str, ...]]:
     """Return the words of a text, and all but one of them: texts that differ in one word have one of these in common."""
     words = tuple(re.findall(r"\w+", text.casefold()))

@@ -45,7 +45,6 @@ Exit code 1: more than half of the results of a run are undefined; the reasons a
 """
 
 import argparse
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -225,9 +224,7 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         raise UsageError("--name", count, "one for each model, in order, or none")
     if alone:
         if not has_run(output) and (inside := [path for path in sorted(output.glob("*")) if has_run(path)]):
-            cure = (
-                f"Choose another folder, such as {output / _folder_name((names or [sweeps.label_part(*found[0])])[0])}."
-            )
+            cure = f"Choose another folder, such as {output / sweeps.folder_name((names or [sweeps.label_part(*found[0])])[0])}."
             raise UsageError(
                 f"-o {output}", f"a folder of runs, such as {inside[0].name}", "a folder for one run", cure
             )
@@ -237,11 +234,11 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         raise UsageError(f"-o {output}", "the run directory of one model", "another folder", cure)
     if not names and (twice := _repeated(models)):
         raise UsageError("MODEL", f"{twice} given twice", "each model once", "A pattern or a range may include it.")
-    labels = [_folder_name(name) for name in names or [sweeps.label_part(*pair) for pair in found]]
+    labels = [sweeps.folder_name(name) for name in names or [sweeps.label_part(*pair) for pair in found]]
     given = [sweeps.label_part(text, text) for text in dict(found)]
     if not names and (_repeated(labels) or _repeated(given)):
         # a/best and b/best are told apart by their whole paths; so are a/step* and b/step*, whatever they match today.
-        labels = [_folder_name(model) for model in models]
+        labels = [sweeps.folder_name(model) for model in models]
     if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
     return [
@@ -252,15 +249,6 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
 
 def _repeated(names: Sequence[str]) -> str | None:
     return next((name for name, count in Counter(names).items() if count > 1), None)
-
-
-def _folder_name(label: str) -> str:
-    """Return the name of the folder of a model with this label. A label is kept whole: its beginning may be a group.
-
-    >>> _folder_name("GPT-2 (small)"), _folder_name("Pythia: 70m"), _folder_name("gpt2?bos=no")
-    ('GPT-2-small', 'Pythia-70m', 'gpt2-bos-no')
-    """
-    return re.sub(r"[^\w.@+]+", "-", label).strip("-.") or "model"
 
 
 def _run_several(sweep: _Sweep, display: "_evaluation.Display", page: Path | None) -> int:

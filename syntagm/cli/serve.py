@@ -1,9 +1,10 @@
-"""Show the results of runs in the browser, or a human experiment to the people who take part.
+"""Show the results of runs in the browser, write and score suites there, or show an experiment to people who take part.
 
     syntagm serve runs/demo
     syntagm serve runs/demo runs/gpt2 --name Demo --name GPT-2
     syntagm serve runs/demo --suites hu2020 --suites suites/*.json
     syntagm serve runs/demo --host 0.0.0.0 --port 8000 --password-file password
+    syntagm serve --model demo --model gpt2 --write my_suites
     syntagm serve --experiment study --host 0.0.0.0 --port 8000 --password-file password
 
 The first line printed is the address to open; it has a token that only you know. Stop the
@@ -11,6 +12,10 @@ server with Ctrl-C. The pages show each suite, item and run; every view is an ad
 can be kept, and every table is there as CSV, JSON and Parquet. A run that is not finished
 shows what is there. Run directories are only read, and no model is needed. With --suites,
 suites that no run has are shown, too: their sentences can be looked at and searched.
+
+With --model, there is a page on which sentences are tried; with --write DIR, suites are written
+and scored with these models: docs/guide/studio.md. The folder has the suites as plain files,
+every version of each, and the run directories of what was scored; nothing else is written.
 
 Only this machine can reach the server. With --password-file, whose first line is a password
 of at least 12 characters (or its argon2 hash), it can have another address: visitors log in
@@ -29,7 +34,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from syntagm.cli import _views
+from syntagm.cli import _model, _views
 from syntagm.errors import UsageError
 
 _CURE = "Install the server with: pip install 'syntagm[serve]'."
@@ -50,6 +55,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--experiment", metavar="DIR", type=Path, help="the folder of a human experiment (`syntagm experiment`)"
     )
+    parser.add_argument(
+        "--model", metavar="MODEL", action="append", default=[], help="a model of the studio; may be repeated"
+    )
+    parser.add_argument(
+        "--write", metavar="DIR", type=Path, help="the folder in which the studio writes suites and scores them"
+    )
+    _model.permissions(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
     parser.add_argument(
@@ -75,19 +87,29 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.serve.browse import routes
 
     password = read_password(options.password_file) if options.password_file else None
-    if not (options.folders or options.suites or options.experiment):
-        raise UsageError("serve", "nothing to show", "a run directory, --suites PATH, or --experiment DIR")
-    found: list[Route] = []
-    if options.folders or options.suites:
-        runs = _views.open_runs(options.folders, options.labels)
-        found += routes(runs, warmed=True, suites=read_suites(*options.suites))
-    if options.experiment:
-        from syntagm.experiment import hosted
+    if not (options.folders or options.suites or options.experiment or options.model or options.write):
+        expected = "a run directory, --suites PATH, --experiment DIR, or --model MODEL and --write DIR for the studio"
+        raise UsageError("serve", "nothing to show", expected)
+    suites = read_suites(*options.suites, allow_pickle=options.allow_pickle)
+    with contextlib.ExitStack() as stack:
+        found: list[Route] = []
+        more: tuple[tuple[str, str], ...] = ()
+        if options.model or options.write:
+            from syntagm.studio.studio import Studio
 
-        found += hosted.of_folder(options.experiment).routes()
-        if not (options.folders or options.suites):
-            found.append(Route("/", lambda asked: moved("/experiment")))
-    with contextlib.suppress(KeyboardInterrupt):  # the normal end
+            studio = stack.enter_context(Studio(options.model, options.write, suites, _model.given(options)))
+            found += studio.routes()
+            more = studio.ways.listed
+        if options.folders or options.suites:
+            runs = _views.open_runs(options.folders, options.labels)
+            found += routes(runs, more, warmed=True, suites=suites)
+        else:
+            found.append(Route("/", lambda asked: moved(more[0][1] if more else "/experiment")))
+        if options.experiment:
+            from syntagm.experiment import hosted
+
+            found += hosted.of_folder(options.experiment).routes()
+        stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # the normal end
         serve(
             found,
             host=options.host,

@@ -81,14 +81,27 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     if len(suites) != 1:
         raise InputError(str(path), f"{len(suites)} suites", "one suite", "Write each to a file of its own.")
     (suite,) = suites
-    mark = "," if path.suffix == ".csv" else "\t"
-    text = csv.plain(_rows(suite), mark)
+    atomic.write(path, text_of(suite, "," if path.suffix == ".csv" else "\t").encode())
+
+
+def text_of(suite: Suite, mark: str = "\t", by_item: bool = False) -> str:
+    """Return the table of a suite as text.
+
+    Arguments:
+        mark: the separator of cells.
+        by_item: one item per row, with a column for each region of each condition, instead of the layout of `write`.
+
+    Raises:
+        InputError: the table can't store the suite; the message gives the reason.
+    """
+    path = Path(f"{suite.name}.tsv")
+    text = csv.plain(_rows_of_items(suite) if by_item else _rows(suite), mark)
     try:
         reread = _parsed(text, mark, path)
     except InputError as error:
         raise InputError(f"suite {suite.name}", f"{error.found} ({error.place})", error.expected, error.cure) from None
     _refuse_loss(suite, reread)
-    atomic.write(path, text.encode())
+    return text
 
 
 def _parsed(content: str, mark: str, path: Path) -> Suite:
@@ -234,7 +247,9 @@ class _Suite:
         items = []
         for identifier, conditions in self.contents.items():
             place = f"{self.path}, item {identifier}"
-            sentences = {name: _sentence(regions, f"{place}, condition {name}") for name, regions in conditions.items()}
+            sentences = {
+                name: sentence_of(regions, f"{place}, condition {name}") for name, regions in conditions.items()
+            }
             items.append(Item(identifier, sentences, self.item_tags[identifier]))
         metric = next(aggregate for aggregate in AGGREGATES if aggregate == self.metric)
         return Suite(self.name or self.path.stem, tuple(items), tuple(self.predictions), self.tags, metric)
@@ -262,7 +277,7 @@ def _delimiter(content: str) -> str:
     return next((mark for mark in marks if _is_header(_first(content, mark))), ",")
 
 
-def _sentence(contents: Mapping[str, str], place: str) -> Sentence:
+def sentence_of(contents: Mapping[str, str], place: str) -> Sentence:
     """Make a sentence from its regions and their contents."""
     if WHOLE in contents:
         if len(contents) > 1:
@@ -293,13 +308,11 @@ def _rows(suite: Suite) -> list[list[str]]:
         or any(name.lower() in LONG or name.startswith(TAG) for name in regions)
     )
     header = [*(LONG if long else (*LONG[:2], *regions)), *(TAG + name for name in tags)]
-    rows = [["#suite", suite.name], ["#metric", suite.aggregate]]
-    rows += [["#tag", name, value] for name, value in public_tags(suite.tags).items()]
-    rows += [["#prediction", prediction.name, prediction.formula.text] for prediction in suite.predictions]
+    rows = _settings(suite)
     for item in suite.items:
         values = [item.tags.get(name, "") for name in tags]
         for condition, sentence in item.sentences.items():
-            contents = _contents(sentence)
+            contents = contents_of(sentence)
             if long:
                 rows += [[item.id, condition, name, content, *values] for name, content in contents]
             else:
@@ -307,7 +320,46 @@ def _rows(suite: Suite) -> list[list[str]]:
     return [header, *([*row, *[""] * (len(header) - len(row))] for row in rows)]
 
 
-def _contents(sentence: Sentence) -> list[tuple[str, str]]:
+def _settings(suite: Suite) -> list[list[str]]:
+    """Return the rows about the suite."""
+    rows = [["#suite", suite.name], ["#metric", suite.aggregate]]
+    rows += [["#tag", name, value] for name, value in public_tags(suite.tags).items()]
+    return rows + [["#prediction", prediction.name, prediction.formula.text] for prediction in suite.predictions]
+
+
+def _rows_of_items(suite: Suite) -> list[list[str]]:
+    """Return the table of a suite with one item per row.
+
+    Raises:
+        InputError: the sentences of a condition have different regions.
+    """
+    columns: dict[str, tuple[str, ...]] = {}
+    for item in suite.items:
+        for condition, sentence in item.sentences.items():
+            regions = tuple(region.name for region in sentence.regions) or (WHOLE,)
+            if columns.setdefault(condition, regions) != regions:
+                found = "other regions than in an item above"
+                cure = "Use a table with one sentence per row."
+                raise InputError(f"item {item.id}, condition {condition}", found, "the same regions in all items", cure)
+    tags = list(dict.fromkeys(name for item in suite.items for name in public_tags(item.tags)))
+    names = [f"{condition}:{region}" for condition, regions in columns.items() for region in regions]
+    header = ["item", *names, *(TAG + name for name in tags)]
+    rows = _settings(suite)
+    for item in suite.items:
+        cells = [
+            content
+            for condition, regions in columns.items()
+            for content in (
+                [content for _, content in contents_of(item.sentences[condition])]
+                if condition in item.sentences
+                else [""] * len(regions)
+            )
+        ]
+        rows.append([item.id, *cells, *(item.tags.get(name, "") for name in tags)])
+    return [header, *([*row, *[""] * (len(header) - len(row))] for row in rows)]
+
+
+def contents_of(sentence: Sentence) -> list[tuple[str, str]]:
     """Return the names and contents of a sentence's regions."""
     if not sentence.regions:
         return [(WHOLE, sentence.text)]

@@ -109,6 +109,15 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
+def folder_name(label: str) -> str:
+    """Return the name of the folder of a model with this label. A label is kept whole: its beginning may be a group.
+
+    >>> folder_name("GPT-2 (small)"), folder_name("Pythia: 70m"), folder_name("gpt2?bos=no")
+    ('GPT-2-small', 'Pythia-70m', 'gpt2-bos-no')
+    """
+    return re.sub(r"[^\w.@+]+", "-", label).strip("-.") or "model"
+
+
 def _braces(text: str) -> list[str]:
     choices = [_choices(match[1], text) for match in _BRACES.finditer(text)]
     if (count := prod(map(len, choices))) > MOST:

@@ -52,10 +52,12 @@ def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[Ex
 def prediction_in_words(record: SuiteRecord, measure: str) -> Markup:
     """Return a prediction in words, as HTML; "" if the formula can't be parsed."""
     formula = _formula(record.predictions.get(measure, ""))
-    if formula is None:
-        return Markup("")
-    words = str(escape(in_words(formula, record.region_labels)))
-    return Markup(_NAME.sub(r"<code><bdi>\1</bdi></code>", words))
+    return Markup("") if formula is None else formula_in_words(formula, record.region_labels)
+
+
+def formula_in_words(formula: Formula, labels: Mapping[str, str] | None = None) -> Markup:
+    """Return a prediction in words, as HTML; the arguments are those of `report.in_words`."""
+    return Markup(_NAME.sub(r"<code><bdi>\1</bdi></code>", str(escape(in_words(formula, labels)))))
 
 
 def _formula(text: str) -> Formula | None:

@@ -1,0 +1,308 @@
+"""The text of a suite while it is written: what it is a suite of, what `check` finds in it, and what a preview shows."""
+
+import math
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup
+
+from syntagm.check import Finding, check, splits
+from syntagm.errors import InputError, UsageError
+from syntagm.formats import spreadsheet
+from syntagm.formula import Formula, parse
+from syntagm.io.number import counted
+from syntagm.materials import baselines
+from syntagm.materials.checking import read_file, unreadable
+from syntagm.report.predictions.example import formula_in_words
+from syntagm.stats.chance import chance
+from syntagm.suite import Item, Prediction, Suite
+
+TABLE, TEMPLATE = ".tsv", ".toml"
+# The empty suite, with which writing begins: a row an item, with the regions of two conditions.
+EMPTY = "item\tgood:subject\tgood:verb\tbad:subject\tbad:verb\n1\t\t\t\t\n"
+EMPTY_TEMPLATE = """\
+regions = "subject | verb"
+
+[conditions]
+good = "The {noun} | {verb.sg}."
+bad = "The {noun} | {verb.pl}."
+
+[predictions]
+agreement = "(verb;%good%) < (verb;%bad%)"
+
+[items]
+fill = "table"
+rows = '''
+noun | verb.sg | verb.pl
+dog  | barks   | bark
+cat  | sleeps  | sleep
+'''
+"""
+# The items of a preview, and the near-duplicates that are listed.
+SHOWN, NEAR = 12, 20
+
+
+def suites(text: str, name: str) -> tuple[list[Suite], list[Finding]]:
+    """Read the suites of a text; if it can't be read, return no suites, and a finding with the reason.
+
+    Arguments:
+        name: the name of the file that has the text, or would have it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(text, encoding="utf-8", newline="")
+        try:
+            # A table that is a suite of pairs or of word rows elsewhere is a table of regions here.
+            kind = "spreadsheet" if path.suffix == TABLE else "template"
+            return read_file(f"{path}?format={kind}")
+        except UsageError as error:
+            return [], [unreadable(str(path), InputError(error.place, error.found, error.expected, error.cure))]
+
+
+def suite(text: str, name: str) -> Suite:
+    """Read the suite of a text.
+
+    Raises:
+        InputError: the text can't be read, or has several suites.
+    """
+    found, unread = suites(text, name)
+    if unread:
+        raise InputError(name, unread[0].message, "", unread[0].cure)
+    if len(found) != 1:
+        raise InputError(name, f"{len(found)} suites", "one suite")
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedPrediction:
+    """A prediction in a preview.
+
+    Arguments:
+        words: the prediction in words, as HTML.
+        chance: the chance level; nan if it is unknown.
+        baselines: what each baseline scores.
+    """
+
+    name: str
+    formula: str
+    words: Markup
+    chance: float
+    baselines: Sequence[baselines.Baseline]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a preview shows of a suite.
+
+    Arguments:
+        counts: the numbers of what, in words.
+        rows: item, condition, and the sentence in pieces, with whether a prediction compares the piece.
+        near: items whose sentences are nearly those of another item: (item, condition, other item, other condition).
+        note: what is to be said of the word frequencies.
+    """
+
+    name: str
+    counts: str
+    rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]
+    more: int
+    predictions: Sequence[PreviewedPrediction]
+    near: Sequence[tuple[str, str, str, str]]
+    nearer: int
+    note: str
+
+
+def preview(found: Suite) -> Preview:
+    """Return what a preview shows of a suite."""
+    conditions = list(dict.fromkeys(name for item in found.items for name in item.sentences))
+    sentences = sum(len(item.sentences) for item in found.items)
+    compared = {
+        (reference.region, reference.condition)
+        for prediction in found.predictions
+        for reference in prediction.formula.references()
+    }
+    rows = []
+    for item in found.items[:SHOWN]:
+        for condition, sentence in item.sentences.items():
+            pieces, at = [], 0
+            for region in sentence.regions:
+                pieces.append((sentence.text[at : region.start], False))
+                pieces.append((sentence.text[region.start : region.end], (region.name, condition) in compared))
+                at = region.end
+            pieces.append((sentence.text[at:], ("*", condition) in compared and not sentence.regions))
+            rows.append((item.id, condition, [piece for piece in pieces if piece[0]]))
+    frequencies, note = baselines.fitting(found, baselines.books())
+    scored = baselines.baselines(found, frequencies)
+    predictions = [
+        PreviewedPrediction(
+            prediction.name,
+            prediction.formula.text,
+            formula_in_words(prediction.formula),
+            chance.known(prediction.formula).value,
+            [one for one in scored if one.prediction == prediction.name and not math.isnan(one.value)],
+        )
+        for prediction in found.predictions
+    ]
+    near = list(splits.within(found))
+    return Preview(
+        found.name,
+        f"{counted(len(found.items), 'item')}, {counted(len(conditions), 'condition')}, {counted(sentences, 'sentence')}",
+        rows,
+        max(0, len(found.items) - SHOWN),
+        predictions,
+        near[:NEAR],
+        max(0, len(near) - NEAR),
+        note,
+    )
+
+
+def text_of(found: Suite) -> str:
+    """Return the text of a suite: one item per row if its sentences have the same regions, otherwise as `convert` writes it.
+
+    Raises:
+        InputError: a table can't store the suite.
+    """
+    try:
+        return spreadsheet.text_of(found, by_item=True)
+    except InputError:
+        return spreadsheet.text_of(found)
+
+
+def layout(text: str, name: str, by_item: bool) -> str:
+    """Return the text of a table in a layout: one item per row, or one sentence per row.
+
+    Raises:
+        InputError: the text can't be read, or its suite does not fit the layout.
+    """
+    return spreadsheet.text_of(suite(text, name), by_item=by_item)
+
+
+def is_by_item(text: str) -> bool:
+    """Return whether a table has one item per row."""
+    head = next((line for line in text.splitlines() if line.strip()), "")
+    return "condition" not in [cell.strip().lower() for cell in head.split("\t")]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text with what it is: `draft` makes it.
+
+    Arguments:
+        suites: its suites.
+        findings: what `syntagm check` finds in its file.
+    """
+
+    suites: Sequence[Suite]
+    findings: Sequence[Finding]
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions, in order."""
+        return list(dict.fromkeys(name for item in self._items for name in item.sentences))
+
+    @property
+    def regions(self) -> list[str]:
+        """The names of regions, in order."""
+        sentences = (sentence for item in self._items for sentence in item.sentences.values())
+        return list(dict.fromkeys(region.name for sentence in sentences for region in sentence.regions))
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """The predictions of all suites."""
+        return [prediction for found in self.suites for prediction in found.predictions]
+
+    @property
+    def compared(self) -> list[tuple[str, str]]:
+        """The regions that predictions compare, each with its condition."""
+        references = (each for prediction in self.predictions for each in prediction.formula.references())
+        return sorted({(reference.region, reference.condition) for reference in references})
+
+    @property
+    def _items(self) -> Iterator[Item]:
+        return (item for found in self.suites for item in found.items)
+
+
+def draft(text: str, name: str) -> Draft:
+    """Read and check a text as `syntagm check` checks its file."""
+    found, unread = suites(text, name)
+    return Draft(found, [*unread, *check(found, name)])
+
+
+def with_prediction(text: str, name: str, prediction: Prediction) -> str:
+    """Add a prediction to the text of a table, or replace the one of its name; the layout stays.
+
+    Raises:
+        InputError: the text can't be read.
+    """
+    found = suite(text, name)
+    kept = [one for one in found.predictions if one.name != prediction.name]
+    if len(kept) < len(found.predictions):
+        place = [one.name for one in found.predictions].index(prediction.name)
+        kept.insert(place, prediction)
+    else:
+        kept.append(prediction)
+    return spreadsheet.text_of(replace(found, predictions=tuple(kept)), by_item=is_by_item(text))
+
+
+def without_prediction(text: str, name: str, which: str) -> str:
+    """Remove a prediction from the text of a table.
+
+    Raises:
+        InputError: the text can't be read.
+    """
+    found = suite(text, name)
+    kept = tuple(one for one in found.predictions if one.name != which)
+    return spreadsheet.text_of(replace(found, predictions=kept), by_item=is_by_item(text))
+
+
+_NAME = re.compile(r"\*|[\w.\-]+")
+
+
+def comparison(region: str, relation: str, first: str, second: str, third: str = "", fourth: str = "") -> Formula:
+    """Return a formula from the choices of the builder.
+
+    Arguments:
+        region: the region; "*" for the whole sentence.
+        relation: "<", ">" or "=".
+        first, second: the conditions that are compared, or the rise from `second` to `first`.
+        third, fourth: with them, the rise from `fourth` to `third` is compared with: an interaction.
+
+    Raises:
+        InputError: a choice is missing, or is no name that formulas may have.
+
+    >>> str(comparison("verb", "<", "good", "bad"))
+    '(verb;%good%) < (verb;%bad%)'
+    >>> str(comparison("verb", ">", "a", "b", "c", "d"))
+    '((verb;%a%) - (verb;%b%)) > ((verb;%c%) - (verb;%d%))'
+    """
+    if bool(third) != bool(fourth):
+        raise InputError("prediction", "three conditions", "two, or four for an interaction")
+    for what, chosen in (("region", region), *(("condition", each) for each in (first, second, third, fourth) if each)):
+        if not _NAME.fullmatch(chosen):
+            cure = "In formulas, names have letters, digits, _, - and . only: rename it."
+            raise InputError(f"prediction, {what}", repr(chosen[:100]), "a name", cure)
+    if relation not in ("<", ">", "=") or not (first and second):
+        raise InputError("prediction", "a choice is missing", "a region, a relation and two conditions")
+    one, other = f"({region};%{first}%)", f"({region};%{second}%)"
+    if not third:
+        return parse(f"{one} {relation} {other}")
+    return parse(f"({one} - {other}) {relation} (({region};%{third}%) - ({region};%{fourth}%))")
+
+
+def lines(first: str, second: str) -> list[tuple[str, str, bool]]:
+    """Return two texts side by side: (line, line, whether they are the same).
+
+    >>> lines("a\\nb\\n", "a\\nc\\nd\\n")
+    [('a', 'a', True), ('b', 'c', False), ('', 'd', False)]
+    """
+    from difflib import SequenceMatcher
+    from itertools import zip_longest
+
+    old, new = first.splitlines(), second.splitlines()
+    found: list[tuple[str, str, bool]] = []
+    for _, begin, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        pairs = zip_longest(old[begin:end], new[start:stop], fillvalue="")
+        found += [(one, other, old[begin:end] == new[start:stop]) for one, other in pairs]
+    return found

@@ -1,0 +1,395 @@
+"""Jobs: a suite is scored with models in a process of its own, and leaves an ordinary run directory for each model.
+
+    jobs/0007/NAME.tsv        the text that is scored, which nobody changes any more
+    jobs/0007/job.json        what was asked for, with the hash of that text; sealed
+    jobs/0007/end.json        how it ended, if it did not end by itself: cancelled, or failed and why; sealed
+    jobs/0007/progress.json   how far it is
+    jobs/0007/log.txt         what its process printed
+    jobs/0007/runs/LABEL/     the runs
+
+A job ends when its runs are done, or with end.json. Every other job is worked on, one after the other, whoever began it: a
+server that was killed takes its processes with it, and the next one starts them again; the engine then goes on where it
+was. A process that ends without a reason is started again, a few times.
+"""
+
+import contextlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from syntagm.errors import RunError, SyntagmError, UsageError, did_you_mean
+from syntagm.io import atomic, record, regular
+from syntagm.io import json as strict_json
+from syntagm.permissions import NONE, Permissions
+from syntagm.runs.files import is_done
+from syntagm.studio.store import digest_of
+
+FOLDER, JOB, END, PROGRESS, LOG, RUNS = "jobs", "job.json", "end.json", "progress.json", "log.txt", "runs"
+_NUMBER = re.compile(r"\d{4,9}")
+# The most jobs that wait, jobs at all, models of a job, seconds of a job, and starts of its process.
+WAITING, JOBS, MODELS, SECONDS, STARTS = 20, 9999, 8, 6 * 3600.0, 3
+# The share of the machine's memory that a job may take.
+MEMORY = 0.75
+# How much less the processor is given to jobs than to pages.
+_NICE = 15
+# How often the process is looked at, and how long it may take to end when it is asked to, in seconds.
+_LOOK, _GRACE = 0.2, 10.0
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+State: TypeAlias = Literal["waiting", "running", "done", "cancelled", "failed"]
+_CURE = "Delete the folder {folder}, and score the suite again."
+
+JOB_RECORD = record.Form(
+    "the record of a job",
+    1,
+    {
+        "format": int, "suite": str, "digest": str, "models": {str: str}, "limit": (int, None), "created": float,
+        "renewed?": record.RENEWED,
+    },
+    _CURE,
+)  # fmt: skip
+END_RECORD = record.Form(
+    "the end of a job",
+    1,
+    {"format": int, "state": frozenset({"cancelled", "failed"}), "why": str, "renewed?": record.RENEWED},
+    _CURE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job.
+
+    Arguments:
+        number: its number, which is the name of its folder.
+        suite: the name of the suite's file.
+        digest: the hash of the text.
+        models: label -> name.
+        limit: the most items, drawn at random; None for all.
+        created: when it was asked for, in seconds since 1970.
+    """
+
+    number: str
+    folder: Path
+    suite: str
+    digest: str
+    models: Mapping[str, str]
+    limit: int | None
+    created: float
+
+    @property
+    def file(self) -> Path:
+        """The file with the text."""
+        return self.folder / self.suite
+
+    def run_folder(self, label: str) -> Path:
+        """Return the run directory of a model."""
+        return self.folder / RUNS / label
+
+    @property
+    def done(self) -> bool:
+        """Whether all runs are done."""
+        return all(is_done(self.run_folder(label)) for label in self.models)
+
+    @property
+    def commands(self) -> list[str]:
+        """What computes the same by the shell: a command for each model."""
+        return [self.command(label) for label in self.models]
+
+    def command(self, label: str) -> str:
+        """Return the command that computes the same run."""
+        limit = ["--limit", str(self.limit)] if self.limit else []
+        words = ["syntagm", "run", self.models[label], "--suite", str(self.file), *limit, "--name", label]
+        return shlex.join([*words, "-o", str(self.run_folder(label))])
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is.
+
+    Arguments:
+        done, total: numbers of sentences, of the model that is at work; 0 before they are known.
+        model: the label of that model.
+        note: what happens, in words.
+    """
+
+    done: int = 0
+    total: int = 0
+    model: str = ""
+    note: str = ""
+
+
+class Jobs:
+    """The jobs of a folder. In a `with` block, they are worked on.
+
+    Arguments:
+        folder: the folder of the studio.
+        models: label -> name of the models that are offered.
+        permissions: what the user permits; it reaches processes as arguments.
+    """
+
+    def __init__(self, folder: Path, models: Mapping[str, str], permissions: Permissions = NONE) -> None:
+        self.folder, self.models, self.permissions = folder, models, permissions
+        self._lock, self._news = threading.Lock(), threading.Event()
+        self._stopped = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._running = ""
+        self._cancelled: set[str] = set()
+        self._starts: dict[str, int] = {}
+        self._thread = threading.Thread(target=self._work, daemon=True, name="jobs")
+
+    def start(self) -> None:
+        """Begin to work on the jobs."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop working; a job that runs is interrupted, and goes on when the server is started again."""
+        self._stopped = True
+        self._news.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def add(self, suite: str, text: str, labels: Sequence[str], limit: int | None) -> str:
+        """Add a job, and return its number.
+
+        Arguments:
+            suite: the name of the suite's file.
+            text: its text.
+            labels: the models.
+            limit: the most items; None for all.
+
+        Raises:
+            UsageError: there are too many jobs, or no such model.
+            RunError: the folder can't be written.
+        """
+        labels = list(dict.fromkeys(labels))
+        for label in labels:
+            if label not in self.models:
+                raise UsageError("model", repr(label[:100]), ", ".join(self.models), did_you_mean(label, self.models))
+        if not 0 < len(labels) <= MODELS:
+            raise UsageError("model", f"{len(labels)} models", f"1 to {MODELS}")
+        with self._lock:
+            known = self._numbers()
+            if sum(self.state(job) in ("waiting", "running") for job in self.all()) >= WAITING:
+                raise UsageError("jobs", f"{WAITING} that wait", "fewer", "Wait, or cancel some at /jobs.")
+            if len(known) >= JOBS:
+                raise UsageError(
+                    "jobs", f"{JOBS:,}", "fewer", f"Move some of {self.folder / FOLDER} to another folder."
+                )
+            number = f"{int(known[-1]) + 1 if known else 1:04}"
+            folder = atomic.inside(self.folder, FOLDER, number)
+            atomic.make_folder(folder)
+            content = text.encode()
+            atomic.write(folder / suite, content)
+            # Its record is last: without one, a folder is no job.
+            chosen = {label: self.models[label] for label in labels}
+            JOB_RECORD.write(
+                folder / JOB,
+                {
+                    "suite": suite,
+                    "digest": digest_of(content),
+                    "models": chosen,
+                    "limit": limit,
+                    "created": time.time(),
+                },
+            )
+        self._news.set()
+        return number
+
+    def all(self) -> list[Job]:
+        """Return all jobs in order; those whose records are damaged are left out (`syntagm integrity` names them)."""
+        found = []
+        for number in self._numbers():
+            with contextlib.suppress(SyntagmError):
+                found.append(self.find(number))
+        return found
+
+    def find(self, number: str) -> Job:
+        """Return a job.
+
+        Raises:
+            UsageError: there is none with this number.
+            RunError: its record is damaged.
+        """
+        if not _NUMBER.fullmatch(number) or not (self.folder / FOLDER / number / JOB).is_file():
+            raise UsageError("job", repr(number[:20]), "the number of a job", "All jobs are at /jobs.")
+        folder = atomic.inside(self.folder, FOLDER, number)
+        entries = JOB_RECORD.read(folder / JOB)
+        return Job(
+            number, folder, entries["suite"], entries["digest"], entries["models"], entries["limit"], entries["created"]
+        )
+
+    def state(self, job: Job) -> State:
+        """Return how a job stands."""
+        return self.ended(job)[0]
+
+    def ended(self, job: Job) -> tuple[State, str]:
+        """Return how a job stands, and why if it failed."""
+        if job.done:
+            return "done", ""
+        if (job.folder / END).exists():
+            end = END_RECORD.read(job.folder / END)
+            return ("cancelled" if end["state"] == "cancelled" else "failed"), end["why"]
+        return ("running" if self._running == job.number else "waiting"), ""
+
+    def progress(self, job: Job) -> Progress:
+        """Return how far a job is, as its process last said."""
+        try:
+            entries: dict[str, Any] = strict_json.own(regular.content(job.folder / PROGRESS, 10_000), PROGRESS)
+            return Progress(**entries)
+        except (OSError, SyntagmError, TypeError):
+            return Progress()
+
+    def cancel(self, number: str) -> None:
+        """Cancel a job. What is computed stays, and is used if the job is continued."""
+        job = self.find(number)
+        with self._lock:
+            if self.state(job) not in ("waiting", "running"):
+                return
+            self._end(job, "cancelled", "")
+            self._cancelled.add(number)
+        self._news.set()
+
+    def again(self, number: str) -> None:
+        """Continue a job that was cancelled or has failed."""
+        job = self.find(number)
+        with self._lock:
+            if self.state(job) in ("cancelled", "failed"):
+                (job.folder / END).unlink(missing_ok=True)
+                self._starts.pop(number, None)
+                self._cancelled.discard(number)
+        self._news.set()
+
+    def _numbers(self) -> list[str]:
+        folder = self.folder / FOLDER
+        names = os.listdir(folder) if folder.is_dir() else []
+        return sorted((name for name in names if _NUMBER.fullmatch(name)), key=int)
+
+    def _end(self, job: Job, state: State, why: str) -> None:
+        END_RECORD.write(job.folder / END, {"state": state, "why": why[:2000]})
+
+    def _work(self) -> None:
+        """Work on the jobs that wait until the server ends."""
+        while not self._stopped:
+            self._news.clear()
+            try:
+                with self._lock:
+                    waiting = [job for job in self.all() if self.state(job) == "waiting"]
+                    self._running = waiting[0].number if waiting else ""
+                if waiting:
+                    self._carry_out(waiting[0])
+                    continue
+            except (SyntagmError, OSError) as error:
+                # A full disk: the job is tried again later.
+                print(f"syntagm: jobs: {error}", file=sys.stderr)
+                self._news.wait(10)
+                continue
+            finally:
+                self._running = ""
+            self._news.wait(60)
+
+    def _carry_out(self, job: Job) -> None:
+        started = self._starts[job.number] = self._starts.get(job.number, 0) + 1
+        if started > STARTS:
+            with self._lock:
+                self._end(job, "failed", f"its process ended {STARTS} times without a reason; {LOG} may tell why")
+            return
+        words = [sys.executable, "-m", "syntagm.studio.work", str(job.folder), *self.permissions.flags]
+        began, why = time.monotonic(), ""
+        with open(job.folder / LOG, "ab", opener=_without_following) as log:
+            # It ends when its standard input does: when this server ends, however that happens.
+            process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env=_environment()
+            )
+        try:
+            while process.poll() is None:
+                self._news.wait(_LOOK)
+                self._news.clear()
+                if self._stopped or job.number in self._cancelled:
+                    break
+                if time.monotonic() - began > SECONDS:
+                    why = f"it took more than {SECONDS / 3600:g} hours"
+                elif (taken := _memory_of(process.pid)) > (most := MEMORY * _memory()):
+                    why = f"it took {taken / 1e9:.1f} GB of memory; {most / 1e9:.1f} GB are allowed"
+                if why:
+                    break
+        finally:
+            code = _end(process)
+        with self._lock:
+            if job.number in self._cancelled:
+                self._cancelled.discard(job.number)
+            elif why:
+                self._end(job, "failed", why)
+            elif code == 2:
+                # It has said why.
+                self._end(job, "failed", self.progress(job).note or "an error; log.txt may tell which")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> int:
+    """End a process: ask it, then kill it. Return its exit code."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    process.communicate()
+    return process.returncode
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a process: it leaves a processor to the pages."""
+    threads = str(max(1, (os.cpu_count() or 2) - 1))
+    return {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **os.environ}
+
+
+def lower_priority() -> None:
+    """Give this process less of the processor than those that answer."""
+    with contextlib.suppress(OSError):
+        os.nice(_NICE)
+
+
+def _memory() -> float:
+    return float(os.sysconf("SC_PHYS_PAGES") * _PAGE)
+
+
+def _memory_of(process: int) -> int:
+    """Return the memory of a process in bytes; 0 where the system doesn't tell."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _without_following(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+
+
+def refuse_changed(job: Job) -> None:
+    """Refuse a job whose text is not what was asked for.
+
+    Raises:
+        RunError: the file was changed, or is gone.
+    """
+    try:
+        content = regular.content(job.file)
+    except OSError as error:
+        raise RunError(str(job.file), f"can't be read ({error.strerror})", "the text that is scored") from error
+    if digest_of(content) != job.digest:
+        raise RunError(str(job.file), "damaged or edited", "the text that was scored", "Score the suite again.")
+
+
+def in_states(jobs: Jobs) -> Iterator[tuple[Job, State, str, Progress]]:
+    """Yield all jobs, the last one first, with how they stand."""
+    for job in reversed(jobs.all()):
+        state, why = jobs.ended(job)
+        yield job, state, why, jobs.progress(job) if state == "running" else Progress()

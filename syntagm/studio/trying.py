@@ -1,0 +1,285 @@
+"""Trying sentences: an original, an edited one beside it, and one or two models.
+
+The page is a form whose fields are in its address, so that it can be kept and sent, and works without scripts. An item of a
+suite brings its conditions, regions and predictions; without one, there is a sentence, or two that make a pair.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, TypeAlias
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
+from starlette.responses import Response
+
+from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.formula import parse
+from syntagm.report import shell
+from syntagm.report.section import Section
+from syntagm.report.site.addresses import Filed, Query
+from syntagm.report.site.item import CONDITIONS, DIFFERENCE, TOKENS, VERDICTS, ItemPage
+from syntagm.report.site.site import Site
+from syntagm.runs.store import Run
+from syntagm.serve.routes import Asked, Missing, Route, moved
+from syntagm.studio import drafts, frame, notation
+from syntagm.studio.bench import Bench
+from syntagm.studio.frame import Ways
+from syntagm.studio.library import Library
+from syntagm.studio.store import Conflict
+from syntagm.suite import LANGUAGES, Item, Prediction, Sentence, Suite, public_tags
+
+# The name of an item, and the headings and contents of what a page shows of it.
+Part: TypeAlias = tuple[str, list[tuple[str, Markup]]]
+ORIGINAL, EDITED = "original", "edited"
+# The conditions of a pair, and of a sentence alone.
+PAIR, ALONE = ("good", "bad"), "sentence"
+PAIRED = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
+# The most conditions, and the items of a suite to which the page leads.
+_MOST, _LISTED = 32, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried.
+
+    Arguments:
+        suite, item: where the sentences come from; "" for sentences that were typed.
+        predictions: the predictions that are judged.
+        pinned: condition -> the original sentence.
+        edited: condition -> the edited one.
+        base: the suite that the item belongs to.
+    """
+
+    suite: str
+    item: str
+    predictions: tuple[Prediction, ...]
+    pinned: Mapping[str, Sentence]
+    edited: Mapping[str, Sentence]
+    base: Suite
+
+    @property
+    def changed(self) -> bool:
+        """Whether a sentence was edited."""
+        return dict(self.pinned) != dict(self.edited)
+
+    def as_suite(self) -> Suite:
+        """Return the suite that is scored: an item with the originals, and one with the edited sentences if they differ."""
+        sides = [(ORIGINAL, self.pinned), *([(EDITED, self.edited)] if self.changed else [])]
+        return replace(
+            self.base, items=tuple(Item(name, sentences) for name, sentences in sides), predictions=self.predictions
+        )
+
+
+class Trying:
+    """The page on which sentences are tried.
+
+    Arguments:
+        bench: the models.
+        library: where suites are. If it has a folder, items can be kept there.
+        ways: the pages of the studio.
+    """
+
+    def __init__(self, bench: Bench, library: Library, ways: Ways) -> None:
+        self.bench, self.library, self.ways = bench, library, ways
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the page."""
+        keeping = [Route("/try/keep", self.keep, methods=("POST",))] if self.library.store else []
+        return [Route("/try", self.show), *keeping]
+
+    def show(self, asked: Asked) -> Response:
+        """Show the form, and what the models make of its sentences."""
+        given = _grouped(asked.query)
+        models = [name for name in dict.fromkeys(given.get("model", [])) if name]
+        wrong, trial, status = "", None, 200
+        parts: list[Part] = []
+        try:
+            trial = self._trial(given)
+            if trial and models:
+                parts = self._scored(trial, models[:2])
+        except SyntagmError as error:
+            wrong, status = str(error), 404 if isinstance(error, Missing) else 400
+        labels = [*self.bench.models]
+        variables = {
+            "wrong": wrong,
+            "models": [
+                (name, [(label, models[place : place + 1] == [label]) for label in labels])
+                for place, name in enumerate(("Model", "Second model"))
+            ],
+            "none": not labels,
+            "suite": given.get("suite", [""])[0],
+            "item": given.get("item", [""])[0],
+            "rows": _rows(given, trial),
+            "pair": len(_conditions(trial)) < 2 and not given.get("suite"),
+            "parts": parts,
+            "pin": _pinning(given, trial, models),
+            "changed": trial is not None and trial.changed,
+            "suites": self.library.listed(),
+            "keep": self._keeping(trial),
+            "own": self._tables(),
+            "others": [item.id for item in trial.base.items[:_LISTED]] if trial else [],
+        }
+        title = f"Try: {trial.suite}, item {trial.item}" if trial and trial.item else "Try a sentence"
+        return frame.respond(self.ways, "/try", "try.html", title, variables, status)
+
+    def keep(self, asked: Asked) -> Response:
+        """Add the sentences as an item to a suite of the folder, which begins with it if there is none of this name."""
+        store, form = self.library.store, asked.form()
+        assert store, "there is no such route without a folder"
+        typed = form.get("name", "").strip()
+        name = typed if typed.endswith(drafts.TABLE) else typed + drafts.TABLE
+        suite, base = self._target(form, name)
+        taken = {item.id for item in suite.items}
+        number = next(number for number in count(len(suite.items) + 1) if str(number) not in taken)
+        sentences = dict(self._kept(form))
+        item = Item(str(number), sentences)
+        text = drafts.text_of(replace(suite, items=(*suite.items, item)))
+        try:
+            store.save(name, text, base)
+        except Conflict:
+            raise UsageError(f"suite {name}", "somebody else has just saved it", "a moment", "Keep it again.") from None
+        return moved(f"/write/{quote(name)}")
+
+    def _target(self, form: Mapping[str, str], name: str) -> tuple[Suite, str]:
+        """Return the suite to which an item is added, and the digest of its file."""
+        store = self.library.store
+        assert store
+        if name in store.names():
+            document = store.read(name)
+            return drafts.suite(document.text, name), document.digest
+        source = form.get("from", "")
+        if source:
+            found = self.library.suite(source)
+            tags = {key: tag for key, tag in public_tags(found.tags).items() if key in LANGUAGES}
+            return replace(found, name=name.removesuffix(drafts.TABLE), items=(), tags=tags), ""
+        predictions = (PAIRED,) if "text 2" in form else ()
+        return Suite(name.removesuffix(drafts.TABLE), (), predictions), ""
+
+    def _kept(self, form: Mapping[str, str]) -> Iterator[tuple[str, Sentence]]:
+        """Yield the conditions and sentences of the form. Regions have the names that they have in the item's suite."""
+        item = None
+        if source := form.get("from", ""):
+            item = next((one for one in self.library.suite(source).items if one.id == form.get("item", "")), None)
+        for number in range(1, _MOST + 1):
+            if not (condition := form.get(f"condition {number}", "")):
+                return
+            original = item.sentences.get(condition) if item else None
+            regions = [region.name for region in original.regions] if original else []
+            yield condition, notation.read(form.get(f"text {number}", ""), condition, regions)
+
+    def _tables(self) -> list[str]:
+        names = self.library.store.names() if self.library.store else []
+        return [name.removesuffix(drafts.TABLE) for name in names if name.endswith(drafts.TABLE)]
+
+    def _trial(self, given: Mapping[str, Sequence[str]]) -> Trial | None:
+        if name := given.get("suite", [""])[0]:
+            return self._of_item(name, given)
+        texts = [text for text in given.get("text", []) if text.strip()]
+        if not texts:
+            return None
+        pinned = [text for text in given.get("pinned", []) if text.strip()]
+        names = PAIR if len(texts) > 1 else (ALONE,)
+        if len(texts) > 2:
+            raise InputError("sentences", f"{len(texts)}", "one, or two that make a pair")
+        edited = {name: notation.read(text, name) for name, text in zip(names, texts, strict=True)}
+        # Another number of sentences is another comparison: the original begins anew.
+        before = pinned if len(pinned) == len(texts) else texts
+        originals = {name: notation.read(text, name) for name, text in zip(names, before, strict=True)}
+        predictions = (PAIRED,) if len(texts) > 1 else ()
+        return Trial("", "", predictions, originals, edited, Suite("try", (), ()))
+
+    def _of_item(self, name: str, given: Mapping[str, Sequence[str]]) -> Trial:
+        suite = self.library.suite(name)
+        key = given.get("item", [""])[0] or (suite.items[0].id if suite.items else "")
+        found = next((item for item in suite.items if item.id == key), None)
+        if found is None:
+            raise Missing(f"suite {name}", f"no item {key[:100]!r}", "an item of the suite")
+        conditions, texts = given.get("condition", []), given.get("text", [])
+        if len(conditions) != len(texts) or len(texts) > _MOST:
+            raise InputError("the form", f"{len(texts)} sentences", f"{len(conditions)}, one for each condition")
+        edited = dict(found.sentences)
+        for condition, text in zip(conditions, texts, strict=True):
+            if condition not in edited:
+                raise InputError("the form", f"the condition {condition[:100]!r}", ", ".join(edited))
+            original = edited[condition]
+            if text.split() != notation.written(original).split():
+                regions = [region.name for region in original.regions]
+                edited[condition] = notation.read(text, condition, regions)
+                if (found_here := len(edited[condition].regions)) != len(regions):
+                    cure = "A region may be empty: two borders follow each other."
+                    raise InputError(f"condition {condition}", f"{found_here} regions", f"{len(regions)}", cure)
+        return Trial(name, key, suite.predictions, found.sentences, edited, suite)
+
+    def _scored(self, trial: Trial, models: Sequence[str]) -> list[Part]:
+        suite = trial.as_suite()
+        measures = [] if suite.predictions else [f"surprisal(condition={name})" for name in trial.edited]
+        runs = [self.bench.score(name, suite, measures) for name in models]
+        return shown(runs, suite.name, [item.id for item in suite.items])
+
+    def _keeping(self, trial: Trial | None) -> dict[str, Any]:
+        if not trial or not self.library.store:
+            return {}
+        sentences = [(name, notation.written(sentence)) for name, sentence in trial.edited.items()]
+        return {"sentences": sentences, "from": trial.suite, "item": trial.item}
+
+
+def shown(runs: Sequence[Run], suite: str, items: Sequence[str]) -> list[Part]:
+    """Return what pages of items show of each of some items: its name, and the headings and contents of its sections."""
+    site = Site(runs)
+    addresses = Filed({}, "try")
+    parts = []
+    # A sentence alone is judged by nothing: its bits stand in the other sections.
+    judged = runs[0].task.conjoins
+    wanted: list[Section[Any]] = [TOKENS, *([VERDICTS] if judged else []), CONDITIONS, DIFFERENCE]
+    for item in items:
+        page = site.page(("suite", suite, item), addresses)
+        assert isinstance(page, ItemPage)
+        sections = [section for section in wanted if section.when(page)]
+        parts.append((
+            item,
+            [
+                (section.heading, Markup(shell.render_part(section.template, _variables(section, page))))
+                for section in sections
+            ],
+        ))  # fmt: skip
+    return parts
+
+
+def _variables(section: Any, page: ItemPage) -> dict[str, Any]:
+    return {"pictures": {}, **section.describe(page, page.links), **section.versions[0]}
+
+
+def _grouped(query: Query) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in query:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _conditions(trial: Trial | None) -> Sequence[str]:
+    return [*trial.edited] if trial else [ALONE]
+
+
+def _rows(given: Mapping[str, Sequence[str]], trial: Trial | None) -> list[dict[str, str]]:
+    """Return the rows of the form: a condition, its original, and the sentence in the field."""
+    if trial is None:
+        texts = [*given.get("text", []), ""]
+        return [{"condition": ALONE, "original": "", "text": texts[0]}]
+    return [
+        {
+            "condition": name,
+            "original": notation.written(trial.pinned[name]) if name in trial.pinned else "",
+            "text": notation.written(sentence),
+        }
+        for name, sentence in trial.edited.items()
+    ]
+
+
+def _pinning(given: Mapping[str, Sequence[str]], trial: Trial | None, models: Sequence[str]) -> str:
+    """Return the address of this page with the edited sentences as originals; "" where there is nothing to pin."""
+    if trial is None or trial.item or not trial.changed:
+        return ""
+    texts = [notation.written(sentence) for sentence in trial.edited.values()]
+    fields = [*(("model", name) for name in models), *(("text", text) for text in texts)]
+    return f"/try?{urlencode(fields)}"

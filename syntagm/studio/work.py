@@ -1,0 +1,116 @@
+"""The process of a job: it evaluates the models one after the other, and says how far it is.
+
+    python -m syntagm.studio.work JOB [--allow-pickle] [--allow-exec] [--trust-remote-code]
+
+Exit code: 0 done, 2 failed for a reason that progress.json tells, 130 interrupted.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from syntagm.errors import Interrupted, SyntagmError
+from syntagm.materials.suite_files import SuiteFiles
+from syntagm.permissions import Permissions, of_flags
+from syntagm.progress import Progress
+from syntagm.runs import evaluation
+from syntagm.runs.cache import default_path
+from syntagm.runs.carrying_out import carry_out
+from syntagm.runs.evaluation import Evaluation
+from syntagm.studio import jobs
+from syntagm.studio.jobs import Job, Jobs
+from syntagm.suite import Draw
+from syntagm.tasks.predictions.task import Predictions
+
+# The least seconds between two reports.
+_EVERY = 0.5
+
+
+class Reporter(Progress):
+    """What is written to progress.json. It is read while it is there, and never after the end: losing it loses nothing.
+
+    Arguments:
+        job: the job.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._path, self._last = job.folder / jobs.PROGRESS, 0.0
+        self._now = jobs.Progress()
+
+    def say(self, model: str = "", note: str = "") -> None:
+        """Report another model, or a reason."""
+        self._now = jobs.Progress(model=model, note=note)
+        self._write()
+
+    def planned(self, total: int, done: int, suites: int) -> None:
+        """Report the size of the run."""
+        self._now = replace(self._now, total=total, done=done, note="")
+        self._write()
+
+    def answered(self, suite: str, questions: int) -> None:
+        """Report answered questions."""
+        self._now = replace(self._now, done=self._now.done + questions)
+        if time.monotonic() - self._last > _EVERY:
+            self._write()
+
+    def warned(self, message: str) -> None:
+        """Print a warning to the log."""
+        print(f"warning: {message}", flush=True)
+
+    def _write(self) -> None:
+        self._last = time.monotonic()
+        beside = self._path.with_name(f".{self._path.name}.part")
+        beside.write_text(json.dumps(asdict(self._now)), encoding="utf-8")
+        os.replace(beside, self._path)
+
+
+def evaluation_of(job: Job, permissions: Permissions) -> Evaluation:
+    """Return the evaluation that a job asks for: the one that `syntagm run` would carry out for its commands."""
+    return Evaluation(
+        Predictions(),
+        SuiteFiles([str(job.file)], permissions.allow_pickle),
+        tuple(evaluation.Job(name, label, job.run_folder(label)) for label, name in job.models.items()),
+        Draw(job.limit),
+        permissions,
+        cache=default_path(),
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Carry out a job; return the exit code."""
+    folder, permissions = Path(arguments[0]), of_flags(arguments[1:])
+    jobs.lower_priority()
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    return carry_out_job(Jobs(folder.parent.parent, {}, permissions).find(folder.name), permissions)
+
+
+def carry_out_job(job: Job, permissions: Permissions) -> int:
+    """Carry out a job in this process; return the exit code."""
+    reporter = Reporter(job)
+    try:
+        jobs.refuse_changed(job)
+        asked = evaluation_of(job, permissions)
+        for one in asked.jobs:
+            reporter.say(one.label, "loading the model")
+            carry_out(replace(asked, command=job.command(one.label)), one, reporter)
+    except (Interrupted, KeyboardInterrupt):
+        return 130
+    except SyntagmError as error:
+        reporter.say(note=str(error))
+        return 2
+    return 0
+
+
+def _end_with_server() -> None:
+    # Not through sys.stdin, whose lock Python would wait for at the end.
+    while os.read(0, 1024):
+        pass
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

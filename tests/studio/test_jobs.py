@@ -1,0 +1,90 @@
+"""Jobs: what they write, how they end, and that the shell computes the same."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from studio_for_tests import TWO_BY_TWO, Visitor
+
+from syntagm.cli import main
+from syntagm.errors import UsageError
+from syntagm.permissions import NONE
+from syntagm.studio import jobs as module
+from syntagm.studio.jobs import Jobs
+from syntagm.studio.work import carry_out_job
+
+TEXT = TWO_BY_TWO + "#prediction\tp\t(verb;%ss%) < (verb;%sp%)\t\t\t\t\t\t\n"
+
+
+def test_a_job_is_scored_and_its_pages_are_those_of_a_run(tmp_path: Path) -> None:
+    visitor = Visitor(tmp_path, models=("toy", "random"))
+    asked = visitor.post("/write", do="score", name="own", text=TEXT, model="toy", beside="random")
+    assert (asked.status, asked.headers["location"]) == (303, "/jobs/0001")
+    assert json.loads(visitor.get("/jobs/0001/state").text)["state"] == "waiting"
+    assert visitor.get("/jobs/0001/").status == 404
+    assert visitor.studio.jobs
+    job = visitor.studio.jobs.find("0001")
+    assert carry_out_job(job, NONE) == 0
+    assert json.loads((job.folder / "progress.json").read_text())["total"] == 8
+    assert visitor.studio.jobs.state(job) == "done"
+    for path in ("/jobs", "/jobs/0001", "/jobs/0001/", "/jobs/0001/suite/own", "/jobs/0001/suite/own/1"):
+        assert visitor.get(path).status == 200, path
+    page = visitor.get("/jobs/0001/suite/own").text
+    assert 'href="/jobs/0001/suite/own/1' in page
+    assert 'href="/write"' in page
+    assert visitor.get("/jobs/0001/suite/own.csv").text.startswith("suite,item,model,measure,value,margin\nown,1,toy,p,1,1.58")
+
+
+def test_the_shell_computes_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    visitor = Visitor(tmp_path / "own")
+    visitor.post("/write", do="score", name="own", text=TEXT, model="toy", limit="1")
+    visitor.post("/write", do="score", name="own", text=TEXT, model="toy")
+    assert visitor.studio.jobs
+    for job, limit in zip(visitor.studio.jobs.all(), (["--limit", "1"], []), strict=True):
+        carry_out_job(job, NONE)
+        line = ["run", "toy", "--suite", str(tmp_path / "own" / "own.tsv"), *limit, "-o", str(tmp_path / job.number)]
+        assert main([*line, "--name", "toy", "--quiet", "--no-report"]) == 0
+        for name in ("results.csv", "results.parquet"):
+            assert (job.run_folder("toy") / name).read_bytes() == (tmp_path / job.number / name).read_bytes()
+
+
+def test_jobs_are_cancelled_continued_and_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = Jobs(tmp_path, {"toy": "toy"}, NONE)
+    number = jobs.add("own.tsv", TEXT, ["toy"], None)
+    job = jobs.find(number)
+    jobs.cancel(number)
+    assert jobs.state(job) == "cancelled"
+    jobs.again(number)
+    assert jobs.state(job) == "waiting"
+    monkeypatch.setattr(module, "WAITING", 1)
+    with pytest.raises(UsageError, match="1 that wait"):
+        jobs.add("own.tsv", TEXT, ["toy"], None)
+    jobs.cancel(number)
+    with pytest.raises(UsageError, match="model"):
+        jobs.add("own.tsv", TEXT, ["gpt2"], None)
+    for wrong in ("0002", "../0001", "1", ""):
+        with pytest.raises(UsageError, match="job"):
+            jobs.find(wrong)
+    # A folder without its record is what a kill left of a job that nobody was told of.
+    (tmp_path / "jobs" / "0002").mkdir()
+    assert [one.number for one in jobs.all()] == ["0001"]
+    assert jobs.add("own.tsv", TEXT, ["toy"], None) == "0003"
+
+
+def test_a_job_whose_text_was_changed_is_refused(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path, {"toy": "toy"}, NONE)
+    job = jobs.find(jobs.add("own.tsv", TEXT, ["toy"], None))
+    job.file.write_text(TEXT + " ")
+    assert carry_out_job(job, NONE) == 2
+    assert "damaged or edited" in jobs.progress(job).note
+    assert not (job.folder / "runs").exists()
+
+
+def test_a_suite_without_predictions_says_so(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path, {"toy": "toy"}, NONE)
+    job = jobs.find(jobs.add("own.tsv", TWO_BY_TWO, ["toy"], None))
+    assert carry_out_job(job, NONE) == 2
+    assert "no predictions" in jobs.progress(job).note

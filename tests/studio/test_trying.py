@@ -1,0 +1,93 @@
+"""Trying sentences: what is scored, shown, refused and kept."""
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from toy_runs import agreement
+
+pytest.importorskip("starlette")
+
+from studio_for_tests import Visitor
+
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.studio import notation
+from syntagm.studio.bench import Bench
+
+
+def test_regions_in_one_line_are_read_and_written_back() -> None:
+    for line in ("The keys | to the cabinet | are |~.", "No regions here.", "An empty | | region", "a|b is no border"):
+        assert notation.written(notation.read(line, "")) == line
+    assert notation.read("The keys | are |~.", "").text == "The keys are."
+    with pytest.raises(InputError, match="empty"):
+        notation.read("  ", "")
+    with pytest.raises(InputError, match="at most 2,000"):
+        notation.read("a" * 2001, "")
+
+
+def test_a_sentence_and_its_edited_form_are_scored_with_two_models() -> None:
+    visitor = Visitor(models=("toy", "random"))
+    fields = [("model", "toy"), ("model", "random"), ("pinned", "The dog | barks"), ("text", "The dog | bark")]
+    page = visitor.get(f"/try?{urlencode(fields)}").text
+    original, edited = page.split('id="edited"')
+    # "barks" was seen twice after "dog", "bark" never; with one added to each, "bark" has log2(3 / 1) = 1.585 bits more.
+    first = float(original.partition("barks</bdi><small>")[2].partition("<")[0])
+    second = float(edited.partition("bark</bdi><small>")[2].partition("<")[0])
+    assert second - first == pytest.approx(1.585, abs=0.011)
+    assert "Difference of two models" in original
+
+
+def test_two_sentences_make_a_pair_that_is_judged() -> None:
+    page = (
+        Visitor().get(f"/try?{urlencode([('model', 'toy'), ('text', 'The dog barks'), ('text', 'The dog bark')])}").text
+    )
+    assert "holds" in page
+    assert "+1.58" in page
+
+
+def test_an_item_of_a_suite_brings_conditions_regions_and_predictions() -> None:
+    visitor = Visitor(suites=[agreement()])
+    fields = [("suite", "agreement"), ("item", "2"), ("model", "toy")]
+    fields += [("condition", "good"), ("text", "The dog | barks"), ("condition", "bad"), ("text", "The cat | bark")]
+    page = visitor.get(f"/try?{urlencode(fields)}")
+    assert page.status == 200
+    assert 'class="pinned"><span>original</span> <bdi>The cat | barks</bdi>' in page.text
+    assert page.text.count('class="side"') == 2
+    assert visitor.get("/try?suite=agreement&item=9").status == 404
+    assert visitor.get("/try?suite=none").status == 404
+    wrong = visitor.get(f"/try?{urlencode([*fields[:4], ('text', 'The dog'), *fields[5:]])}")
+    assert wrong.status == 400
+    assert "0 regions; expected 2" in wrong.text
+
+
+def test_a_model_that_was_not_named_is_refused() -> None:
+    page = Visitor().get("/try?model=random&text=x")
+    assert page.status == 400
+    assert "expected toy" in page.text
+    with pytest.raises(UsageError, match="twice"):
+        Bench(["toy", "toy"])
+    assert "no second" not in Visitor(models=()).get("/try").text
+
+
+def test_while_two_wait_for_a_model_others_are_told_so_at_once() -> None:
+    bench = Bench(["toy"])
+    with bench._places, bench._places, pytest.raises(RunError, match="busy"):
+        bench.score("toy", agreement())
+    assert bench.score("toy", agreement()).done
+
+
+def test_what_was_tried_is_kept_as_an_item_of_a_suite(tmp_path: Path) -> None:
+    visitor = Visitor(tmp_path, suites=[agreement()])
+    kept = {"condition 1": "good", "text 1": "The dog | barks", "condition 2": "bad", "text 2": "The dog | bark"}
+    answer = visitor.post("/try/keep", name="own", **kept)
+    assert (answer.status, answer.headers["location"]) == (303, "/write/own.tsv")
+    visitor.post("/try/keep", name="own.tsv", **{**kept, "text 1": "The cat | sleeps"})
+    text = (tmp_path / "own.tsv").read_text()
+    assert text.splitlines()[0] == "item\tgood:1\tgood:2\tbad:1\tbad:2"
+    assert text.splitlines()[-1] == "2\tThe cat\tsleeps\tThe dog\tbark"
+    assert "#prediction\tfull_sentence\t(*;%good%) < (*;%bad%)" in text
+    visitor.post("/try/keep", name="copy", **{**kept, "from": "agreement", "item": "1"})
+    assert "#prediction\tverb\t(2;%good%) < (2;%bad%)" in (tmp_path / "copy.tsv").read_text()
+    for name in ("../outside", "a/b", ".hidden", ""):
+        assert visitor.post("/try/keep", name=name, **kept).status == 400
+    assert {path.name for path in tmp_path.iterdir()} == {"own.tsv", "copy.tsv", "history"}
