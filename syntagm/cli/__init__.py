@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from syntagm import registry
+from syntagm import extras, registry
 from syntagm.cli import _config, _files, _streams
 from syntagm.errors import Interrupted, SyntagmError
 
@@ -44,7 +44,7 @@ def _main(argv: Sequence[str] | None) -> int:
             _complete(_parser())
         parser = _parser(*(sys.argv[1:] if argv is None else argv)[:1])
         arguments = parser.parse_args(argv)
-        with _files.place(getattr(arguments, "output", None)):
+        with _files.place(getattr(arguments, "output", None)), extras.needed(arguments.command):
             code: int = arguments.run(arguments)
             sys.stdout.flush()
         return code
@@ -124,7 +124,7 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.arguments(added)
-        added.set_defaults(run=module.run)
+        added.set_defaults(run=module.run, command=name.replace("_", "-"))
     return parser
 
 
