@@ -133,7 +133,8 @@ def _own(room: str) -> tuple[str, ...]:
 @cache
 def _added(room: str) -> dict[str, tuple["EntryPoint", ...]]:
     """Return the entry points of other packages by name. They are cached, since packages don't change while a program runs."""
-    points = [point for point in _points() if point.group == ROOMS.get(room, _CLOSED).group]
+    group = ROOMS.get(room, _CLOSED).group
+    points = [point for point in _points() if point.group == group] if group else []
     return {point.name: tuple(other for other in points if other.name == point.name) for point in points}
 
 

@@ -6,9 +6,10 @@ import os
 import select
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from syntagm import registry
+from syntagm import extras, registry
 from syntagm.cli import _config, _files, _streams
 from syntagm.errors import Interrupted, SyntagmError
 
@@ -16,6 +17,8 @@ from syntagm.errors import Interrupted, SyntagmError
 for _variable in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+# Options that are answered without any command.
+_HELP = ("-h", "--help", "--version")
 DONE, FELL_SHORT, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 _DESCRIPTION = """Targeted syntactic evaluation of language models.
@@ -42,9 +45,10 @@ def _main(argv: Sequence[str] | None) -> int:
     try:
         if "_ARGCOMPLETE" in os.environ:
             _complete(_parser())
-        parser = _parser(*(sys.argv[1:] if argv is None else argv)[:1])
+        words = sys.argv[1:] if argv is None else argv
+        parser = _parser(_needed(words[0] if words else _HELP[0]))
         arguments = parser.parse_args(argv)
-        with _files.place(getattr(arguments, "output", None)):
+        with _files.place(getattr(arguments, "output", None)), extras.needed(arguments.command):
             code: int = arguments.run(arguments)
             sys.stdout.flush()
         return code
@@ -100,11 +104,17 @@ def _drop_output() -> None:
         os.close(null)
 
 
+def _needed(word: str) -> str:
+    """Return what the parser needs to know for the first word of a command line; see `_parser`."""
+    return "" if word.startswith("-") and word not in _HELP else word.replace("-", "_")
+
+
 def _parser(command: str = "") -> argparse.ArgumentParser:
     """Return the parser of the command line.
 
     Arguments:
-        command: the only command that is needed: the others need not be imported. Any other text stands for all commands.
+        command: the only command that is needed: the others need not be imported. Any other text but "" needs none, only
+            what `--help` says of all.
     """
     parser = argparse.ArgumentParser(
         prog="syntagm",
@@ -115,6 +125,9 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
     names = registry.names("cli")
     for name in [command] if command in names else names:
+        if command and name != command:
+            commands.add_parser(name.replace("_", "-"), help=_summary(name))
+            continue
         module = registry.find("cli", name)
         summary, _, rest = (module.__doc__ or "").partition("\n")
         added = commands.add_parser(
@@ -124,8 +137,14 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.arguments(added)
-        added.set_defaults(run=module.run)
+        added.set_defaults(run=module.run, command=name.replace("_", "-"))
     return parser
+
+
+def _summary(name: str) -> str:
+    """Return the first line of a command's docstring, from its file: importing all commands would take long."""
+    with (Path(__file__).parent / f"{name}.py").open(encoding="utf-8") as file:
+        return file.readline().strip().removeprefix('"""').removesuffix('"""')
 
 
 class _Command(argparse.ArgumentParser):

@@ -37,8 +37,6 @@ from pathlib import Path
 from syntagm.cli import _model, _views
 from syntagm.errors import UsageError
 
-_CURE = "Install the server with: pip install 'syntagm[serve]'."
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
@@ -73,18 +71,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer requests until Ctrl-C; print the address first."""
     from syntagm.cli import DONE
-
-    try:
-        from syntagm.serve import limits
-        from syntagm.serve.gate import read_password
-        from syntagm.serve.routes import Route, moved
-        from syntagm.serve.server import serve
-    except ImportError as error:
-        raise UsageError(
-            "serve", f"the package {error.name} is not installed", "the packages of the server", _CURE
-        ) from None
     from syntagm.materials.suite_files import read_suites
+    from syntagm.serve import limits
     from syntagm.serve.browse import routes
+    from syntagm.serve.gate import read_password
+    from syntagm.serve.routes import Route, moved
+    from syntagm.serve.server import serve
 
     password = read_password(options.password_file) if options.password_file else None
     if not (options.folders or options.suites or options.experiment or options.model or options.write):

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from syntagm import extras
 from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.io import atomic, csv
@@ -51,8 +52,7 @@ class Product(ABC):
         try:
             pandas = import_module("pandas")
         except ImportError:
-            cure = "Install it with: pip install pandas, or use to_frame(), which needs none."
-            raise UsageError("to_pandas", "the package pandas is not installed", "the package pandas", cure) from None
+            raise extras.missing("pandas", "to_pandas", alternative="use to_frame(), which needs none") from None
         return pandas.DataFrame(self.to_frame().to_dict(as_series=False))
 
     def save(self, path: str | Path, formats: Sequence[str] = ()) -> list[Path]:

@@ -14,11 +14,9 @@ from random import Random
 from syntagm.errors import InputError, UsageError
 from syntagm.formats import _pair
 from syntagm.formula import parse
-from syntagm.io import pickle
 from syntagm.io.toml import shown
 from syntagm.permissions import how_to_give
 from syntagm.suite import Item, Prediction, Sentence, Suite
-from syntagm.templates.draw import quotas
 from syntagm.templates.spelling import STYLES
 
 ENDINGS = (".pickle", ".pkl")
@@ -88,6 +86,8 @@ def read(
     if not allow_pickle:
         cure = f"It is read without running it. {how_to_give('allow_pickle')}"
         raise InputError(str(path), "a pickle, which can contain a program", "permission to read it", cure)
+    from syntagm.io import pickle
+
     content = pickle.load(path)
     sizes = {len(row) for rows in content.values() for row in rows}
     if len(sizes) != 1 or not sizes <= PREDICTIONS.keys():
@@ -122,6 +122,8 @@ def _chosen(content: Mapping[str, Sequence[object]], n: str, seed: str, path: Pa
     if not _NUMBER.fullmatch(n) or int(n) < 1 or not _NUMBER.fullmatch(seed):
         expected = "n, a number from 1, and seed, a number, up to 999,999,999"
         raise UsageError(str(path), f"n={shown(n)}, seed={shown(seed)}", expected)
+    from syntagm.templates.draw import quotas
+
     generator = Random(f"syntagm {seed}")
     chosen: dict[str, Sequence[int]] = {}
     for key, share in zip(content, quotas(int(n), [len(rows) for rows in content.values()]), strict=True):

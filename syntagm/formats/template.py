@@ -8,16 +8,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _vocabulary
 from syntagm.io import utf8
 from syntagm.io.toml import MAX_CHARACTERS, shown
 from syntagm.suite import Suite
-from syntagm.templates import make, schema, template
-from syntagm.templates.lexicon import Lexicon
 from syntagm.templates.spelling import STYLES, Style
-from syntagm.templates.vocabulary import Vocabulary, Words
+
+# Every format is asked whether a file is its own; only templates need what reads them.
+if TYPE_CHECKING:
+    from syntagm.templates.lexicon import Lexicon
+    from syntagm.templates.template import Template
+    from syntagm.templates.vocabulary import Words
 
 ENDINGS = (".toml",)
 LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
@@ -59,12 +62,14 @@ def read(
     """
     if style not in STYLES:
         raise UsageError("style", shown(style), " or ".join(STYLES))
+    from syntagm.templates import make
+
     number, first_seed = None if not n else _number("n", n, 1), _number("seed", seed, 0)
     checked_style: Style = "published" if style == "published" else "natural"
     yield from make.suites(templates(path, vocabulary), suite, number, first_seed, checked_style)
 
 
-def templates(path: Path, vocabulary: str = "") -> list[template.Template]:
+def templates(path: Path, vocabulary: str = "") -> "list[Template]":
     """Read the templates of a file, one for each suite.
 
     Arguments:
@@ -74,8 +79,10 @@ def templates(path: Path, vocabulary: str = "") -> list[template.Template]:
     Raises:
         InputError: the file is not a template.
     """
+    from syntagm.templates import template
+    from syntagm.templates.vocabulary import Vocabulary
 
-    def lexicon_of(name: str) -> Lexicon:
+    def lexicon_of(name: str) -> "Lexicon":
         return _lexicon(path, name)
 
     words = words_of(vocabulary) if vocabulary else None
@@ -85,17 +92,21 @@ def templates(path: Path, vocabulary: str = "") -> list[template.Template]:
     ]
 
 
-def words_of(vocabulary: str) -> Words:
+def words_of(vocabulary: str) -> "Words":
     """Return the words that the option `vocabulary` names.
 
     Raises:
         UsageError: there is no such file, or the folder has no word-level model.
         InputError, ModelError: the vocabulary can't be read.
     """
+    from syntagm.formats import _vocabulary
+
     return _vocabulary.read(Path(vocabulary))
 
 
-def _lexicon(path: Path, name: str) -> Lexicon:
+def _lexicon(path: Path, name: str) -> "Lexicon":
+    from syntagm.templates import schema, template
+
     # Only a name is allowed, not a path, so that a template from an untrusted source can't read other folders.
     if not _NAME.fullmatch(name):
         raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")

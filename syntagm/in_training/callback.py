@@ -2,14 +2,22 @@
 
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-
+from syntagm import extras
 from syntagm.arguments import public
 from syntagm.errors import UsageError
 from syntagm.in_training.trajectory import Trajectory
 from syntagm.materials.suite_files import Suites, suites_of
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+else:
+    # Without transformers, the name exists all the same, and what is made of it says what is missing.
+    try:
+        from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+    except ModuleNotFoundError:
+        TrainerCallback, TrainerControl, TrainerState, TrainingArguments = object, Any, Any, Any
 
 
 class Trainer(Protocol):
@@ -42,10 +50,13 @@ class EvaluationCallback(TrainerCallback):
         options: further arguments of `Trajectory`: `name`, `precision`, `seed`, `masked`, and options of the model.
 
     Raises:
-        UsageError: `every` is below 1, the trainer has no tokenizer, or it splits the model between processes.
+        UsageError: transformers is not installed, `every` is below 1, the trainer has no tokenizer, or it splits the model
+            between processes.
     """
 
     def __init__(self, trainer: Trainer, suites: Suites, folder: str | Path, *, every: int, **options: Any) -> None:
+        if not extras.installed("transformers"):
+            raise extras.missing("transformers", "EvaluationCallback")
         if every < 1:
             raise UsageError("EvaluationCallback", f"every={every}", "a number of steps, at least 1")
         if trainer.processing_class is None:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 _STORED = re.compile(r"/(models|datasets)--([^/]+)/snapshots/([^/]+)/?")
 
@@ -56,6 +55,8 @@ def is_reachable(constants: Any) -> bool:
     Arguments:
         constants: the module `huggingface_hub.constants`, which knows the hub's address and whether the user is offline.
     """
+    from urllib.request import getproxies
+
     if constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
         return not constants.HF_HUB_OFFLINE
     hub = urlsplit(constants.ENDPOINT)

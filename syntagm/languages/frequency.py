@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from syntagm import extras
 from syntagm.errors import UsageError
 from syntagm.languages.tags import Language
 
@@ -79,10 +80,9 @@ def about() -> str:
 
 @cache
 def _package():  # type: ignore[no-untyped-def]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return importlib.import_module("wordfreq")
-    except ImportError as error:
-        cure = "Install it: pip install 'syntagm[languages]', or count words in a text: --unigrams TEXT."
-        raise UsageError("word frequencies", "the package wordfreq is not installed", "wordfreq", cure) from error
+    with (
+        extras.needed("word frequencies", alternative="count words in a text: --unigrams TEXT"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        return importlib.import_module("wordfreq")

@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from syntagm import extras
 from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic, hashing, hub, regular
 
@@ -82,8 +83,9 @@ def files(name: str, split: str = "") -> list[Path]:
 
 def _snapshot(name: str, repository: str, revision: str | None) -> Path:
     """Return the folder of a data set in the hub's cache, after downloading it if the hub can be reached."""
-    import huggingface_hub
-    from huggingface_hub import constants
+    with extras.needed(name, InputError, "download the files, and name them as suites"):
+        import huggingface_hub
+        from huggingface_hub import constants
 
     reachable = hub.is_reachable(constants)
     wanted = ["README.md", *(f"*{ending}" for ending in (_TABLE, *_OTHERS))]

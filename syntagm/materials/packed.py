@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from syntagm import extras
 from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic, csv, hashing, lines, regular, shape, utf8
 
@@ -204,11 +205,9 @@ def _workbook(path: Path, sheet: str) -> bytes:
         sheets: dict[str, Any] = pl.read_excel(
             file, sheet_id=0, engine="calamine", has_header=False, infer_schema_length=0, raise_if_empty=False
         )
-    except ModuleNotFoundError as error:
-        cure = "Install it: pip install 'syntagm[excel]', or save the sheet as CSV (UTF-8)."
-        raise InputError(
-            str(path), "a workbook, and the package fastexcel is not installed", "fastexcel", cure
-        ) from error
+    except ModuleNotFoundError:
+        alternative = "save the sheet as CSV (UTF-8)"
+        raise extras.missing("fastexcel", str(path), InputError, alternative, "a workbook") from None
     except (OSError, InputError):
         raise
     except BaseException as error:  # polars and its reader in Rust raise exceptions of many types, and panic

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from syntagm import extras
 from syntagm.arguments import OptionValue, public, spelled
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import json, seal
@@ -118,12 +119,14 @@ def check(text: str, permissions: Permissions = NONE, queries: Sequence[Query] =
 
     Raises:
         UsageError: there is no such family, or the family has no such option.
-        ModelError: there is no such file or folder, it may not be read, or models of its family can't do what is asked.
+        ModelError: there is no such file or folder, it may not be read, models of its family can't do what is asked, or a
+            package that they need is not installed.
     """
     name = parse(text)
     family = families.find(name.family)
     families.refuse_unable(family.declared(text, name.options), queries)
-    family.check(name.path, name.options, permissions)
+    with extras.needed(f"model {text}", ModelError):
+        family.check(name.path, name.options, permissions)
 
 
 @public(name="load_model")
@@ -173,7 +176,8 @@ def load_permitted(
     name = _with(text, options)
     family = families.find(name.family)
     families.refuse_unable(family.declared(text, name.options), queries)
-    model = family.load(name.path, name.options, permissions)
+    with extras.needed(f"model {text}", ModelError):
+        model = family.load(name.path, name.options, permissions)
     families.refuse_unable(model, queries)
     if name.path and (renewals := seal.renewals(Path(name.path))):
         model.record = {**model.record, "seal renewed": renewals}

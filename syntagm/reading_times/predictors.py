@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from syntagm import extras
 from syntagm.errors import InputError, UsageError
 from syntagm.models import names
 from syntagm.models.asking import Asking
@@ -73,12 +74,8 @@ def frequency(source: str, permissions: Permissions) -> Frequency:
 
 
 def _wordfreq(language: str) -> Frequency:
-    try:
+    with extras.needed("--frequency wordfreq", alternative="give a table"):
         import wordfreq
-    except ImportError:
-        raise UsageError(
-            "--frequency wordfreq", "the package is not installed", "it", "Install syntagm[languages], or give a table."
-        ) from None
     if language not in wordfreq.available_languages():
         listed = ", ".join(sorted(wordfreq.available_languages()))
         raise UsageError(f"--frequency wordfreq:{language}", "no such language", f"one of {listed}")

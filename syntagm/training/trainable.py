@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from syntagm import extras
 from syntagm.progress import Progress
 from syntagm.training.duration import Work
 from syntagm.training.options import Flag, options
@@ -88,7 +89,8 @@ class Trainable(Generic[S]):
         Returns:
             What the module returns: in most families, the history of evaluations.
         """
-        result: object = importlib.import_module(self.module).train(corpus, valid, folder, settings, progress)
+        with extras.needed(f"train {self.name}"):
+            result: object = importlib.import_module(self.module).train(corpus, valid, folder, settings, progress)
         return result
 
     @property

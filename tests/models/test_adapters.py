@@ -246,7 +246,9 @@ def test_names_that_are_refused(saved: Path) -> None:
 
 def test_without_peft(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
-    with pytest.raises(ModelError, match=r"an adapter, but no package peft; .*pip install 'syntagm\[peft\]'"):
+    with pytest.raises(
+        ModelError, match=r"an adapter, and the package peft is not installed\. .*pip install 'syntagm\[peft\]'"
+    ):
         names.load(f"{saved}/adapter")
 
 

@@ -153,8 +153,8 @@ def test_names_that_are_refused(file: Path) -> None:
 
 
 def test_without_the_package(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("syntagm.models.hugging_face.quantised._installed", lambda module: module != "gguf")
-    with pytest.raises(ModelError, match=r"a GGUF file, but no package gguf; .*pip install gguf"):
+    monkeypatch.setattr("syntagm.extras.installed", lambda module: module != "gguf")
+    with pytest.raises(ModelError, match=r"a GGUF file, but no package gguf; .*pip install 'syntagm\[gguf\]'"):
         names.load(str(file))
 
 

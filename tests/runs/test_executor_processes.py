@@ -216,7 +216,7 @@ def test_two_machines_whose_clocks_jump_and_one_of_which_freezes(tmp_path: Path)
 
 def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UsageError, match=r"not installed; .* pip install 'syntagm\[ray\]'"):
+    with pytest.raises(UsageError, match=r"not installed\. .* pip install 'syntagm\[ray\]'"):
         executors.find("ray")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from syntagm import extras
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
@@ -91,10 +92,8 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
 def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
     """Return the configuration of an adapter, if its kind is supported and its weights may be loaded."""
     settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter", hub.again(folder / CONFIG))
-    try:
+    with extras.needed(place, ModelError, what="an adapter"):
         import peft
-    except ImportError as error:
-        raise ModelError(place, "an adapter, but no package peft", "peft", "pip install 'syntagm[peft]'") from error
     kinds = {str(getattr(kind, "value", kind)): config for kind, config in peft.PEFT_TYPE_TO_CONFIG_MAPPING.items()}
     kind = settings.get("peft_type")
     if not isinstance(kind, str) or kind not in kinds:

@@ -1,6 +1,5 @@
 """Checkpoints with quantised weights, loaded as their own configuration says, and never dequantised silently."""
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import torch
 import transformers
 
+from syntagm import extras
 from syntagm.errors import ModelError
 from syntagm.models.hugging_face.damage import stored_types
 from syntagm.models.hugging_face.gguf_header import refuse_endless_header
@@ -50,11 +50,11 @@ def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for:
     Raises:
         ModelError: a package is missing.
     """
-    if missing := [package for module, package in packages.items() if not _installed(module)]:
+    if missing := [module for module in packages if not extras.installed(module)]:
+        found = f"{needed_for}, but no package {packages[missing[0]]}"
         raise ModelError(
-            place, f"{needed_for}, but no package {missing[0]}", " and ".join(packages.values()),
-            f"pip install {' '.join(missing)}",
-        )  # fmt: skip
+            place, found, " and ".join(packages.values()), extras.command(*(packages[module] for module in missing))
+        )
 
 
 def refuse_unsupported(place: str, method: str) -> None:
@@ -198,10 +198,3 @@ def refuse_unused(place: str, file: Gguf, model: Any) -> None:
             place, f"a GGUF file of {file.numbers:,} numbers for a model of {used:,}", "a model with a place for all of them",
             "The file describes fewer layers than it has, or transformers does not know its architecture.",
         )  # fmt: skip
-
-
-def _installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # a part of a package that is not installed
-        return False

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm import extras
 from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.errors import ModelError
 from syntagm.io import regular
@@ -123,13 +124,8 @@ def _word_or_unknown(word: str) -> str:
 
 
 def _opened(path: Path) -> Any:
-    try:
+    with extras.needed(f"ngram:{path}", ModelError, "give the ARPA file", "a KenLM binary"):
         import kenlm
-    except ImportError:
-        raise ModelError(
-            f"ngram:{path}", "a KenLM binary, and the package kenlm is not installed", "the package kenlm",
-            "Install it with: pip install 'syntagm[kenlm]', or give the ARPA file.",
-        ) from None  # fmt: skip
     try:
         return kenlm.Model(str(path))
     except (OSError, RuntimeError) as error:

@@ -1,16 +1,15 @@
 """Checks of a model for vLLM that need neither vLLM nor weights."""
 
-import importlib.util
 import sys
 from collections.abc import Mapping
 
+from syntagm import extras
 from syntagm.errors import ModelError
 from syntagm.models.hugging_face import location
 
 
 def check(name: str, path: str, chosen: Mapping[str, str], trust_remote_code: bool = False) -> None:
     """Refuse a model if vLLM is not installed, or if it can't be found; see `Family.checks`."""
-    if "vllm" not in sys.modules and not importlib.util.find_spec("vllm"):
-        cure = "Install it (pip install vllm), or use causal:, which needs no vLLM."
-        raise ModelError(f"{name}:{path}", "vLLM is not installed", "the package vllm", cure)
+    if "vllm" not in sys.modules and not extras.installed("vllm"):
+        raise extras.missing("vllm", f"{name}:{path}", ModelError, "use causal:, which needs no vLLM")
     location.check(name, path, chosen, trust_remote_code=trust_remote_code)

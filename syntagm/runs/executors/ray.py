@@ -11,7 +11,6 @@ gone.
 import contextlib
 import hashlib
 import importlib
-import importlib.util
 import math
 import os
 import queue
@@ -29,6 +28,7 @@ from pathlib import Path
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from syntagm import extras
 from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import atomic, regular
 from syntagm.io.number import counted
@@ -117,9 +117,8 @@ class Ray(Executor):
         self.be_patient(float(self._given.get("patience", self.patience)))
         self._needed = {"CPU": float(self._given.get("cpus", 1)), "GPU": self._given.get("gpus", 0.0)}
         self._needed |= {"memory": float(self._given.get("memory", 0) << 30), **self._given.get("resources", {})}
-        if not _installed():
-            cure = "Install it with: pip install 'syntagm[ray]'."
-            raise UsageError("--executor ray", "Ray is not installed", "the package ray", cure)
+        if not extras.installed("ray"):
+            raise extras.missing("ray", "--executor ray")
         self._hub: _HubProcess | None = None
         self._notes: list[Event] = []
         self._error: SyntagmError | None = None
@@ -789,13 +788,6 @@ def _refuse_unreachable(address: str) -> None:
     host, _, port = address.rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host.removeprefix("ray://").strip("[]"), int(port)), timeout=10).close()
-
-
-def _installed() -> bool:
-    try:
-        return importlib.util.find_spec("ray") is not None
-    except ValueError:  # a module that has no file
-        return True
 
 
 EXECUTOR = Ray
