@@ -11,11 +11,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from re import Pattern
+from typing import TYPE_CHECKING
 
 from syntagm.display import shown_lines
 from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import csv, regular
 from syntagm.io.number import counted
+
+if TYPE_CHECKING:
+    from syntagm.suite import Suite
 
 _SEARCHED = 1 << 16
 _LISTED = 20
@@ -100,6 +104,17 @@ def note_skipped(skipped: Iterable[str]) -> None:
     """Print the files of folders and patterns that are not read, with the reasons."""
     for file in skipped:
         print(shown_lines(f"skipped: {file}"), file=sys.stderr)
+
+
+def read_suites(names: Iterable[str], allow_pickle: bool = False) -> "list[Suite]":
+    """Read suites, and print the files of folders and patterns that are not read; see `materials.suite_files`."""
+    from syntagm.materials.finding import expand
+    from syntagm.materials.suite_files import SuiteFiles
+
+    skipped: list[str] = []
+    files = expand(list(names), skipped)
+    note_skipped(skipped)
+    return list(SuiteFiles(files, allow_pickle))
 
 
 def note_columns(files: Iterable[str]) -> None:

@@ -73,12 +73,11 @@ def _write_tasks(args: argparse.Namespace) -> int:
     from syntagm.errors import RunError
     from syntagm.io import atomic, regular
     from syntagm.materials import lm_eval_task
-    from syntagm.materials.suite_files import read_suites
 
     folder: Path = args.output
     if folder.exists() and not folder.is_dir():
         raise RunError(str(folder), "not a folder", "a folder", "Choose another folder.")
-    suites = read_suites(args.source, allow_pickle=args.allow_pickle)
+    suites = _files.read_suites([args.source], args.allow_pickle)
     contents = {folder / name: content for name, content in lm_eval_task.files(suites, folder.resolve().name).items()}
     for path, content in contents.items():
         same = path.is_file() and path.stat().st_size == len(content) and regular.content(path, len(content)) == content

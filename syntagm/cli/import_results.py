@@ -35,10 +35,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the run, and print the accuracy by both verdicts."""
     from syntagm.imported.pairs import import_results
-    from syntagm.materials.suite_files import read_suites
     from syntagm.tasks.sums import FULL, REPORTED
 
-    suites = read_suites(*arguments.suite) if arguments.suite else []
+    suites = _files.read_suites(arguments.suite) if arguments.suite else []
     made = import_results(
         arguments.tool,
         arguments.files,

@@ -1,12 +1,14 @@
 """Reading and generating suites from any number of files, folders, patterns and bundled collections."""
 
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from syntagm.arguments import public
+from syntagm.display import shown
 from syntagm.materials.finding import expand
 from syntagm.materials.reading import options_of, read, with_options
 from syntagm.suite import Suite
@@ -14,6 +16,8 @@ from syntagm.suite import Suite
 # The most bytes of suites that are held in memory, by an estimate that is rather too high: 1.1 to 2.7 times what
 # collections take. The 67,000 pairs of warstadt2020 count as 155 MB and take 82 MB.
 MOST_BYTES = 512_000_000
+# How many of the files that are not read are named in a warning.
+_SHOWN = 5
 
 
 # One suite or several, each as an object or by a name as in `read_suites`.
@@ -136,6 +140,8 @@ def read_suites(*names: str | Path, allow_pickle: bool = False) -> list[Suite]:
             question mark, as in `pairs.csv?good=right&bad=wrong`.
         allow_pickle: whether to read suites in pickles. Pickles are read without running them.
 
+    Files of folders and patterns that no format recognises are not read, and a warning (`UserWarning`) names them.
+
     Raises:
         UsageError: there is no file, folder or collection with a given name.
         InputError: a file does not conform to its format.
@@ -143,7 +149,13 @@ def read_suites(*names: str | Path, allow_pickle: bool = False) -> list[Suite]:
     >>> [suite.name for suite in read_suites("hu2020/mvrr", "hu2020/number_prep")]
     ['mvrr', 'number_prep']
     """
-    return list(SuiteFiles(expand(list(map(str, names))), allow_pickle))
+    skipped: list[str] = []
+    files = expand(list(map(str, names)), skipped)
+    if skipped:
+        more = f" (and {len(skipped) - _SHOWN} more)" if len(skipped) > _SHOWN else ""
+        # Past the check of arguments, to the line that reads.
+        warnings.warn(shown(f"skipped: {'; '.join(skipped[:_SHOWN])}{more}"), stacklevel=3)
+    return list(SuiteFiles(files, allow_pickle))
 
 
 def suites_of(suites: Suites) -> Iterable[Suite]:
