@@ -35,7 +35,9 @@ def test_a_job_is_scored_and_its_pages_are_those_of_a_run(tmp_path: Path) -> Non
     page = visitor.get("/jobs/0001/suite/own").text
     assert 'href="/jobs/0001/suite/own/1' in page
     assert 'href="/write"' in page
-    assert visitor.get("/jobs/0001/suite/own.csv").text.startswith("suite,item,model,measure,value,margin\nown,1,toy,p,1,1.58")
+    assert visitor.get("/jobs/0001/suite/own.csv").text.startswith(
+        "suite,item,model,measure,value,margin\nown,1,toy,p,1,1.58"
+    )
 
 
 def test_the_shell_computes_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
