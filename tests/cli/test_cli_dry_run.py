@@ -114,7 +114,7 @@ def test_lines_that_can_not_be_done(
 
 def test_a_missing_library(shown: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "Ray is not installed" in shown("toy", *SUITE, "--executor", "ray")
+    assert "the package ray is not installed" in shown("toy", *SUITE, "--executor", "ray")
 
 
 @pytest.mark.slow

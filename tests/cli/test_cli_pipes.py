@@ -15,7 +15,7 @@ class _Parser(argparse.ArgumentParser):
         def asked(_: argparse.Namespace) -> int:
             raise BrokenPipeError
 
-        return argparse.Namespace(run=asked)
+        return argparse.Namespace(run=asked, command="models")
 
 
 def test_a_reader_that_needs_no_more_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
