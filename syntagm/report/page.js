@@ -68,7 +68,15 @@ function labelled(table) {
   if (headings.length < 3) return;
   for (const row of table.tBodies[0].rows) {
     // A cell may reach over several columns.
-    [...row.cells].forEach((cell, place) => { if (cell.tagName === "TD" && headings[place]) cell.dataset.label = headings[place]; });
+    [...row.cells].forEach((cell, place) => {
+      if (cell.tagName !== "TD" || !headings[place]) return;
+      cell.dataset.label = headings[place];
+      if (cell.childNodes.length > 1) {
+        const together = element("span");
+        together.append(...cell.childNodes);
+        cell.append(together);
+      }
+    });
   }
   table.classList.add("cards");
 }

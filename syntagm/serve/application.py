@@ -178,7 +178,9 @@ def message(status: int, title: str, text: str, close: bool = False) -> Response
     Arguments:
         close: whether the connection ends, because the rest of the request is not read.
     """
-    response = page(shell.render("message.html", {"heading": title, "text": text}, shell.LINKED), status)
+    # Whoever comes to a page that does not exist, or asks what can't be, goes on from the first page.
+    variables = {"heading": title, "text": text, "home": status in (400, 404)}
+    response = page(shell.render("message.html", variables, shell.LINKED), status)
     if close:
         response.headers["Connection"] = "close"
     return response

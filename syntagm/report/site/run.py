@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, final
 
 from markupsafe import Markup
@@ -82,16 +83,31 @@ def _list_signatures(page: RunPage) -> Rows:
 
 def _show_signatures(page: RunPage) -> Variables:
     by_name = {subject.name: subject for subject in page.subjects}
+    signatures = [str(signature) for *_, signature in _list_signatures(page)[1]]
+    # What all have in common is said once: rows that are read beside each other show where they differ.
+    parts = zip(*(signature.split("|") for signature in signatures), strict=False)
+    alike = list(takewhile(lambda found: len(set(found)) == 1, parts)) if len(signatures) > 1 else []
+    shared = "|".join(found[0] for found in alike)
     rows = [
         row(
             row_heading(_link(page, by_name[str(suite)])),
             text_cell(isolate(str(measure), False)),
-            text_cell(Markup("<code>%s</code>") % signature),
+            text_cell(Markup("<code>%s</code>") % _after(str(signature), shared)),
         )
         for suite, measure, signature in _list_signatures(page)[1]
     ]
     names = [heading("suite"), heading("measure"), heading("signature")]
-    return {"table": HtmlTable("Signatures", names, rows, classes(sortable=True, filterable=True, signatures=True))}
+    begins = Markup(" All begin with <code>%s</code>, and go on as the table says.") % shared if shared else ""
+    return {
+        "caption": Markup(SIGNATURES.caption) + begins,
+        "table": HtmlTable("Signatures", names, rows, classes(sortable=True, filterable=True, signatures=True)),
+    }
+
+
+def _after(signature: str, shared: str) -> Markup:
+    """Return a signature without what all have in common, with places where it may break."""
+    shown = Markup("<wbr>|").join(signature.removeprefix(f"{shared}|" if shared else "").split("|"))
+    return Markup("\u2026|%s") % shown if shared else shown
 
 
 def _link(page: RunPage, subject: Subject[Run]) -> Markup:
