@@ -91,11 +91,16 @@ class Filed:
         return self._relative(f"{self.files[place]}.html") if place in self.files else ""
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
-        """Return the relative URL of a table or a figure of a page; "" for those of items, of which there would be too many."""
-        return self._relative(file_of(self.files[place], ending, name)) if len(place) < 3 else ""
+        """Return the relative URL of a table or a figure of a page; "" if the folder does not have it in this form."""
+        return self._relative(file_of(self.files[place], ending, name)) if ending in endings_of(place) else ""
 
     def _relative(self, path: str) -> str:
         return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))
+
+
+def endings_of(place: Place) -> tuple[str, ...]:
+    """Return the endings of the files beside a page of a folder: of those of items, of which there are most, only some."""
+    return ("csv", "json") if len(place) == 3 else (*TABLES, *FIGURES)
 
 
 def default_table(place: Place) -> str:

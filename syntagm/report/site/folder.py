@@ -8,7 +8,8 @@
     style.css script.js
     pages.json          the names and hashes of all files; sealed
 
-Beside a page are its tables as CSV, JSON and Parquet, and its figures as SVG and PNG, under its name.
+Beside a page are its tables as CSV, JSON and Parquet (those of items as CSV and JSON), and its figures as SVG and PNG,
+under its name.
 """
 
 import hashlib
@@ -24,7 +25,17 @@ from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, TABLES, Filed, Place, default_table, file_of
+from syntagm.report.site.addresses import (
+    CHECKPOINTS,
+    FIGURES,
+    OVERVIEW,
+    TABLES,
+    Filed,
+    Place,
+    default_table,
+    endings_of,
+    file_of,
+)
 from syntagm.report.site.site import Site
 from syntagm.runs.store import Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
@@ -145,7 +156,7 @@ def _page(site: Site, files: Mapping[Place, str], place: Place, name: str) -> It
     page = site.page(place, addresses)
     frame = shell.link("../" * name.count("/"), POLICY, _REMARK)
     yield f"{name}.html", site.render(page, addresses, frame).encode()
-    if len(place) < 3 and not (place[:1] == CHECKPOINTS and place != CHECKPOINTS):
+    if not (place[:1] == CHECKPOINTS and place != CHECKPOINTS):
         yield from _beside(page, name)
 
 
@@ -155,7 +166,7 @@ def _beside(page: Any, name: str) -> Iterator[tuple[str, bytes]]:
         if data := section.saved:
             table = pages.frame_of(data.rows(page))
             short = "" if data.name == default_table(page.place) else data.name
-            for ending in TABLES:
+            for ending in (ending for ending in TABLES if ending in endings_of(page.place)):
                 yield file_of(name, ending, short), pages.encode(table, ending)
         for drawing in section.figures(page, False):
             for ending in FIGURES:

@@ -60,12 +60,13 @@ class Among:
     def _saved(self, label: str, name: str, endings: Sequence[str], figure: bool = False) -> Markup:
         short = "" if name == default_table(self.place) and not figure else name
         urls = {ending: self.addresses.file(self.place, ending, short, self.query, figure) for ending in endings}
-        if not all(urls.values()):
-            return Markup("")
-        links = (
+        links = [
             Markup('<a class="data" href="%s" download>%s</a>') % (url, _ENDINGS.get(ending, ending.upper()))
             for ending, url in urls.items()
-        )
+            if url
+        ]
+        if not links:
+            return Markup("")
         return Markup('<span class="saved">%s: %s</span>') % (label[0].upper() + label[1:], join(links, " "))
 
 
