@@ -101,8 +101,8 @@ function slide(box) {
     box.querySelector("output").textContent = here().textContent;
     slider.setAttribute("aria-valuetext", here().textContent);
   });
-  slider.addEventListener("change", () => location.replace(`${here().href}#slider`));
-  if (location.hash === "#slider") slider.focus();
+  slider.addEventListener("change", () => location.replace(`${here().href}#slide`));
+  if (location.hash === "#slide") slider.focus();
 }
 
 // A page about runs that are not finished is loaded again when there is more, unless somebody fills in a form.

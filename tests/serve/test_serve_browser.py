@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM, reason="no Chro
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 # The rules of axe-core, for development only: `npm pack axe-core` and this variable.
 AXE = os.environ.get("AXE_CORE", "")
-# 20 forms of an attack in 10 places each: names, regions, sentences and tags.
+# 20 forms of an attack; each has 10 surroundings, which close what it may stand in.
 SCRIPTS = [
     *("<script>hit()</script>", "</script><script>hit()</script>", "<img src=x onerror=hit()>", "<svg onload=hit()>"),
     *('"><svg/onload=hit()>', "' autofocus onfocus='hit()", '" autofocus onfocus="hit()', "javascript:hit()"),
@@ -48,6 +48,11 @@ SCRIPTS = [
         "{{constructor.constructor('hit()')()}}",
         "<math><mtext></form><form><mglyph><style></math><img src onerror=hit()>",
     ),
+]
+
+AROUND = [
+    *(("", ""), ('">', "<"), ("'>", "<"), ("-->", "<!--"), ("]]>", "<![CDATA["), ("</code></bdi>", "<p>")),
+    *(("</td></tr></table>", "<table>"), ("&quot;>", "&lt;"), ("\u202e", "\u2028"), ("%22%3E", "%3C")),
 ]
 
 
@@ -143,6 +148,29 @@ def test_without_scripts_every_number_is_there_and_filters_work(browser: Any, se
     page.close()
 
 
+def test_the_slider_leads_from_checkpoint_to_checkpoint_by_keys(browser: Any, tmp_path: Path) -> None:
+    for seed, step in enumerate((100, 1000, 10_000), 1):
+        toy_run(tmp_path / f"step{step}", agreement(), model=f"random:?seed={seed}")
+    folders = sorted(tmp_path.iterdir())
+    server = Server(*folders, names=tuple(folder.name for folder in folders))
+    page, events = opened(browser, server)
+    tab_to(page, "3 checkpoints, one by one")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/checkpoints")
+    page.locator("input[type=range]").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/checkpoints/2#slide")
+    # The slider keeps the focus, so the next key goes on.
+    page.locator("input[type=range]:focus").wait_for()
+    assert page.inner_text("output") == "1,000"
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/checkpoints/1#slide")
+    page.locator("#trajectories svg").wait_for()
+    assert events == []
+    page.close()
+    assert server.stop() == 0
+
+
 @pytest.mark.parametrize("width", [400, 900, 1600])
 def test_no_page_is_wider_than_the_screen(browser: Any, server: Server, width: int) -> None:
     page, events = opened(browser, server, viewport={"width": width, "height": 900})
@@ -154,11 +182,15 @@ def test_no_page_is_wider_than_the_screen(browser: Any, server: Server, width: i
 
 
 def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
-    suites = []
-    for text in SCRIPTS:
-        whole = Sentence(f"The dog {text}", (Region(text, 0, 7), Region(f"{text}.", 8, 8 + len(text))))
-        items = (Item(text, {text: whole, f"{text}'": whole}, {text: text, "tag": text}),)
-        suites.append(Suite(text, items, (), {"circuit": text, "comment": text, f"region.{text}": text}))
+    suites, texts = [], []
+    for before, after in AROUND:
+        items = []
+        for text in (before + script + after for script in SCRIPTS):
+            whole = Sentence(f"The dog {text}", (Region(text, 0, 7), Region(f"{text}.", 8, 8 + len(text))))
+            items.append(Item(text, {text: whole, f"{text}'": whole}, {text: text, "tag": text}))
+            texts.append(text)
+        suites.append(Suite(text, tuple(items), (), {"circuit": text, "comment": text, f"region.{text}": text}))
+    assert len(set(texts)) == 200
     # `run` would refuse such names; but a run directory may come from anyone.
     refused = "syntagm.tasks.predictions.task.refuse_no_predictions"
     with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
@@ -172,13 +204,13 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
         suites_led = page.evaluate(
             "[...new Set([...document.querySelectorAll('#suites a, #by-circuit a')].map((a) => a.href))]"
         )
-        assert len(suites_led) > 10
+        assert len(suites_led) >= 10
         for link in suites_led:
             page.goto(link)
             page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
             assert page.evaluate("window.hits") == 0
-            item = page.evaluate("(document.querySelector('#items tbody a') || {}).href")
-            if item:
+            items_led = page.evaluate("[...document.querySelectorAll('#items tbody a')].map((a) => a.href)")
+            for item in items_led[::8]:
                 page.goto(item)
                 assert page.evaluate("window.hits") == 0
         page.goto(f"{server.url}search?words=dog")
