@@ -132,7 +132,9 @@ def others(studies: int) -> None:
     )
     print("logistic model fewer; in brackets how many have no interval.\n")
     print(
-        "| people | items | spread | logistic, 1 suite | logistic, 6 suites | alpha | reliability |\n" + "|---" * 7 + "|"
+        "| people | items | spread | logistic, 1 suite | logistic, 6 suites | alpha | reliability |\n"
+        + "|---" * 7
+        + "|"
     )
     for people, items in SIZES:
         for spread in SPREADS:
