@@ -1,15 +1,18 @@
 """Coverage of the intervals about people: how often they contain the true number, for other people and other items.
 
     python -m benchmarks.people_coverage means [STUDIES]      shares of choices, and differences of ratings and times
-    python -m benchmarks.people_coverage others [STUDIES]     a crossed logistic model, Krippendorff's alpha, reliability
+    python -m benchmarks.people_coverage others [STUDIES]     Krippendorff's alpha, and reliability
+    python -m benchmarks.people_coverage logistic [STUDIES]   shares under a crossed logistic model
 
 Worlds are those of Latin squares with two conditions, or of pairs: people and items vary, crossed, and answers vary around
 both. The true number is that of the population of people and items; that of choices is integrated numerically, that of alpha
-is the one of 400 people and 400 items. The reliability is that of the same people over other items, of which 2,000 give it.
+is the mean of six samples of 400 people and 400 items. The reliability is that of the same people over other items, of which
+2,000 give it.
 """
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -97,10 +100,13 @@ def logistic(generator: np.random.Generator, people: int, items: int, suites: in
 
 
 def true_alpha(spread: float) -> float:
-    """Krippendorff's alpha of many people and items."""
-    generator = np.random.default_rng([int(10 * spread)])
-    values, _, item = _chosen(generator, generator.normal(0, spread, 400), generator.normal(0, spread, 400), 1.0)
-    return agreement.krippendorff(values, item)
+    """Krippendorff's alpha of many people and items, the mean of six samples."""
+    found = []
+    for sample in range(6):
+        generator = np.random.default_rng([sample, int(10 * spread)])
+        values, _, item = _chosen(generator, generator.normal(0, spread, 400), generator.normal(0, spread, 400), 1.0)
+        found.append(agreement.krippendorff(values, item))
+    return float(np.mean(found))
 
 
 def alpha(generator: np.random.Generator, people: int, items: int, spread: float, true: float) -> tuple[int, int]:
@@ -126,38 +132,49 @@ def reliability(generator: np.random.Generator, people: int, items: int, spread:
 
 
 def others(studies: int) -> None:
-    """Print the coverage of the other intervals."""
+    """Print the coverage of the intervals of alpha and of reliability."""
     print(
-        f"`python -m benchmarks.people_coverage others {studies}`: {studies:,} studies of alpha and of reliability, and of the"
+        f"`python -m benchmarks.people_coverage others {studies}`: {studies:,} studies each; in brackets how many have no"
     )
-    print("logistic model fewer; in brackets how many have no interval.\n")
-    print(
-        "| people | items | spread | logistic, 1 suite | logistic, 6 suites | alpha | reliability |\n"
-        + "|---" * 7
-        + "|"
-    )
+    print("interval.\n\n| people | items | spread | alpha | reliability |\n|---|---|---|---|---|")
     for people, items in SIZES:
         for spread in SPREADS:
             true = true_alpha(spread)
-            studied: list[tuple[int, Callable[[np.random.Generator], tuple[int, int]]]] = [
-                (studies // 4, lambda g, p=people, i=items, s=spread: logistic(g, p, i, 1, s)),
-                (max(2, studies // 24), lambda g, p=people, i=items, s=spread: logistic(g, p, i, 6, s)),
-                (studies, lambda g, p=people, i=items, s=spread, t=true: alpha(g, p, i, s, t)),
-                (studies, lambda g, p=people, i=items, s=spread: reliability(g, p, i, s)),
-            ]
-            cells = []
-            for place, (count, study) in enumerate(studied):
+            found = []
+            for place, study in enumerate(
+                (
+                    lambda g, p=people, i=items, s=spread, t=true: alpha(g, p, i, s, t),
+                    lambda g, p=people, i=items, s=spread: reliability(g, p, i, s),
+                )
+            ):
                 generator = np.random.default_rng([people, items, int(10 * spread), 10 + place])
+                found.append(_share([study(generator) for _ in range(studies)]))
+            print(f"| {people} | {items} | {spread} |", " | ".join(found), "|", flush=True)
+
+
+def crossed_model(studies: int) -> None:
+    """Print the coverage of the intervals of the logistic model, which take longest."""
+    print(
+        f"`python -m benchmarks.people_coverage logistic {studies}`: {studies:,} studies of one suite, a sixth of them of six."
+    )
+    print("\n| people | items | spread | 1 suite | 6 suites |\n|---|---|---|---|---|")
+    for people, items in ((20, 5), (20, 10)):
+        for spread in SPREADS:
+            found = []
+            for suites, count in ((1, studies), (6, studies // 6)):
+                generator = np.random.default_rng([people, items, int(10 * spread), suites])
                 results = []
                 for _ in range(count):
-                    try:
-                        results.append(study(generator))
-                    except InputError:  # all answers are the same
-                        results.append((0, 0))
-                inside, of = (sum(column) for column in zip(*results, strict=True))
-                without = sum(1 for _, number in results if not number)
-                cells.append(f"{inside / of:.3f}" + (f" ({without})" if without else ""))
-            print(f"| {people} | {items} | {spread} |", " | ".join(cells), "|", flush=True)
+                    with contextlib.suppress(InputError):  # all answers are the same
+                        results.append(logistic(generator, people, items, suites, spread))
+                found.append(_share(results))
+            print(f"| {people} | {items} | {spread} |", " | ".join(found), "|", flush=True)
+
+
+def _share(results: Sequence[tuple[int, int]]) -> str:
+    inside, of = (sum(column) for column in zip(*results, strict=True))
+    without = sum(1 for _, number in results if not number)
+    return f"{inside / of:.3f}" + (f" ({without})" if without else "")
 
 
 def means(studies: int) -> None:
@@ -184,4 +201,6 @@ def means(studies: int) -> None:
 
 
 if __name__ == "__main__":
-    {"means": means, "others": others}[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 2000)
+    {"means": means, "others": others, "logistic": crossed_model}[sys.argv[1]](
+        int(sys.argv[2]) if len(sys.argv) > 2 else 2000
+    )

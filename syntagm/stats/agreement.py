@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import exp, isnan, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ Codes = NDArray[np.int64]
 FEW = 20
 # With fewer items, leaving out one says too little.
 _LEAST = 5
+_TINY = 1e-9
 
 
 def weighted(
@@ -93,8 +94,10 @@ def krippendorff(values: Numbers, units: Codes) -> float:
 def alpha_interval(values: Numbers, units: Codes, people: Codes) -> Interval:
     """Return the 95% interval of Krippendorff's alpha, for other people and other units.
 
-    The variances of leaving out one person, and one unit, after another are added; what both contain counts twice, so the
-    interval is rather too wide. Student's quantile has the degrees of freedom of Satterthwaite (1946).
+    The interval is one of Fisher's transform of an intraclass correlation of k judgements of each unit (1925),
+    log((1 + (k - 1) alpha) / (1 - alpha)) / 2, since alpha of few units is skewed. The variances of leaving out one person,
+    and one unit, after another are added; what both contain counts twice, so the interval is rather too wide. Student's
+    quantile has the degrees of freedom of Satterthwaite (1946).
 
     Arguments:
         values, units: as in `krippendorff`.
@@ -106,11 +109,17 @@ def alpha_interval(values: Numbers, units: Codes, people: Codes) -> Interval:
     True
     """
     value = krippendorff(values, units)
+    each_unit = max(2.0, len(units) / max(1, len(np.unique(units))))
+
+    def turned(alpha: float) -> float:
+        return log(max(1 + (each_unit - 1) * alpha, _TINY) / max(1 - alpha, _TINY)) / 2
+
     parts: list[tuple[float, float]] = []
     for codes in (people, units):
         count = int(codes.max(initial=-1)) + 1
-        without = [krippendorff(values[codes != code], units[codes != code]) for code in range(count)]
-        if count < 3 or isnan(value) or any(map(isnan, without)):
+        alphas = [krippendorff(values[codes != code], units[codes != code]) for code in range(count)]
+        without = [turned(alpha) for alpha in alphas if not isnan(alpha)]
+        if count < 3 or isnan(value) or len(without) < count:
             return Interval(nan, nan, "no interval: alpha is undefined without one person or item")
         parts.append(((count - 1) * float(np.var(without)), count - 1.0))
     variance = sum(part for part, _ in parts)
@@ -118,7 +127,9 @@ def alpha_interval(values: Numbers, units: Codes, people: Codes) -> Interval:
         return Interval(nan, nan, "no interval: no spread")
     freedom = variance**2 / sum(part**2 / each for part, each in parts)
     reach = critical(freedom) * sqrt(variance)
-    return Interval(max(-1.0, value - reach), min(1.0, value + reach), f"jackknife with t({freedom:.3g})")
+    limits = [exp(min(2 * (turned(value) + sign * reach), 100.0)) for sign in (-1, 1)]
+    low, high = ((limit - 1) / (limit + each_unit - 1) for limit in limits)
+    return Interval(min(low, value), max(high, value), f"jackknife with t({freedom:.3g})")
 
 
 @dataclass(frozen=True, slots=True)
