@@ -3,6 +3,7 @@
     syntagm experiment make SUITE ... --design DESIGN --participants N -o DIR     plan an experiment
     syntagm experiment preview DIR --list 1                                       see what people will see
     syntagm experiment simulate DIR -o COPY                                       let simulated people answer
+    syntagm experiment simulate DIR -o COPY --browser 2                           ... on the very pages, in Chromium
     syntagm experiment deploy DIR --as jspsych -o FOLDER                          pages that run without Syntagm
     syntagm experiment import FILE-OR-DIR -o RUN                                  make a run out of the answers
     syntagm experiment status DIR                                                 how far the study is
@@ -135,6 +136,12 @@ def _simulate(parser: argparse.ArgumentParser) -> None:
     add("--dropout", metavar="SHARE", type=float, default=0.0, help="the share of people who leave")
     add("--seed", metavar="S", type=int, default=1, help="the seed of the people (default 1)")
     add("--judge", metavar="MODEL", help="a language model that answers instead")
+    add(
+        "--browser",
+        metavar="N",
+        type=int,
+        help="N people walk through the very pages in Chromium, every second one on a phone's screen",
+    )
     _model.permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the copy", required=True)
 
@@ -298,7 +305,16 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
         from syntagm.models import names
 
         judge = simulate.judged(made, names.load_permitted(arguments.judge, _model.given(arguments)))
+    if arguments.browser is not None and arguments.dropout:
+        raise UsageError("--dropout", "--browser beside it", "one of them", "Who walks through the pages finishes.")
     fill.copy(arguments.folder, arguments.output)
+    if arguments.browser is not None:
+        from syntagm.experiment import walk
+
+        people = simulate.Simulated(made, truth, arguments.seed, judge)
+        for line in walk.walk(arguments.output, people, arguments.browser):
+            print(shown_lines(line), flush=True)
+        return 0
     study = fill.fill(arguments.output, simulate.Simulated(made, truth, arguments.seed, judge))
     _print_progress(study)
     study.close()

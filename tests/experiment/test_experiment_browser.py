@@ -1,6 +1,7 @@
 """People take part in a real browser: with clicks, with keys, and on a phone; hosted by us, and with jsPsych alone."""
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from syntagm.experiment import answers, jspsych, read
+from syntagm.experiment import answers, jspsych, read, simulate, walk
 from syntagm.experiment.answers import Audit
 from syntagm.experiment.store import Study
 from tests.experiment_for_tests import pairs, planned, written
@@ -166,3 +167,30 @@ def test_pages_of_jspsych_send_each_answer(browser: Any, tmp_path: Path) -> None
     assert len(given) == 2
     assert all(answer.list == 0 and answer.ms > 0 for answer in given)
     assert list(audit.found) == ["second answers to a trial, left out"], "receipts that were lost give replays"
+
+
+@pytest.mark.parametrize("design", ["forced-choice", "magnitude", "self-paced"])
+def test_simulated_people_walk_through_the_pages(tmp_path: Path, design: str) -> None:
+    made = planned([pairs(items=2)], design, 2, built_in=True)
+    folder = written(made, tmp_path)
+    people = simulate.Simulated(made, simulate.Truth(simulate.EFFECTS[design]), 1)
+    lines = list(walk.walk(folder, people, 2, pace=0))
+    assert ["phone" in line for line in lines] == [False, True]
+    study = Study(folder)
+    assert study.simulated
+    assert study.progress().totals == (2, 0, 0)
+    given = study.answers()
+    assert len(given) == 2 * len(made.lists[0])
+    if design != "self-paced":
+        # What was clicked is what these people answer; times are those of the page.
+        again, expected = dict[str, simulate.SimulatedPerson](), []
+        for number, code in enumerate(dict.fromkeys(answer.person for answer in given)):
+            again[code] = people.person(number)
+            person = study.by_code(code)
+            assert person is not None
+            for trial, _ in study.trials_of(person):
+                body = again[code].answer(made.trials[trial])
+                expected.append((code, body["trial"], body.get("choice", ""), body.get("rating")))
+        found = [(a.person, a.trial, a.choice, None if math.isnan(a.rating) else a.rating) for a in given]
+        assert sorted(found) == sorted(expected)
+    study.close()
