@@ -277,6 +277,8 @@ async function checked(form) {
 }
 
 function list(found) {
+  // The editor of templates marks lines.
+  document.dispatchEvent(new CustomEvent("found", { detail: found }));
   const errors = found.findings.filter((finding) => finding.error).length;
   const warnings = found.findings.length - errors;
   const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
