@@ -271,7 +271,6 @@ class Writing:
             "conditions": draft.conditions,
             "regions": draft.regions,
             "relations": [*_RELATIONS.items()],
-            "by_item": drafts.is_by_item(text),
             "previews": [drafts.preview(suite) for suite in draft.suites[:5]] if previewed else [],
             "saved": saved,
             "versions": [(version, _when(version.when)) for version in versions[:50]],
