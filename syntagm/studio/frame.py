@@ -59,7 +59,9 @@ def respond(
     """
     style = Markup('<link rel="stylesheet" href="/studio.css">')
     script = Markup('<script src="/studio.js" defer></script>')
-    inner = shell.render_part(template, {**variables, "here": here, "ways": ways.listed}, PAGES)
+    inner = shell.render_part(
+        template, {**variables, "ways": [(label, path, path == here) for label, path in ways.listed]}, PAGES
+    )
     around = shell.Frame(shell.LINKED.style + style, shell.LINKED.script + script)
     html = shell.render("plain.html", {"heading": title, "content": Markup(inner)}, around)
     for value in variables.values():

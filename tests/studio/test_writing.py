@@ -12,6 +12,7 @@ from studio_for_tests import TWO_BY_TWO, Visitor
 from syntagm.errors import InputError
 from syntagm.formula import parse
 from syntagm.studio import drafts
+from syntagm.studio.store import digest_of
 from syntagm.suite import Prediction
 
 
@@ -90,6 +91,7 @@ def test_a_conflict_shows_both_versions_and_saving_again_replaces_the_one_that_w
     assert "<bdi>1\tThe dog\tbarks" in page.text
     assert "howls" in page.text
     assert (own / "own.tsv").read_text() == TWO_BY_TWO
+    assert json.loads(visitor.get("/write/own.tsv/digest").text) == digest_of(TWO_BY_TWO.encode())
     base = page.text.partition('name="base" value="')[2].partition('"')[0]
     assert visitor.post("/write", do="save", name="own", text=mine, base=base).status == 303
     assert (own / "own.tsv").read_text() == mine

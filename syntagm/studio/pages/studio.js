@@ -331,6 +331,21 @@ async function watchJob(form) {
   await look();
 }
 
+// Two people may edit a suite: each is told when the other has saved.
+async function watchSuite(form) {
+  const look = async () => {
+    const answer = await fetch(`/write/${encodeURIComponent(form.dataset.name)}/digest`);
+    const note = document.getElementById("elsewhere");
+    if (answer.ok && (await answer.json()) !== form.elements.base.value) {
+      note.querySelector("a").href = `/write/${encodeURIComponent(form.dataset.name)}`;
+      note.hidden = false;
+      return;
+    }
+    setTimeout(() => look().catch(() => {}), 5000);
+  };
+  await look();
+}
+
 let changed = false;
 const editor = document.getElementById("editor");
 if (editor) {
@@ -341,6 +356,7 @@ if (editor) {
     editor.elements.text.addEventListener("input", () => { changed = true; clearTimeout(timer); timer = setTimeout(check, 500); });
   }
   if (editor.elements.region) words(editor);
+  if (editor.dataset.name) watchSuite(editor).catch(() => {});
   editor.addEventListener("submit", () => { changed = false; });
   addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
 }
