@@ -1,6 +1,6 @@
 """What the studio survives: kills while it saves and scores, conflicting saves, hostile suites, and readers beside a job.
 
-python -m benchmarks.studio [kills] [conflicts] [hostile] [readers] [-o benchmarks/studio.md]
+python -m benchmarks.studio [saves] [jobs] [conflicts] [hostile] [readers] [-o benchmarks/studio.md]
 """
 
 import argparse
@@ -52,17 +52,14 @@ def _kill(child: int, after: float) -> None:
     os.waitpid(child, 0)
 
 
-def kills() -> str:
-    """Kill processes that save, and servers whose jobs are at work."""
-    from syntagm.io.integrity import of_folder
-    from syntagm.studio.jobs import Jobs
+def saves() -> str:
+    """Kill processes that save: the file is what it was before the last save, or what was saved last."""
     from syntagm.studio.store import Store
-    from syntagm.studio.studio import Studio
 
-    draw = random.Random(1)
+    draw, whole = random.Random(1), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        whole, versions = 0, 0
+        before, known = "", 0
         for _ in range(SAVES):
 
             def save() -> None:
@@ -73,11 +70,25 @@ def kills() -> str:
 
             _kill(_forked(save), draw.uniform(0.005, 0.25))
             store = Store(folder)
-            saved = [store.version("own.tsv", version.number).text for version in store.versions("own.tsv")]
-            texts = saved[:2]
-            whole += not store.names() or store.read("own.tsv").text in texts
-            versions = len(saved)
-        said = f"{whole} of {SAVES} kills while saving left the old or the new suite, whole; all {versions} versions are as saved"
+            versions = store.versions("own.tsv")
+            texts = [store.version("own.tsv", version.number).text for version in versions]
+            now = store.read("own.tsv").text if store.names() else ""
+            # The texts that this process has saved, the last one first, and the one that it began with.
+            whole += now in [*texts[: len(texts) - known], before][:2]
+            before, known = now, len(texts)
+    return (
+        f"{whole} of {SAVES} kills while saving left the old or the new suite, whole; all {known} versions of the history are "
+        "as they were saved"
+    )
+
+
+def jobs() -> str:
+    """Kill servers whose job is at work."""
+    from syntagm.io.integrity import of_folder
+    from syntagm.studio.jobs import Jobs
+    from syntagm.studio.studio import Studio
+
+    draw = random.Random(1)
     with tempfile.TemporaryDirectory() as name:
         folder, text = Path(name) / "own", suite(3000)
         number = Jobs(folder, {"random": "random", "toy": "toy"}).add("own.tsv", text, ["random", "toy"], None)
@@ -115,7 +126,7 @@ def kills() -> str:
             )
         damaged = [one for inspected in of_folder(folder) for one in inspected.findings if one.state == "damaged"]
     return (
-        f"{said}. After {JOBS} kills of a server whose job was at work, the job is {state[0]} {state[1]}; results.csv of "
+        f"after {JOBS} kills of a server whose job was at work, the job is {state[0]} {state[1]}; results.csv of "
         f"{sum(same)} of 2 models has the bytes of `syntagm run`; {len(damaged)} damaged files"
     )
 
@@ -289,7 +300,7 @@ def readers() -> str:
 
 def main() -> None:
     """Do what is asked, and print a line for each."""
-    parts = {"kills": kills, "conflicts": conflicts, "hostile": hostile, "readers": readers}
+    parts = {"saves": saves, "jobs": jobs, "conflicts": conflicts, "hostile": hostile, "readers": readers}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="all by default")
     parser.add_argument("-o", "--output", type=Path, help="a file for the results")
