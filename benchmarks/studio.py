@@ -24,7 +24,7 @@ sys.path += [
     str(Path(__file__).resolve().parents[1] / "tests/studio"),
 ]
 
-SAVES, JOBS, CONFLICTS, READERS, SECONDS = 35, 15, 100, 50, 20.0
+SAVES, JOBS, CONFLICTS, READERS, SECONDS = 35, 15, 100, 50, 12.0
 # Attributes that a browser follows.
 _ADDRESSES = ("href", "src", "action", "formaction")
 SUITE = "item\tcondition\tsubject\tverb\n#prediction\tp\t(verb;%a%) < (verb;%b%)\t\n"
@@ -252,7 +252,7 @@ def readers() -> str:
                     own = http.client.HTTPConnection(host, timeout=60)
                     while time.monotonic() < end:
                         began = time.monotonic()
-                        own.request("GET", "/write?copy=mvrr", headers={"cookie": cookie})
+                        own.request("GET", "/suite/mvrr", headers={"cookie": cookie})
                         own.getresponse().read()
                         times.append(time.monotonic() - began)
                         time.sleep(1.5)  # a person looks at a page for longer
