@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from studio_for_tests import TWO_BY_TWO, Visitor
+from studio_for_tests import ATTACKS, TWO_BY_TWO, Visitor, attacked
 
 from syntagm.errors import InputError
 from syntagm.formula import parse
@@ -146,3 +146,17 @@ def test_a_file_of_any_format_is_opened_as_a_copy(visitor: Visitor) -> None:
     assert "item\tgood:subject\tgood:verb\tbad:subject\tbad:verb" in page.text
     assert visitor.post("/write/open", kind=".pickle", text="x").status == 400
     assert visitor.post("/write/open", kind=".json", text="[" * 100_000).status == 400
+
+
+def test_hostile_texts_write_nothing_outside_and_limits_hold(visitor: Visitor) -> None:
+    own = visitor.studio.folder
+    assert own
+    for attack in (*ATTACKS, "../../x", ".ssh", "a/b"):
+        saved = visitor.post("/write", do="save", name=attack, text=attacked(attack))
+        assert saved.status == 400
+        # Only the scripts of the page itself are left as markup.
+        assert saved.text.count("<script") == 2
+        assert "<svg" not in saved.text
+        assert "<img" not in saved.text
+    assert [path for path in own.parent.rglob("*") if path.is_file()] == []
+    assert visitor.post("/write", do="save", name="own", text="x" * 1_000_000).status == 413
