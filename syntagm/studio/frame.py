@@ -59,7 +59,8 @@ def respond(
     """
     style = Markup('<link rel="stylesheet" href="/studio.css">')
     script = Markup('<script src="/studio.js" defer></script>')
-    inner = shell.render_part(template, {**variables, "here": here, "ways": ways.listed}, PAGES)
+    shown = [(label, path, path == here) for label, path in ways.listed]
+    inner = shell.render_part(template, {**variables, "ways": shown}, PAGES)
     around = shell.Frame(shell.LINKED.style + style, shell.LINKED.script + script)
     html = shell.render("plain.html", {"heading": title, "content": Markup(inner)}, around)
     for value in variables.values():

@@ -1,6 +1,7 @@
 """The pages of jobs: how each stands, and the pages of its runs when it is done."""
 
 import json
+import threading
 from collections import OrderedDict
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -31,6 +32,7 @@ class Overseeing:
     def __init__(self, jobs: Jobs, ways: Ways) -> None:
         self.jobs, self.ways = jobs, ways
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
+        self._lock = threading.Lock()
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
@@ -87,12 +89,14 @@ class Overseeing:
         job = self._find(asked)
         if not job.done:
             raise Missing(f"job {job.number}", "no results yet", "a job that is done", "See how it stands at /jobs.")
-        if job.number not in self._shelves:
-            self._shelves[job.number] = Shelf([open_run(job.run_folder(label)) for label in job.models])
-            while len(self._shelves) > _KEPT:
-                self._shelves.popitem(last=False)
+        with self._lock:
+            if job.number not in self._shelves:
+                self._shelves[job.number] = Shelf([open_run(job.run_folder(label)) for label in job.models])
+                while len(self._shelves) > _KEPT:
+                    self._shelves.popitem(last=False)
+            shelf = self._shelves[job.number]
         more = (*self.ways.listed, (f"Job {job.number}", f"/jobs/{job.number}"))
-        return self._shelves[job.number], Served(prefix=f"/jobs/{quote(job.number)}", more=more)
+        return shelf, Served(prefix=f"/jobs/{quote(job.number)}", more=more)
 
 
 def _described(job: Job, state: str, why: str, progress: Progress) -> dict[str, object]:
@@ -100,12 +104,12 @@ def _described(job: Job, state: str, why: str, progress: Progress) -> dict[str, 
         "number": job.number,
         "suite": job.suite,
         "models": ", ".join(job.models),
-        "items": f"{job.limit:,} items" if job.limit else "all items",
+        "sample": f"{job.limit:,} items" if job.limit else "all items",
         "when": datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "state": state,
         "why": why,
         "done": progress.done,
-        "total": progress.total,
+        "most": progress.total or 1,
         "note": _note(progress),
         "finished": state == "done",
         "open": state in ("waiting", "running"),

@@ -34,6 +34,7 @@ Part: TypeAlias = tuple[str, list[tuple[str, Markup]]]
 ORIGINAL, EDITED = "original", "edited"
 # The conditions of a pair, and of a sentence alone.
 PAIR, ALONE = ("good", "bad"), "sentence"
+_LEGENDS = {"good": "The sentence that should be less surprising", "bad": "The other sentence"}
 PAIRED = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
 # The most conditions, and the items of a suite to which the page leads.
 _MOST, _LISTED = 32, 200
@@ -265,12 +266,13 @@ def _rows(given: Mapping[str, Sequence[str]], trial: Trial | None) -> list[dict[
     """Return the rows of the form: a condition, its original, and the sentence in the field."""
     if trial is None:
         texts = [*given.get("text", []), ""]
-        return [{"condition": ALONE, "original": "", "text": texts[0]}]
+        return [{"condition": ALONE, "original": "", "text": texts[0], "legend": ""}]
     return [
         {
             "condition": name,
             "original": notation.written(trial.pinned[name]) if name in trial.pinned else "",
             "text": notation.written(sentence),
+            "legend": _LEGENDS.get(name, ""),
         }
         for name, sentence in trial.edited.items()
     ]

@@ -7,6 +7,7 @@ Exit code: 0 done, 2 failed for a reason that progress.json tells, 130 interrupt
 
 import json
 import os
+import select
 import sys
 import threading
 import time
@@ -84,6 +85,8 @@ def main(arguments: list[str]) -> int:
     """Carry out a job; return the exit code."""
     folder, permissions = Path(arguments[0]), of_flags(arguments[1:])
     jobs.lower_priority()
+    if select.select([0], [], [], 0)[0] and not os.read(0, 1024):
+        return 130  # the server ended while this process began; another one may have the job by now
     threading.Thread(target=_end_with_server, daemon=True).start()
     return carry_out_job(Jobs(folder.parent.parent, {}, permissions).find(folder.name), permissions)
 

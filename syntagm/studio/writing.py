@@ -64,6 +64,7 @@ class Writing:
             Route("/write/check", self.check, methods=("POST",)),
             Route("/write/open", self.open, methods=("POST",)),
             Route("/write/{name}", self.edit),
+            Route("/write/{name}/digest", self.digest),
             Route("/write/{name}/export", self.export),
             Route("/write/{name}/version/{number}", self.version),
             Route("/write/{name}/experiment/{design}", self.made),
@@ -163,6 +164,10 @@ class Writing:
         if len(suites) != 1:
             raise InputError("the file", counted(len(suites), "suite"), "one suite", "Split it into a file for each.")
         return self._page("", drafts.TABLE, drafts.text_of(suites[0]), "", said="Opened as a copy; give it a name.")
+
+    def digest(self, asked: Asked) -> Response:
+        """Return the digest of a suite as JSON: by it, the script of an editor sees that somebody else has saved."""
+        return content(json.dumps(self._read(asked.names["name"]).digest).encode(), "application/json")
 
     def export(self, asked: Asked) -> Response:
         """Return a suite in a format, as a file to save."""
@@ -269,9 +274,9 @@ class Writing:
                 for prediction in draft.predictions
             ],
             "conditions": draft.conditions,
+            "seconds": [(name, number == 1) for number, name in enumerate(draft.conditions)],
             "regions": draft.regions,
             "relations": [*_RELATIONS.items()],
-            "by_item": drafts.is_by_item(text),
             "previews": [drafts.preview(suite) for suite in draft.suites[:5]] if previewed else [],
             "saved": saved,
             "versions": [(version, _when(version.when)) for version in versions[:50]],

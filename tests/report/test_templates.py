@@ -7,7 +7,8 @@ from jinja2 import Environment, nodes
 
 from syntagm.report import shell
 
-TEMPLATES = sorted(Path(shell.__file__).parent.rglob("*.html"))
+PACKAGE = Path(shell.__file__).parents[1]
+TEMPLATES = sorted([*(PACKAGE / "report").rglob("*.html"), *(PACKAGE / "studio").rglob("*.html")])
 # `and` and `or` are of the kind BinExpr, too.
 DECISIONS = (nodes.Compare, nodes.CondExpr, nodes.BinExpr, nodes.Concat, nodes.Test, nodes.Assign, nodes.Macro)
 
@@ -19,7 +20,7 @@ def decisions(source: str) -> list[str]:
     return found + [f"line {loop.lineno}: for ... if" for loop in tree.find_all(nodes.For) if loop.test]
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(Path(shell.__file__).parent)))
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_template_decides_nothing_and_has_short_lines(path: Path) -> None:
     source = path.read_text("utf-8")
     assert decisions(source) == []

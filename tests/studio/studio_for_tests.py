@@ -31,3 +31,25 @@ class Visitor:
 
     def post(self, target: str, **fields: str) -> Answer:
         return ask(self.application, target, "POST", urlencode(fields).encode(), **self.header, **HERE)
+
+
+# Attacks that would call `hit` or show a dialog.
+ATTACKS = [
+    *("<script>alert(1)</script>", "</textarea><script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
+    *('"><svg/onload=alert(1)>', "' autofocus onfocus='alert(1)", "</option></select><script>alert(1)</script>"),
+    *("javascript:alert(1)", "<svg onload=alert(1)>", '" autofocus onfocus="alert(1)', "--><script>alert(1)</script>"),
+    *("<iframe srcdoc='<script>parent.alert(1)</script>'>", "</title><script>alert(1)</script>"),
+    *("]]><script>alert(1)</script>", "<body onload=alert(1)>", "<input autofocus onfocus=alert(1)>"),
+    *("<details open ontoggle=alert(1)>", "{{7*7}}{%x%}", "<a href=javascript:alert(1)>x</a>"),
+    *("=cmd|' /C calc'!A1", "<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>"),
+]
+
+
+def attacked(attack: str) -> str:
+    """A suite with an attack in every place that has a name or a text."""
+    cell = '"' + attack.replace('"', '""') + '"'
+    return (
+        f"item\tcondition\t{cell}\tverb\ttag.{attack.replace(chr(34), '')}\n"
+        f"#suite\t{cell}\t\t\t\n#tag\tx\t{cell}\t\t\n#prediction\t{cell}\t(verb;%a%) < (verb;%b%)\t\t\n"
+        f"{cell}\ta\t{cell}\t{cell}\t{cell}\n{cell}\tb\t{cell}\tbark\t{cell}\n"
+    )

@@ -32,6 +32,7 @@ def test_a_job_is_scored_and_its_pages_are_those_of_a_run(tmp_path: Path) -> Non
     assert visitor.studio.jobs.state(job) == "done"
     for path in ("/jobs", "/jobs/0001", "/jobs/0001/", "/jobs/0001/suite/own", "/jobs/0001/suite/own/1"):
         assert visitor.get(path).status == 200, path
+    assert "toy, random</bdi>, all items;" in visitor.get("/jobs/0001").text
     page = visitor.get("/jobs/0001/suite/own").text
     assert 'href="/jobs/0001/suite/own/1' in page
     assert 'href="/write"' in page

@@ -7,11 +7,12 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from studio_for_tests import TWO_BY_TWO, Visitor
+from studio_for_tests import ATTACKS, TWO_BY_TWO, Visitor, attacked
 
 from syntagm.errors import InputError
 from syntagm.formula import parse
 from syntagm.studio import drafts
+from syntagm.studio.store import digest_of
 from syntagm.suite import Prediction
 
 
@@ -90,6 +91,7 @@ def test_a_conflict_shows_both_versions_and_saving_again_replaces_the_one_that_w
     assert "<bdi>1\tThe dog\tbarks" in page.text
     assert "howls" in page.text
     assert (own / "own.tsv").read_text() == TWO_BY_TWO
+    assert json.loads(visitor.get("/write/own.tsv/digest").text) == digest_of(TWO_BY_TWO.encode())
     base = page.text.partition('name="base" value="')[2].partition('"')[0]
     assert visitor.post("/write", do="save", name="own", text=mine, base=base).status == 303
     assert (own / "own.tsv").read_text() == mine
@@ -144,3 +146,17 @@ def test_a_file_of_any_format_is_opened_as_a_copy(visitor: Visitor) -> None:
     assert "item\tgood:subject\tgood:verb\tbad:subject\tbad:verb" in page.text
     assert visitor.post("/write/open", kind=".pickle", text="x").status == 400
     assert visitor.post("/write/open", kind=".json", text="[" * 100_000).status == 400
+
+
+def test_hostile_texts_write_nothing_outside_and_limits_hold(visitor: Visitor) -> None:
+    own = visitor.studio.folder
+    assert own
+    for attack in (*ATTACKS, "../../x", ".ssh", "a/b"):
+        saved = visitor.post("/write", do="save", name=attack, text=attacked(attack))
+        assert saved.status == 400
+        # Only the scripts of the page itself are left as markup.
+        assert saved.text.count("<script") == 2
+        assert "<svg" not in saved.text
+        assert "<img" not in saved.text
+    assert [path for path in own.parent.rglob("*") if path.is_file()] == []
+    assert visitor.post("/write", do="save", name="own", text="x" * 1_000_000).status == 413

@@ -277,6 +277,8 @@ async function checked(form) {
 }
 
 function list(found) {
+  // The editor of templates marks lines.
+  document.dispatchEvent(new CustomEvent("found", { detail: found }));
   const errors = found.findings.filter((finding) => finding.error).length;
   const warnings = found.findings.length - errors;
   const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -329,6 +331,21 @@ async function watchJob(form) {
   await look();
 }
 
+// Two people may edit a suite: each is told when the other has saved.
+async function watchSuite(form) {
+  const look = async () => {
+    const answer = await fetch(`/write/${encodeURIComponent(form.dataset.name)}/digest`);
+    const note = document.getElementById("elsewhere");
+    if (answer.ok && (await answer.json()) !== form.elements.base.value) {
+      note.querySelector("a").href = `/write/${encodeURIComponent(form.dataset.name)}`;
+      note.hidden = false;
+      return;
+    }
+    setTimeout(() => look().catch(() => {}), 5000);
+  };
+  await look();
+}
+
 let changed = false;
 const editor = document.getElementById("editor");
 if (editor) {
@@ -339,6 +356,7 @@ if (editor) {
     editor.elements.text.addEventListener("input", () => { changed = true; clearTimeout(timer); timer = setTimeout(check, 500); });
   }
   if (editor.elements.region) words(editor);
+  if (editor.dataset.name) watchSuite(editor).catch(() => {});
   editor.addEventListener("submit", () => { changed = false; });
   addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
 }
