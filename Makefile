@@ -1,4 +1,4 @@
-# The commands: run, test, test-slow, test-night, test-lowest, lint, fix, docs, pages, bench. They set up the virtual
+# The commands: run, test, test-slow, test-night, test-lowest, lint, fix, docs, pages, dist, bench. They set up the virtual
 # environment by themselves.
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-night test-lowest lint fix docs pages bench clean
+.PHONY: run test test-slow test-night test-lowest lint fix docs pages dist bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -58,6 +58,10 @@ docs: $(READY)
 # in .pages.
 pages: $(READY)
 	$(BIN)/python -m tools.pages
+
+# The files of a release.
+dist: $(READY)
+	$(BIN)/python -m tools.package
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
