@@ -1,4 +1,4 @@
-# The commands: run, test, test-slow, test-night, test-lowest, lint, fix, docs, pages, pictures, bench. They set up the
+# The commands: run, test, test-slow, test-night, test-lowest, lint, fix, docs, pages, pictures, dist, bench. They set up the
 # virtual environment by themselves.
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM ?= false
 # Tests start many programs, which would compile the package anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-slow test-night test-lowest lint fix docs pages pictures bench clean
+.PHONY: run test test-slow test-night test-lowest lint fix docs pages pictures dist bench clean
 
 run: $(READY)
 	$(BIN)/syntagm train ngram --corpus excerpt --discount-fallback -o runs/models/5gram
@@ -62,6 +62,10 @@ pages: $(READY)
 # The pictures of the documentation, which need a Chromium.
 pictures: $(READY)
 	$(BIN)/python -m tools.pictures
+
+# The files of a release.
+dist: $(READY)
+	$(BIN)/python -m tools.package
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from importlib.metadata import version
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,17 @@ class Views:
 
 
 class Command:
-    """`python -m syntagm` of a checkout, in a folder, always in the same surroundings."""
+    """`python -m syntagm` of a checkout, in a folder, always in the same surroundings.
 
-    def __init__(self, package: Path, work: Path) -> None:
+    Arguments:
+        package: the checkout; None for what is installed.
+        python: the interpreter.
+    """
+
+    def __init__(self, package: Path | None, work: Path, python: str = sys.executable) -> None:
+        self.python = python
         fixed = {
-            "PYTHONPATH": str(package),
+            "PYTHONPATH": str(package or ""),
             "SYNTAGM_CACHE": str(work / "cache.sqlite"),
             "OMP_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
@@ -67,19 +73,31 @@ class Command:
         return self._run([self.options.get(word, word) for word in shlex.split(words)])
 
     def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "syntagm", *words]
+        line = [self.python, "-m", "syntagm", *words]
         return subprocess.run(line, cwd=self.work, env=self.surroundings, capture_output=True, text=True, check=False)
 
 
-def record(out: Path, package: Path, shared: Path | None, quick: bool = False, resume: bool = False) -> int:
+def record(
+    out: Path,
+    package: Path | None,
+    shared: Path | None,
+    quick: bool = False,
+    resume: bool = False,
+    chosen: Sequence[Step] = (),
+    python: str = sys.executable,
+) -> int:
     """Record the package of a checkout into the new folder `out`; the number of steps that ended otherwise than they should.
 
     Arguments:
+        package: the checkout; None for what is installed in the environment of `python`.
         shared: the folder of published data; without it the steps that need it are left out, which is said.
         resume: go on with the record that stands there, of the same checkout: steps that it has are not made again.
+        chosen: the only steps; all, and those of views that no step asks for, unless given.
+        python: the interpreter.
     """
-    package, work = package.resolve(), out.resolve() / "work"
-    if not (package / "syntagm").is_dir():
+    work = out.resolve() / "work"
+    package = package.resolve() if package else None
+    if package and not (package / "syntagm").is_dir():
         raise SystemExit(f"{package}: no checkout with a folder syntagm")
     done = _done(out / "done.jsonl") if resume else {}
     if not done:
@@ -87,18 +105,20 @@ def record(out: Path, package: Path, shared: Path | None, quick: bool = False, r
             shutil.rmtree(old, ignore_errors=True)
         (out / "done.jsonl").unlink(missing_ok=True)
         inputs.prepare(work, shared)
-    command = Command(package, work)
+    command = Command(package, work, python)
     views = Views(command)
-    steps = [one for one in STEPS if (one.quick or not quick) and (shared or not one.shared)]
-    if left := [one.out for one in STEPS if (one.quick or not quick) and one not in steps]:
+    steps = [one for one in chosen or STEPS if (one.quick or not quick) and (shared or not one.shared)]
+    if left := [one.out for one in chosen or STEPS if (one.quick or not quick) and one not in steps]:
         print(f"no folder of published data (--shared): {len(left)} steps are left out: {', '.join(left)}", flush=True)
-    steps += views.unasked()
+    if not chosen:
+        steps += views.unasked()
+    places = {str(work): "WORK"} | ({str(package): "PACKAGE"} if package else {})
     odd = 0
     for number, one in enumerate(steps, 1):
         if done.get(one.out, {}).get("command") == one.command:
             continue
         began = time.monotonic()
-        files, code = _kept(one, command, views, {str(work): "WORK", str(package): "PACKAGE"})
+        files, code = _kept(one, command, views, places)
         for name, text in files.items():
             path = out / "kept" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +131,7 @@ def record(out: Path, package: Path, shared: Path | None, quick: bool = False, r
         odd += bool(wrong)
         print(f"{number:4}/{len(steps)} {seconds:6.1f} s  {one.out}{wrong}", flush=True)
     about: dict[str, Any] = {
-        "surroundings": surroundings(),
+        "surroundings": surroundings(python),
         "quick": quick,
         "without_shared": [one.out for one in steps if not one.shared],
         "seconds": {one.out: done[one.out]["seconds"] for one in steps},
@@ -127,14 +147,25 @@ def _done(path: Path) -> dict[str, dict[str, Any]]:
     return {one["step"]: one for one in entries}
 
 
-def surroundings() -> dict[str, str]:
-    """What floats depend on beside the code."""
+def surroundings(python: str = sys.executable) -> dict[str, str]:
+    """What floats depend on beside the code, for an interpreter."""
+    program = f"""
+import json, platform
+from importlib.metadata import PackageNotFoundError, version
+def found(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"
+print(json.dumps({{"python": platform.python_version()}} | {{name: found(name) for name in {_LIBRARIES!r}}}))
+"""
+    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
+    versions: dict[str, str] = json.loads(done.stdout)
     return {
         "machine": platform.machine(),
         "platform": platform.platform(),
         "processor": _processor(),
-        "python": platform.python_version(),
-        **{name: version(name) for name in _LIBRARIES},
+        **versions,
     }
 
 

@@ -1,0 +1,66 @@
+"""What a package index and a citation say of Syntagm, and that the wheel is the same from the tree and from the sdist."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DATA = {".csv", ".toml", ".txt", ".safetensors", ".bib"}
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    pytest.importorskip("hatchling")
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_description_on_an_index_has_no_relative_link(build: ModuleType) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    relative = re.compile(r"\]\((?!https?:|#|mailto:)")
+    assert relative.search(text)
+    for base in ("", "https://forge.example/owner/syntagm/blob/v1"):
+        assert not relative.search(build.linked(text, base))
+    assert build.linked("[a](docs/a.md) ![b](b.png) [c](https://c) [d](#d)", "") == "a  [c](https://c) [d](#d)"
+    assert build.linked("[a\nb](docs/a.md)", "https://f") == "[a\nb](https://f/docs/a.md)"
+
+
+def test_the_citation_is_of_this_version() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", text, re.MULTILINE) == [PROJECT["project"]["version"]]
+    assert 'name: "The Syntagm developers"' in text
+
+
+def test_every_bundled_datum_has_a_licence() -> None:
+    text = (ROOT / "LICENSES.md").read_text(encoding="utf-8")
+    named = {place for row in re.findall(r"^\|.*\|$", text, re.MULTILINE) for place in re.findall(r"`([\w./*]+)`", row)}
+    package = ROOT / "syntagm"
+    covered = {
+        path for place in named - {"materials/", "materials/lexicon/"} for path in package.glob(place.rstrip("/"))
+    }
+    # References of a bibliography are facts; texts of the program's pages are the program.
+    data = [path for path in package.rglob("*") if path.suffix in DATA and path.name != "references.bib"]
+    left = [path.relative_to(package).as_posix() for path in data if not covered & {path, *path.parents}]
+    assert left == []
+
+
+@pytest.mark.slow
+def test_the_wheel_is_the_same_from_the_sdist(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.package", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not the same" not in done.stdout
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".gz", ".whl"]

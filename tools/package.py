@@ -1,0 +1,66 @@
+"""The files of a release: an sdist and a wheel, which is the same wheel from the tree and from the sdist.
+
+python -m tools.package [DIR]      (dist)
+
+Needs hatchling, which the extra `dev` installs, and npm for the browser code of others in the wheel.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# An index takes larger files, but whoever installs it pays for them.
+MAX_WHEEL = 12 * 2**20
+
+
+def main() -> int:
+    """Build, compare, and print names and sizes; 1 if the two wheels differ, or the wheel is too large."""
+    parser = argparse.ArgumentParser(prog="python -m tools.package", description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", type=Path, default=ROOT / "dist", help="where they go (dist)"
+    )
+    folder = parser.parse_args().folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        built = build(ROOT, "sdist", Path(name) / "sdist"), build(ROOT, "wheel", Path(name) / "wheel")
+        sdist, wheel = (Path(shutil.copy(path, folder)) for path in built)
+        with tarfile.open(sdist) as parts:
+            parts.extractall(Path(name) / "tree", filter="data")
+        [tree] = (Path(name) / "tree").iterdir()
+        different = differences(wheel, build(tree, "wheel", Path(name) / "again"))
+    for path in (sdist, wheel):
+        print(
+            f"{path.name}: {path.stat().st_size / 2**20:.1f} MiB, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        )
+    for entry in different:
+        print(f"{entry}: not the same in the wheel from the sdist")
+    if too_large := wheel.stat().st_size > MAX_WHEEL:
+        print(f"{wheel.name}: larger than {MAX_WHEEL / 2**20:g} MiB")
+    return int(bool(different) or too_large)
+
+
+def build(tree: Path, target: str, folder: Path) -> Path:
+    """Build one file of a release from a tree into an empty folder, and return its path."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
+    subprocess.run(command, cwd=tree, check=True, stdout=sys.stderr)
+    [path] = folder.iterdir()
+    return path
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Return the names of entries that two wheels don't share, byte for byte."""
+    with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
+        names = {*first.namelist()} | {*second.namelist()}
+        both = {*first.namelist()} & {*second.namelist()}
+        return sorted(name for name in names if name not in both or first.read(name) != second.read(name))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
