@@ -96,9 +96,9 @@ def explain(first: Run, second: Run, model: str | Rescoring = "") -> Found:
     Arguments:
         first: a run with surprisals.
         second: a run of the same suites, of whatever tool. Its verdicts are those that the tool reports, if it does.
-        model: the model of the first run, by its name or as a `Rescoring` of all its texts, which then scores pairs again under other settings and with other texts:
-            up to 500 with other verdicts and as many others, drawn at random. Without it, only differences are tried that can
-            be computed from the tokens of the run.
+        model: the model of the first run, by its name or as a `Rescoring` of all its texts. It then scores pairs again under
+            other settings and with other texts: up to 500 with other verdicts and as many others, drawn at random. Without it,
+            only differences are tried that can be computed from the tokens of the run.
 
     Raises:
         UsageError: no suite of both compares two whole sentences, or the model is another one.
