@@ -8,6 +8,8 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.models import families, names
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
+from syntagm.models.option import Option
+from syntagm.permissions import NONE
 from syntagm.runs.store import Run
 
 # The values of settings that are tried, besides the model's own.
@@ -71,7 +73,7 @@ class Rescoring:
             raise UsageError("model", found, f"the model of {run.place}: {run.model} ({recorded[:8]})", cure)
         parsed = names.parse(name)
         own = parsed.options
-        known = {option.name: option for option in families.find(parsed.family).settings}
+        known = {option.name: option for option in families.find(parsed.family).settings if isinstance(option, Option)}
         self._own: dict[str, str] = {
             setting: model.settings.get(setting) or own.get(setting) or known[setting].default or _SETTINGS[setting][0]
             for setting in _SETTINGS
@@ -124,7 +126,7 @@ class Rescoring:
         if key not in self._loaded:
             self._loaded = {}
             try:
-                self._loaded[key] = names.load(self._address, **self._plain, **settings)
+                self._loaded[key] = names.load_permitted(self._address, NONE, {**self._plain, **settings})
             except (ModelError, UsageError) as error:
                 self._loaded[key] = None
                 shown = " and ".join(str(change) for change in changes if change.setting)
