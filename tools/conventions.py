@@ -114,8 +114,12 @@ tool's.
 
 `compare A B --explain` and `table explanation A B` search the smallest set of differences by which A gets the verdicts
 of B on the same pairs: another linking function, tokens that don't count, ties as hits. What decides the surprisals
-themselves can't be found in the tokens of a run: evaluate the model with `bos=no` or another `dtype`, and explain that
-run.
+themselves can't be found in the tokens of a run. With `--rescore MODEL` (`model=` of the table), the model of A scores
+pairs again, up to 500 with other verdicts and as many others, with and without start and end symbol, in another dtype,
+with a blank before the sentences, and in lower case; at most two of these, and three differences in all, are assumed
+together:
+
+    syntagm compare runs/gpt2 runs/lm_eval --explain --rescore gpt2
 
 """
 

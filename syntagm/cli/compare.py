@@ -30,7 +30,9 @@ interval and d (mean divided by standard deviation). `syntagm table effects DIR 
 
 --explain searches the smallest set of differences (another linking function, tokens that don't
 count, ties as hits; `docs/reference/conventions.md`) by which A gets the verdicts of B on the same
-pairs, as for results of another tool (`syntagm import-results`). A needs surprisals.
+pairs, as for results of another tool (`syntagm import-results`). A needs surprisals. With
+--rescore MODEL, the model of A scores pairs again, to see whether the other tool had another
+start or end symbol, another dtype, a blank before the sentences, or lower case.
 `syntagm table explanation A B` writes it to files.
 
 An existing FILE is replaced only if it has the header of this table; --force replaces any
@@ -45,6 +47,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _resampling, _streams
+from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -79,6 +82,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also say which differences of conventions explain the discordant verdicts",
     )
+    parser.add_argument(
+        "--rescore",
+        metavar="MODEL",
+        default="",
+        help="with --explain: the model of A, with its options, to score pairs again under other settings and texts",
+    )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _resampling.arguments(parser)
     _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
@@ -92,6 +101,8 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.views.comparison import compare
 
     count = _count(options.flips)
+    if options.rescore and not options.explain:
+        raise UsageError("--rescore", "given without --explain", "both: it looks for an explanation")
     if options.output:
         _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
     runs = _two(options.runs)
@@ -104,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
         _refuse_proportions(pairing, options.measure)
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
-    explanation = _explanation(runs) if options.explain else None
+    explanation = _explanation(runs, options.rescore) if options.explain else None
     if options.json:
         _print_json(pairing, runs, rule, effects, explained, explanation)
     else:
@@ -116,15 +127,14 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(run.done for run in runs) else 1
 
 
-def _explanation(runs: "tuple[Run, Run]") -> "Product":
+def _explanation(runs: "tuple[Run, Run]", model: str) -> "Product":
     from syntagm.views import explanation
 
-    return explanation.make_table(runs)
+    return explanation.make_table(runs, model)
 
 
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
     from syntagm.cli._views import open_runs
-    from syntagm.errors import UsageError
     from syntagm.io.number import counted
 
     runs = open_runs(folders, [])
@@ -136,7 +146,6 @@ def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
 
 
 def _refuse_proportions(pairing: "Pairing", measure: str | None) -> None:
-    from syntagm.errors import UsageError
 
     if pairing.overall.verdicts is None:
         expected = "a measure of verdicts, which has discordant items"

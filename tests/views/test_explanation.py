@@ -19,6 +19,7 @@ from syntagm.suite import Suite
 from syntagm.tasks.sums import Sum, Sums
 from syntagm.views import explanation
 from syntagm.views.conventions.numbers import Chosen, results
+from syntagm.views.explanation.search import Candidate
 
 WORDS = (
     "The",
@@ -77,21 +78,23 @@ PLANTED = [
 def test_a_planted_difference_is_found(run: Run, name: str) -> None:
     """The smallest set that leaves nothing contains the planted one, or has the same verdicts with fewer differences."""
     convention = Convention.parse(name)
-    items, found = explanation.explain(run, planted(run, convention))
+    searched = explanation.explain(run, planted(run, convention))
+    found = searched.steps
     # A sentence of marks alone has no number without them.
-    assert items >= 78
-    assert (found[0].differences, str(found[0].convention)) == (0, DEFAULT)
+    assert searched.items == searched.of >= 78
+    assert (found[0].differences, str(found[0].best)) == (0, DEFAULT)
     last = found[-1]
     assert last.left == 0
     wanted = len(convention.treatments) + (convention.linking.name != DEFAULT)
     assert last.differences <= wanted
-    assert last.differences < wanted or convention in (last.convention, *last.others)
+    assert last.differences < wanted or Candidate(convention) in (last.best, *last.others)
     assert [each.left for each in found] == sorted({each.left for each in found}, reverse=True)
 
 
 def test_the_same_verdicts_need_no_difference(run: Run) -> None:
-    items, [only] = explanation.explain(run, run)
-    assert (items, only.differences, only.left) == (80, 0, 0)
+    found = explanation.explain(run, run)
+    [only] = found.steps
+    assert (found.items, only.differences, only.left) == (80, 0, 0)
     [row] = explanation.make_table([run, run]).rows
     assert row == (0, "bits", 80, 0, 0, 0)
 
@@ -101,8 +104,8 @@ def test_what_can_not_be_explained(run: Run) -> None:
         explanation.make_table([run])
     with pytest.raises(UsageError, match="no suite in common"):
         explanation.explain(run, sg.evaluate(sg.load_model("toy"), [pairs("random", ("a", "b"))]))
-    _, found = explanation.explain(run, sg.evaluate(sg.load_model("random"), [corpus()]))
-    assert found[-1].left > 0
+    found = explanation.explain(run, sg.evaluate(sg.load_model("random"), [corpus()]))
+    assert found.steps[-1].left > 0
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
