@@ -14,7 +14,6 @@ from pathlib import Path
 import syntagm as sg
 from syntagm.errors import UsageError
 from syntagm.materials import baselines
-from syntagm.runs.several import named
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
 from syntagm.views.scores.numbers import accuracies, chance_of_suite
@@ -70,10 +69,11 @@ def refuse_others(runs: Sequence[Run], suite: Suite) -> None:
 
 def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> str:
     """Make the page."""
-    labels = dict.fromkeys(name for name, _ in named(runs))
+    names = [str(run.record["model"]["label"] or run.model) for run in runs]
+    labels = dict.fromkeys(names)
     numbers = {
         (estimate.group.suite, name): (estimate, chance_of_suite(run.suite(estimate.group.suite), "first").value)
-        for name, run in named(runs)
+        for name, run in zip(names, runs, strict=True)
         for estimate in accuracies(run, "first")
     }
     lines = [_HEAD.format(n=n, seed=seed, models="\n".join(f"- `{label}`" for label in labels))]
