@@ -28,11 +28,11 @@ word frequency or length alone would score well. Written by `python -m tools.sol
 
 {models}
 
-A model **solves** a paradigm (bold) if its accuracy by the first prediction is at least halfway from chance to 1, and the
-95% interval is above chance. A baseline **explains** a paradigm if its value, on the same items, is at least halfway, too:
-the frequency of words in public-domain books (other languages: none), the number of words, or that of characters; the best
-of them is shown. An empty cell: the model can't be asked (it sees both sides, and the prediction is about regions), or no
-item was defined.
+A model **solves** a paradigm (bold) if its accuracy by the first prediction is at least halfway from chance to 1, and
+the 95% interval is above chance. A baseline **explains** a paradigm if its value, on the same items, is at least
+halfway, too: the frequency of words in public-domain books (other languages: none), the number of words, or that of
+characters; the best of them is shown. A model has no number where it was not run, where it can't be asked (it sees both
+sides, and the prediction is about regions), or where no item was defined.
 """
 
 
@@ -79,7 +79,7 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> 
     lines = [_HEAD.format(n=n, seed=seed, models="\n".join(f"- `{label}`" for label in labels))]
     summary, tables = [], list[str]()
     for collection in collections:
-        rows, solved, explained, total = [], dict.fromkeys(labels, 0), 0, 0
+        rows, solved, explained, total = [], dict[str, int](), 0, 0
         for path in sorted((Path(sg.__file__).parent / "materials" / collection).glob("*.toml")):
             for suite in sg.read_suites(f"{collection}/{path.stem}?n={n}&seed={seed}"):
                 refuse_others(runs, suite)
@@ -92,7 +92,7 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> 
                         cells.append("")
                         continue
                     right = solves(found[0].value, found[0].low, found[1])
-                    solved[label] += right
+                    solved[label] = solved.get(label, 0) + right
                     cells.append(f"**{found[0].value:.2f}**" if right else f"{found[0].value:.2f}")
                 leaks = value >= (1 + chance) / 2
                 explained += leaks
@@ -101,7 +101,7 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> 
                 rows.append(f"| {suite.name} | {chance:.2f} | {shown} | {' | '.join(cells)} |")
         head = f"| paradigm | chance | best baseline | {' | '.join(labels)} |"
         tables += ["", f"## {collection}", "", head, "|---" * (3 + len(labels)) + "|", *rows]
-        counts = " | ".join(str(solved[label]) for label in labels)
+        counts = " | ".join(str(solved.get(label, "")) for label in labels)
         summary.append(f"| {collection} | {total} | {explained} | {counts} |")
     head = (
         f"| collection | paradigms | explained by a baseline | {' | '.join(f'solved by {label}' for label in labels)} |"
