@@ -22,8 +22,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections
 COLLECTIONS = ("warstadt2020", "frontier", "german")
 _HEAD = """# What small models solve, and what a baseline explains
 
-For people who choose paradigms: which of the bundled ones are within reach of small models, and which say little because
-word frequency or length alone would score well. Written by `python -m tools.solved` from runs with {n} items each (seed
+For people who choose paradigms: which of the bundled ones are within reach of small models, and which say little
+because word frequency or length alone would score well. Written by `python -m tools.solved` from runs with {n} items each (seed
 {seed}) of
 
 {models}
