@@ -23,8 +23,8 @@ COLLECTIONS = ("warstadt2020", "frontier", "german")
 _HEAD = """# What small models solve, and what a baseline explains
 
 For people who choose paradigms: which of the bundled ones are within reach of small models, and which say little
-because word frequency or length alone would score well. Written by `python -m tools.solved` from runs with {n} items each (seed
-{seed}) of
+because word frequency or length alone would score well. Written by `python -m tools.solved`, from runs with {n} items
+each (seed {seed}) of
 
 {models}
 
