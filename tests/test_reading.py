@@ -16,12 +16,11 @@ def test_the_page_is_made_from_the_table() -> None:
 def test_twenty_pairs_of_every_paradigm_were_read_and_five_of_another_seed() -> None:
     rows = reading.rows()
     paradigms = {path.stem for path in MATERIALS.glob("*.toml")}
-    first, other = (
-        Counter(row["paradigm"] for row in rows if row["reading"] == kind) for kind in ("first", "another seed")
-    )
-    assert (len(paradigms), set(first), set(other)) == (67, paradigms, paradigms)
-    assert set(first.values()) == {20}
-    assert set(other.values()) == {5}
+    sizes = {reading.FIRST: 20, reading.OTHER: 5, reading.PRESENT: 10}
+    assert len(paradigms) == 67
+    for kind, size in sizes.items():
+        counts = Counter(row["paradigm"] for row in rows if row["reading"] == kind)
+        assert counts == dict.fromkeys(paradigms, size), kind
     assert {row["verdict"] for row in rows} <= set(reading.VERDICTS)
     assert all(row["reason"] and row["good"] != row["bad"] for row in rows)
 

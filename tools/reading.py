@@ -6,7 +6,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections"
 TABLE, PAGE = FOLDER / "warstadt2020_reading.csv", FOLDER / "warstadt2020_reading.md"
-FIRST, AGAIN, OTHER = "first", "after mending", "another seed"
+FIRST, AGAIN, OTHER, PRESENT = "first", "after mending", "another seed", "present templates"
+READINGS = (FIRST, AGAIN, OTHER, PRESENT)
 VERDICTS = ("right", "doubtful", "wrong")
 
 _HEAD = """# Reading of warstadt2020
@@ -20,8 +21,13 @@ grammatical, plausible and ordinary; the bad one is bad under every reading, by 
 nothing else. *Doubtful* counts as not right: most doubtful sentences are grammatical, but say something odd.
 Paradigms with fewer than 19 right pairs were mended and read again, 20 pairs with seed 1. Then 5 pairs with seed 2
 were read by another reader. In a third of the paradigms, the reasons for right pairs (not the verdicts) were put
-together from the words that differ. The readings after the first led to further small mends. So the sentences of the
-table are those that were read; later versions of the templates may draw others.
+together from the words that differ. The readings after the first led to further small mends.
+
+**The templates were changed since.** They are balanced for present-day frequencies, and faulty items were mended, so
+most paradigms have other sentences than those of these readings. Of the *present templates*, pairs 1 to 10 of each
+(seed 90210) were read by a reader who had written none of them: 657 of 670 were right, 13 odd, and none wrong (95%
+upper limits: 3.1% of pairs odd, 0.45% wrong). The reasons for right pairs name the words that differ. The sentences of
+the table are those that were read; later versions of the templates may draw others.
 
 **What it is not.** The readers are no panel of native speakers, and their verdicts are no substitute for judgements
 of many people. In the validation of the published pairs by 20 people, five pairs per paradigm, the majority preferred
@@ -41,15 +47,15 @@ def page(found: list[dict[str, str]]) -> str:
     for row in found:
         counts.setdefault((row["paradigm"], row["reading"]), Counter())[row["verdict"]] += 1
     lines = [_HEAD, "| reading | pairs | right | doubtful | wrong |", "|---|---|---|---|---|"]
-    for reading in (FIRST, AGAIN, OTHER):
+    for reading in READINGS:
         total = sum((count for (_, kind), count in counts.items() if kind == reading), Counter[str]())
         numbers = " | ".join(f"{total[verdict]:,}" for verdict in VERDICTS)
         lines.append(f"| {reading} | {total.total():,} | {numbers} |")
     lines += ["", "Right pairs by paradigm:", ""]
-    lines += [f"| paradigm | {FIRST} | {AGAIN} | {OTHER} |", "|---|---|---|---|"]
+    lines += [f"| paradigm | {' | '.join(READINGS)} |", "|---" * (len(READINGS) + 1) + "|"]
     for paradigm in sorted({name for name, _ in counts}):
         cells = []
-        for reading in (FIRST, AGAIN, OTHER):
+        for reading in READINGS:
             count = counts.get((paradigm, reading))
             cells.append(f"{count['right']} of {count.total()}" if count else "")
         lines.append(f"| {paradigm} | {' | '.join(cells)} |")
