@@ -2,5 +2,5 @@
 
 Every page is a form that works without scripts: its whole state is in the address (trying) or in the text of the suite
 (writing), and the scripts only make that text a table to type in. Suites are files of a folder that the user names;
-what is scored is scored by the engine in a process of its own, and leaves an ordinary run directory.
+the engine scores them in a process of its own, and leaves an ordinary run directory.
 """
