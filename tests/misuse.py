@@ -321,7 +321,9 @@ class Misuses:
         for model in (self.toy, self.causal, self.masked):
             for name in ("score", "reduce", "parse"):
                 yield Call(f"LanguageModel.{name}", getattr(model, name), {"texts": ["the dog"], "done": None})
-            yield Call("LanguageModel.read", model.read, {"texts": ["the dog"], "overlap": None, "done": None})
+            for name in ("read", "read_reduced"):
+                arguments = {"texts": ["the dog"], "overlap": None, "done": None}
+                yield Call(f"LanguageModel.{name}", getattr(model, name), arguments)
             yield Call("LanguageModel.single", model.single, {"words": ["dog"]})
             yield Call("LanguageModel.fill", model.fill, {"gaps": [Gap("the ", "", ("dog", "cat"))], "done": None})
         table, figure = sg.table("scores", run), sg.figure("scores", run)

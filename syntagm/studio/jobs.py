@@ -365,7 +365,7 @@ def _memory() -> float:
 def _memory_of(process: int) -> int:
     """Return the memory of a process in bytes; 0 where the system doesn't tell."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
+        return int(regular.content(f"/proc/{process}/statm").split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -576,7 +576,7 @@ class TestReplacement:
     ) -> None:
         (exchange := Exchange(tmp_path / "exchange")).folder.mkdir()
         exchange.create()
-        order = {"model": "toy", "label": "", "folder": str(tmp_path / "out"), "options": None}
+        order = {"model": "toy", "label": "", "folder": str(tmp_path / "out"), "options": {}}
         exchange.describe(0, order)
         exchange.offer(Piece(0, 0, "open"))
         each = Worker(Session(work(files), exchange.folder, tmp_path, computing.versions(), 10.0, 120.0), "w1")

@@ -249,11 +249,11 @@ def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path
         drawn = dict(chapter.figures())
         shown = "effects", "suite-by-suite"
         page = {
-            part.section.anchor: part.pictures for part in place_figures(chapter, 10**6) if part.section.anchor in shown
+            part.section.anchor: part.pictures for part in place_figures([chapter], 10**6) if part.section.anchor in shown
         }
         # They come out of the room for all figures.
         room = sum(len(picture.svg) for picture in page["effects"].values())
-        full = {part.section.anchor: part.pictures for part in place_figures(chapter, room)}
+        full = {part.section.anchor: part.pictures for part in place_figures([chapter], room)}
     assert [bool(picture.svg) for picture in page["suite-by-suite"].values()] == [True]
     assert [bool(picture.svg) for picture in full["suite-by-suite"].values()] == [False]
     for picture, name, stem in zip(

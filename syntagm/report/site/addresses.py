@@ -92,7 +92,9 @@ class Filed:
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
         """Return the relative URL of a table or a figure of a page; "" if the folder does not have it in this form."""
-        return self._relative(file_of(self.files[place], ending, name)) if ending in endings_of(place) else ""
+        if place not in self.files or ending not in endings_of(place):
+            return ""
+        return self._relative(file_of(self.files[place], ending, name))
 
     def _relative(self, path: str) -> str:
         return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))
