@@ -30,7 +30,9 @@ def written(folder: Path) -> Path:
     return job.folder
 
 
-@pytest.mark.parametrize("pattern", ["history/own.tsv/*", "jobs/0001/job.json", "jobs/0001/end.json", "jobs/0001/own.tsv"])
+@pytest.mark.parametrize(
+    "pattern", ["history/own.tsv/*", "jobs/0001/job.json", "jobs/0001/end.json", "jobs/0001/own.tsv"]
+)
 @pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
 def test_each_changed_byte_is_named(tmp_path: Path, pattern: str, place: float) -> None:
     written(tmp_path)

@@ -249,7 +249,9 @@ def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path
         drawn = dict(chapter.figures())
         shown = "effects", "suite-by-suite"
         page = {
-            part.section.anchor: part.pictures for part in place_figures([chapter], 10**6) if part.section.anchor in shown
+            part.section.anchor: part.pictures
+            for part in place_figures([chapter], 10**6)
+            if part.section.anchor in shown
         }
         # They come out of the room for all figures.
         room = sum(len(picture.svg) for picture in page["effects"].values())
