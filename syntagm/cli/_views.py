@@ -121,7 +121,10 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
     with bootstrap.using(_resampling.given(options)):
-        return call(maker, runs, chosen, f"{kind} {options.name}"), runs
+        made = call(maker, runs, chosen, f"{kind} {options.name}")
+    if options.convention:
+        _confirm_judged(runs, options.convention, options.name)
+    return made, runs
 
 
 def _rejudged(runs: "list[Run]", convention: str, name: str, maker: Any) -> "list[Run]":
@@ -140,6 +143,24 @@ def _rejudged(runs: "list[Run]", convention: str, name: str, maker: Any) -> "lis
             "--convention", f"{convention} with {name}, which shows conventions itself", "another view", cure
         )
     return [Rejudged(run, convention) for run in runs]
+
+
+def _confirm_judged(runs: "Sequence[Run]", convention: str, name: str) -> None:
+    """Warn about predictions that are judged in bits nevertheless.
+
+    Raises:
+        UsageError: the view has read neither verdicts nor margins, so that it shows bits.
+    """
+    from syntagm.runs.rejudged import Rejudged
+    from syntagm.tasks.predictions.task import warnings_of_convention
+
+    judged = [run for run in runs if isinstance(run, Rejudged)]
+    if not any(run.asked for run in judged):
+        found = f"{convention} with {name}, which shows neither verdicts nor margins"
+        raise UsageError("--convention", found, "another view", "Leave it out: no convention changes these numbers.")
+    warnings = [each for run in judged for each in warnings_of_convention(run.in_bits, len(run.suites), convention)]
+    for warning in dict.fromkeys(warnings):
+        print(f"syntagm: {warning}", file=sys.stderr)
 
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:

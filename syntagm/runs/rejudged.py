@@ -7,7 +7,7 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.conventions import convention as conventions
-from syntagm.conventions.convention import Convention, Judge, compared
+from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention, Judge, compared
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import Formula, parse
 from syntagm.runs.store import Run
@@ -23,6 +23,9 @@ class Rejudged(Run):
         run: the run.
         convention: the name of a convention, or `published` for that of each suite's authors.
 
+    Attributes:
+        asked: whether verdicts or margins were read.
+
     Raises:
         UsageError: there is no such convention, it needs a unigram model, the authors' convention is unknown, or a suite has
             no prediction that compares two whole sentences.
@@ -34,6 +37,7 @@ class Rejudged(Run):
         options = {**run.record["options"], "convention": name}
         super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
         self.name = run.name
+        self.asked = False
         if not self.task.surprisals or "parquet" not in self.tables:
             self.refuse("surprisals, tokens or regions")
         scored = self.record.get("scored", {})
@@ -47,11 +51,22 @@ class Rejudged(Run):
                 "`syntagm table conventions RUN unigrams=FILE` has this number.",
             )  # fmt: skip
 
+    @property
+    def in_bits(self) -> dict[str, list[str]]:
+        """The predictions of each suite that are judged in bits nevertheless: they don't compare two whole sentences."""
+        found = {}
+        for suite in self.suites:
+            others = [name for name in suite.predictions_for("") if name not in whole(self, suite.name)]
+            if others and str(self._conventions[suite.name]) != DEFAULT:
+                found[suite.name] = others
+        return found
+
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
         """Return the rows of a suite; those of results have the verdicts and margins of the convention."""
         table = super()._of_suite(ending, suite)
         if ending != "results.parquet":
             return table
+        self.asked = True
         convention = self._conventions[suite.name]
         judge = Judge(self.tolerance_in_bits, self.record["model"]["start"] is not None)
         values, margins = table["value"].to_numpy().copy(), table["margin"].to_numpy().copy()
@@ -94,6 +109,19 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
     """Find the predictions of a suite that compare two whole sentences: name -> (better condition, worse condition)."""
     pairs = ((name, compared(formula)) for name, formula in _formulas(run.suite(suite)).items())
     return {name: pair for name, pair in pairs if pair}
+
+
+def unit(run: Run, suite: str, measure: str) -> str:
+    """Return what the margins of a prediction are differences of: bits, or the name of the convention.
+
+    Arguments:
+        measure: the name of a prediction, or a scoring rule.
+    """
+    convention: str = run.record["options"].get("convention", DEFAULT)
+    if convention == DEFAULT or not set(run.suite(suite).predictions_for(measure)) & whole(run, suite).keys():
+        return DEFAULT
+    scored: str = run.record.get("scored", {}).get(suite, convention)
+    return scored if convention == PUBLISHED else convention
 
 
 def items(run: Run, suite: str) -> Iterator[tuple[str, dict[str, Answered]]]:

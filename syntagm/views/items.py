@@ -9,6 +9,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Kind
+from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import matching
@@ -42,7 +43,7 @@ def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns, note = _columns([model for model, _ in models], kind, measure)
+    columns, note = _columns([(model, unit_of(run, name, measure)) for model, run in models], kind, measure)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
@@ -50,19 +51,19 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     return matching.numbered(verdicts(run, measure, suite)).select("item", "value", "margin", matching.OCCURRENCE)
 
 
-def _columns(models: Sequence[str], kind: Kind, measure: str) -> tuple[tuple[str, ...], str]:
+def _columns(models: Sequence[tuple[str, str]], kind: Kind, measure: str) -> tuple[tuple[str, ...], str]:
     """Return the columns, and a note that explains them."""
     if kind is Kind.VERDICT:
         note = (
             "holds, defined: number of models under which the prediction holds, and under which it is defined. The "
             "prediction holds if the margin is above 0; a margin within the tolerance is a tie and counts as a failure."
         )
-        return ("item", "holds", "defined", *(f"margin of {model} (bits)" for model in models)), note
+        return ("item", "holds", "defined", *(f"margin of {model} ({unit})" for model, unit in models)), note
     note = (
         f"The values of {measure} are {kind.described}, not verdicts. The item with the lowest mean over models comes first. "
         "defined: number of models under which the value is defined."
     )
-    return ("item", "mean value", "defined", *(f"{measure} of {model}" for model in models)), note
+    return ("item", "mean value", "defined", *(f"{measure} of {model}" for model, _ in models)), note
 
 
 def _row(row: dict[str, float | str | None], models: int, judged: bool) -> tuple[str, float, tuple[Cell, ...]]:

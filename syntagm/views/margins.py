@@ -15,6 +15,7 @@ from syntagm.drawing.panels import by_model
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.result import Kind
+from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.views.options import Named, Suite, measures
@@ -50,7 +51,13 @@ def draw_figure(
     chosen = measure or known[0]
     results = {model: run.results(name) for model, run in models}
     _refuse_others_than_verdicts(chosen, {name: shared_kind([run for _, run in models], name) for name in known})
-    return draw(tables(results, name, chosen), f"{name}: {chosen}")
+    unit = unit_of_runs([run for _, run in models], name, chosen)
+    return draw(tables(results, name, chosen), f"{name}: {chosen}", unit)
+
+
+def unit_of_runs(runs: Sequence[Run], suite: str, measure: str) -> str:
+    """Return what the margins of a prediction are differences of in some runs, as `draw` says it."""
+    return " or ".join(dict.fromkeys(unit_of(run, suite, measure) for run in runs))
 
 
 def _refuse_others_than_verdicts(measure: str, kinds: Mapping[str, Kind]) -> None:
@@ -120,20 +127,22 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
     return edges
 
 
-def draw(counted_items: Sequence[pl.DataFrame], title: str = "") -> Figure:
+def draw(counted_items: Sequence[pl.DataFrame], title: str = "", unit: str = "bits") -> Figure:
     """Draw one suite and prediction, with one panel for each model.
 
     Arguments:
         counted_items: from `tables`, one for each model.
+        unit: what margins are differences of: bits, or the name of a convention.
     """
     rows = pl.concat(counted_items) if counted_items else pl.DataFrame(schema=SCHEMA)
-    values = [_value(row) for row in rows.iter_rows(named=True)]
-    panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows))}
-    return Figure(finish(by_model(panel, values, len(counted_items)), title, "items by margin in bits"), rows)
+    values = [_value(row, unit) for row in rows.iter_rows(named=True)]
+    panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows), unit)}
+    subtitle = "items by margin in bits" if unit == "bits" else f"items by margin: {unit}"
+    return Figure(finish(by_model(panel, values, len(counted_items)), title, subtitle), rows)
 
 
-def _value(row: dict[str, Any]) -> dict[str, object]:
-    description = f"{counted(row['items'], 'item')} between {row['start']:g} and {row['end']:g} bits"
+def _value(row: dict[str, Any], unit: str) -> dict[str, object]:
+    description = f"{counted(row['items'], 'item')} between {row['start']:g} and {row['end']:g} {unit}"
     return {
         "model": shown(str(row["model"])),
         "verdict": "holds" if row["holds"] else "fails",
@@ -148,7 +157,7 @@ def _ticks(rows: pl.DataFrame) -> Spec:
     return {"values": list(range(most + 1)), "format": "d"} if most < 10 else {}
 
 
-def _layers(ticks: Spec) -> list[Spec]:
+def _layers(ticks: Spec, unit: str) -> list[Spec]:
     colour = {
         "field": "verdict",
         "type": "nominal",
@@ -156,7 +165,7 @@ def _layers(ticks: Spec) -> list[Spec]:
         "legend": {"orient": "top", "title": None},
     }
     bars: Spec = {
-        "x": axes.quantity("start", "margin (bits)", grid=False) | {"bin": "binned"},
+        "x": axes.quantity("start", f"margin ({unit})", grid=False) | {"bin": "binned"},
         "x2": {"field": "end"},
         "y": axes.quantity("items", "items", **ticks),
         "color": colour,

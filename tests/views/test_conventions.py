@@ -22,7 +22,8 @@ from syntagm.conventions.scored import Scored, differing, scored
 from syntagm.conventions.unigram import counted
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.materials import datasets
-from syntagm.runs.evaluate import evaluate
+from syntagm.runs import rejudged
+from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -432,3 +433,17 @@ def test_what_is_left_out_in_python(tmp_path: Path) -> None:
         assert "|exclude:1@" in str(run.signature("mixed", "verb"))
     with pytest.raises(UsageError, match="no item '9'"):
         sg.evaluate(sg.load_model("toy"), [mixed()], exclude=[("mixed", "9")])
+
+
+def test_what_a_convention_does_not_change_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Effects are differences of bits whatever the convention, so it is refused; margins say what they are of."""
+    run = run_suites(sg.load_model("toy"), [mixed()], tmp_path / "run")
+    assert rejudged.unit(run, "mixed", "full_sentence") == "bits"
+    assert main(["table", "effects", str(tmp_path / "run"), "--convention", "mean_token"]) == 2
+    assert "neither verdicts nor margins" in capsys.readouterr().err
+    for measure, unit in {"full_sentence": "mean_token", "verb": "bits"}.items():
+        command = ["table", "items", str(tmp_path / "run"), f"measure={measure}", "--format", "csv"]
+        assert main([*command, "--convention", "mean_token"]) == 0
+        shown = capsys.readouterr()
+        assert shown.out.splitlines()[0].endswith(f"({unit})")
+        assert "not under the convention mean_token in 1 of 1 suites: verb." in shown.err

@@ -86,7 +86,8 @@ def suite(
 
 def _margins(subject: Subject[Run], title: str) -> Figure:
     results = {column.name: column.run.results(subject.name) for column in subject.columns}
-    return margins.draw(margins.tables(results, subject.name, subject.first), title)
+    unit = margins.unit_of_runs([column.run for column in subject.columns], subject.name, subject.first)
+    return margins.draw(margins.tables(results, subject.name, subject.first), title, unit)
 
 
 def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list[Effect]:

@@ -244,7 +244,8 @@ EFFECTS: Section[SuitePage] = Section(
 def _draw_margins(page: SuitePage) -> Iterator[Drawing]:
     for number, measure in enumerate(page.judged, 1):
         results = {column.name: column.run.results(page.subject.name) for column in page.subject.columns}
-        figure = margins.draw(margins.tables(results, page.subject.name, measure))
+        unit = margins.unit_of_runs([column.run for column in page.subject.columns], page.subject.name, measure)
+        figure = margins.draw(margins.tables(results, page.subject.name, measure), unit=unit)
         if len(figure.table):
             several = isolate(measure) if len(page.judged) > 1 else ""
             yield Drawing(_stem(number, measure), figure, f"Figure: items by the margin of {measure}", heading=several)

@@ -125,7 +125,7 @@ class Predictions(Task[Slice]):
             units += suite_units
         if not any(record.predictions for record in records):
             _refuse_nothing_left([record.name for record in records if record.left_out], model)
-        warnings = [*_warnings(records, model), *_warnings_of_convention(by_bits, len(records), self.convention)]
+        warnings = [*_warnings(records, model), *warnings_of_convention(by_bits, len(records), self.convention)]
         return Plan(tuple(records), tuple(units), {"scored": published} if published else {}, warnings=tuple(warnings))
 
     def contents(
@@ -231,7 +231,7 @@ def _warnings(suites: Sequence[SuiteRecord], model: LanguageModel) -> Iterator[s
         yield f"no score includes {len(firsts)} of {len(suites)} suites: their first prediction is skipped ({shown})"
 
 
-def _warnings_of_convention(by_bits: Mapping[str, Sequence[str]], suites: int, convention: str) -> Iterator[str]:
+def warnings_of_convention(by_bits: Mapping[str, Sequence[str]], suites: int, convention: str) -> Iterator[str]:
     """Yield a warning about predictions that the convention doesn't change."""
     if by_bits:
         names = sorted({name for left in by_bits.values() for name in left})
