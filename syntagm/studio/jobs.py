@@ -236,7 +236,11 @@ class Jobs:
         if job.done:
             return "done", ""
         if (job.folder / END).exists():
-            end = END_RECORD.read(job.folder / END)
+            try:
+                end = END_RECORD.read(job.folder / END)
+            except RunError as error:
+                # It ended somehow; one damaged file does not stop the others.
+                return "failed", str(error)
             return ("cancelled" if end["state"] == "cancelled" else "failed"), end["why"]
         return ("running" if self._running == job.number else "waiting"), ""
 
@@ -244,9 +248,12 @@ class Jobs:
         """Return how far a job is, as its process last said."""
         try:
             entries: dict[str, Any] = strict_json.own(regular.content(job.folder / PROGRESS, 10_000), PROGRESS)
-            return Progress(**entries)
+            progress = Progress(**entries)
         except (OSError, SyntagmError, TypeError):
             return Progress()
+        kinds = (int, int, str, str)
+        values = (progress.done, progress.total, progress.model, progress.note)
+        return progress if all(type(each) is kind for each, kind in zip(values, kinds, strict=True)) else Progress()
 
     def cancel(self, number: str) -> None:
         """Cancel a job. What is computed stays, and is used if the job is continued."""
@@ -297,6 +304,13 @@ class Jobs:
             self._news.wait(60)
 
     def _carry_out(self, job: Job) -> None:
+        # A record may come from elsewhere: models are those that the user named at the start, as are permissions.
+        if others := [name for label, name in job.models.items() if self.models.get(label) != name]:
+            with self._lock:
+                self._end(
+                    job, "failed", f"this server doesn't offer {', '.join(others)}; name it by --model, and continue"
+                )
+            return
         started = self._starts[job.number] = self._starts.get(job.number, 0) + 1
         if started > STARTS:
             with self._lock:

@@ -31,7 +31,8 @@ class Overseeing:
 
     def __init__(self, jobs: Jobs, ways: Ways) -> None:
         self.jobs, self.ways = jobs, ways
-        self._shelves: OrderedDict[str, Shelf] = OrderedDict()
+        # A number is given again if the last job is moved away.
+        self._shelves: OrderedDict[tuple[str, float, str], Shelf] = OrderedDict()
         self._lock = threading.Lock()
 
     def routes(self) -> list[Route]:
@@ -90,11 +91,12 @@ class Overseeing:
         if not job.done:
             raise Missing(f"job {job.number}", "no results yet", "a job that is done", "See how it stands at /jobs.")
         with self._lock:
-            if job.number not in self._shelves:
-                self._shelves[job.number] = Shelf([open_run(job.run_folder(label)) for label in job.models])
+            key = (job.number, job.created, job.digest)
+            if key not in self._shelves:
+                self._shelves[key] = Shelf([open_run(job.run_folder(label)) for label in job.models])
                 while len(self._shelves) > _KEPT:
                     self._shelves.popitem(last=False)
-            shelf = self._shelves[job.number]
+            shelf = self._shelves[key]
         more = (*self.ways.listed, (f"Job {job.number}", f"/jobs/{job.number}"))
         return shelf, Served(prefix=f"/jobs/{quote(job.number)}", more=more)
 

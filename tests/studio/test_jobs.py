@@ -91,3 +91,39 @@ def test_a_suite_without_predictions_says_so(tmp_path: Path) -> None:
     job = jobs.find(jobs.add("own.tsv", TWO_BY_TWO, ["toy"], None))
     assert carry_out_job(job, NONE) == 2
     assert "no predictions" in jobs.progress(job).note
+
+
+def test_a_job_from_elsewhere_runs_no_model_that_is_not_offered(tmp_path: Path) -> None:
+    Jobs(tmp_path, {"toy": "toy", "other": "random"}).add("own.tsv", TEXT, ["toy", "other"], None)
+    jobs = Jobs(tmp_path, {"toy": "toy", "other": "toy"})
+    jobs._carry_out(jobs.find("0001"))
+    state, why = jobs.ended(jobs.find("0001"))
+    assert (state, "doesn't offer random" in why) == ("failed", True)
+    assert not (tmp_path / "jobs" / "0001" / "runs").exists()
+
+
+def test_a_damaged_end_or_report_stops_no_other_job(tmp_path: Path) -> None:
+    visitor = Visitor(tmp_path)
+    jobs = visitor.studio.jobs
+    assert jobs
+    first, second = (jobs.find(jobs.add("own.tsv", TEXT, ["toy"], None)) for _ in range(2))
+    jobs.cancel(first.number)
+    (first.folder / "end.json").write_text("x")
+    (second.folder / "progress.json").write_text('{"done": "many", "total": [1]}')
+    assert [jobs.state(job) for job in (first, second)] == ["failed", "waiting"]
+    assert jobs.progress(second) == module.Progress()
+    for path in ("/jobs", "/jobs/0001", "/jobs/0002"):
+        assert visitor.get(path).status == 200, path
+
+
+def test_another_job_of_the_same_number_has_its_own_results(tmp_path: Path) -> None:
+    visitor = Visitor(tmp_path)
+    jobs = visitor.studio.jobs
+    assert jobs
+    pages = []
+    for text in (TEXT, TEXT.replace("cat", "fox")):
+        job = jobs.find(jobs.add("own.tsv", text, ["toy"], None))
+        carry_out_job(job, NONE)
+        pages.append(visitor.get("/jobs/0001/suite/own/2").text)
+        job.folder.rename(tmp_path / f"moved{len(pages)}")
+    assert ["fox" in page for page in pages] == [False, True]
