@@ -1,6 +1,6 @@
 """Runs judged by another convention, from their stored tokens; no model is loaded."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -122,6 +122,11 @@ def unit(run: Run, suite: str, measure: str) -> str:
         return DEFAULT
     scored: str = run.record.get("scored", {}).get(suite, convention)
     return scored if convention == PUBLISHED else convention
+
+
+def units(runs: Sequence[Run], measure: str) -> str:
+    """Return what the margins of all suites of some runs are differences of, as `unit`."""
+    return " or ".join(dict.fromkeys(unit(run, suite.name, measure) for run in runs for suite in run.suites))
 
 
 def items(run: Run, suite: str) -> Iterator[tuple[str, dict[str, Answered]]]:

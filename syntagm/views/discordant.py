@@ -8,6 +8,7 @@ import polars as pl
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.io.number import whole
+from syntagm.runs.rejudged import units
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
@@ -27,7 +28,7 @@ Limit = Annotated[int | None, Reader("number of items, or `all`", _limit, "all")
 
 
 def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = None) -> Table:
-    """Make one row for each discordant item, ordered by the difference of its margins in bits.
+    """Make one row for each discordant item, ordered by the difference of its margins.
 
     Raises:
         UsageError: there are not exactly two runs, or the values of the measure are not verdicts.
@@ -47,8 +48,8 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
         for row in shown.iter_rows(named=True)
     )
     notes = (
-        f"A: {a}. B: {b}. Margins are in bits: the prediction holds if the margin is above 0. A margin within the tolerance "
-        "is a tie and counts as a failure.",
+        f"A: {a}. B: {b}. Margins are in {units(runs, measure)}: the prediction holds if the margin is above 0. A margin "
+        "within the tolerance is a tie and counts as a failure.",
         f"{len(shown)} of {len(items)} discordant items are shown; {len(pairs)} items were compared.",
         *(f"Skipped: {reason}." for reason in skipped),
     )

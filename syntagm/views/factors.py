@@ -14,6 +14,7 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.result import Kind
+from syntagm.runs.rejudged import units
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.stats.bootstrap import FEW
@@ -40,8 +41,8 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
         UsageError: no suite has the tag, or more than two are given.
     """
     notes = (
-        f"level, other: the values of {spoken_by(by)}. margin: the mean margin in bits, above 0 where the prediction holds; "
-        "if several predictions count, the smallest of an item.",
+        f"level, other: the values of {spoken_by(by)}. margin: the mean margin in {units(runs, measure)}, above 0 where the "
+        "prediction holds; if several predictions count, the smallest of an item.",
         interval.notes()[0],
         f"Intervals are for other items; one from fewer than {FEW} items rests on few. Ties count as failures.",
     )
@@ -53,7 +54,7 @@ def draw_figure(
     by: Factor = "",
     suite: OneSuite = "",
     measure: Measure = "first",
-    show: Annotated[Literal["accuracy", "margin"], "what is drawn: accuracy, or mean margin in bits"] = "accuracy",
+    show: Annotated[Literal["accuracy", "margin"], "what is drawn: accuracy, or mean margin"] = "accuracy",
 ) -> Figure:
     """Draw accuracy or mean margin by the tag: a panel for each suite and value of a second tag, a line for each model.
 
@@ -70,7 +71,11 @@ def draw_figure(
         for name, other in rows.select("suite", "other").unique(maintain_order=True).iter_rows()
     ]
     if show == "margin":
-        upright, called, dashed = axes.quantity("value", "mean margin (bits)"), "Mean margin", "no difference"
+        upright, called, dashed = (
+            axes.quantity("value", f"mean margin ({units(runs, measure)})"),
+            "Mean margin",
+            "no difference",
+        )
     else:
         called = "Accuracy" if kind is Kind.VERDICT else "Mean"
         upright, dashed = axes.mean(kind, called.lower()), "chance"

@@ -447,3 +447,6 @@ def test_what_a_convention_does_not_change_is_said(tmp_path: Path, capsys: pytes
         shown = capsys.readouterr()
         assert shown.out.splitlines()[0].endswith(f"({unit})")
         assert "not under the convention mean_token in 1 of 1 suites: verb." in shown.err
+    judged = [rejudged.Rejudged(run, "mean_token")] * 2
+    assert "Margins are in mean_token:" in sg.table("discordant", judged, measure="full_sentence").notes[0]
+    assert "Margins are in bits:" in sg.table("discordant", [run, run]).notes[0]

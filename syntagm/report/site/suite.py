@@ -399,7 +399,8 @@ def _list_excluded(page: SuitePage) -> Rows:
 def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
     judged, live = page.measure in page.judged, page.addresses.live
     models = page.items.models
-    number = number_headings("margin in bits" if judged else "value")
+    unit = margins.unit_of_runs([column.run for column in page.subject.columns], page.subject.name, page.measure)
+    number = number_headings(f"margin in {unit}" if judged else "value")
     of_models = name_headings(models) if len(models) > 1 else number if models else []
     headings = [heading("item"), heading("sentence"), *of_models]
     compared = next((reference.condition for reference in find_compared(page.subject.record)), "")
