@@ -1,9 +1,12 @@
 """What all tests share: one thread, no network, a cache of their own, no deadlines."""
 
+import contextlib
 import faulthandler
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -35,6 +38,20 @@ def _one_thread() -> None:
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYNTAGM_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "answers.sqlite"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium without a screen; the test is skipped where there is none, or no playwright."""
+    from syntagm.errors import UsageError
+    from syntagm.experiment import walk
+
+    with contextlib.ExitStack() as stack:
+        try:
+            opened = stack.enter_context(walk.browser())
+        except UsageError as error:
+            pytest.skip(str(error))
+        yield opened
 
 
 @pytest.fixture

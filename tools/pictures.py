@@ -10,7 +10,6 @@ fonts of the machine.
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from syntagm.experiment import walk
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -69,7 +70,7 @@ def main() -> None:
     parser.add_argument("--runs", metavar="DIR", nargs=2, help="two runs, in place of those that it makes")
     options = parser.parse_args()
     runs = [Path(run) for run in options.runs or _make()]
-    with _served(runs) as (opening, base), _browser() as browser:
+    with _served(runs) as (opening, base), walk.browser() as browser:
         if options.look:
             _look(browser, opening, base, options.look)
         else:
@@ -103,17 +104,6 @@ def _served(runs: list[Path]) -> Iterator[tuple[str, str]]:
             yield opening, opening.partition("?")[0].rstrip("/")
         finally:
             server.send_signal(signal.SIGINT)
-
-
-@contextmanager
-def _browser() -> Iterator[Any]:
-    from playwright import sync_api
-
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 def _open(browser: Any, opening: str, width: int, height: int, scheme: str = "light") -> Any:

@@ -4,7 +4,6 @@ python -m tools.studio
 """
 
 import argparse
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,8 +11,9 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlencode
 
+from syntagm.experiment.walk import browser
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-_OPTIONS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 _NOUNS = (
     ("dog", "dogs"),
     ("cat", "cats"),
@@ -38,9 +38,6 @@ def table() -> str:
 def main() -> None:
     """Make both pictures."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    from playwright.sync_api import sync_playwright
-
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder:
         line = [
             sys.executable,
@@ -58,9 +55,8 @@ def main() -> None:
         assert server.stdout
         address = server.stdout.readline().strip()
         try:
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=chromium, args=list(_OPTIONS))
-                page = browser.new_page(viewport={"width": 1100, "height": 900})
+            with browser() as opened:
+                page = opened.new_page(viewport={"width": 1100, "height": 900})
                 page.set_default_timeout(120_000)
                 page.goto(address)
                 root = address.partition("?")[0]
@@ -84,7 +80,6 @@ def main() -> None:
                     page.wait_for_load_state()
                 page.wait_for_selector(".grid .compared")
                 page.screenshot(path=DOCS / "studio_write.png", clip={"x": 0, "y": 0, "width": 1100, "height": 900})
-                browser.close()
         finally:
             server.send_signal(signal.SIGINT)
             server.wait()

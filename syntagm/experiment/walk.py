@@ -42,10 +42,10 @@ def walk(folder: Path, people: Simulated, count: int, pace: float = 1.0) -> Iter
         raise UsageError("--browser", str(count), f"1 to {people.plan.participants}, the people of the plan")
     study = Study(folder)
     study.mark_simulated()
-    with _browser() as browser, _served(folder) as address:
+    with browser() as opened, _served(folder) as address:
         for number in range(count):
             phone = number % 2 == 1
-            page = browser.new_page(**(PHONE if phone else {}))
+            page = opened.new_page(**(PHONE if phone else {}))
             page.set_default_timeout(_PATIENCE)
             person = people.person(number)
             try:
@@ -72,7 +72,12 @@ def _errors() -> type[Exception]:
 
 
 @contextmanager
-def _browser() -> Iterator[Any]:
+def browser() -> Iterator[Any]:
+    """Open a Chromium of this machine without a screen, and yield playwright's object.
+
+    Raises:
+        UsageError: there is no Chromium, or no playwright.
+    """
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

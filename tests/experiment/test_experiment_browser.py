@@ -21,22 +21,8 @@ from syntagm.experiment.answers import Audit
 from syntagm.experiment.store import Study
 from tests.experiment_for_tests import pairs, planned, written
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")]
+pytestmark = pytest.mark.slow
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield opened
-        opened.close()
 
 
 @contextmanager
@@ -170,6 +156,7 @@ def test_pages_of_jspsych_send_each_answer(browser: Any, tmp_path: Path) -> None
     assert list(audit.found) == ["second answers to a trial, left out"], "receipts that were lost give replays"
 
 
+@pytest.mark.usefixtures("browser")
 @pytest.mark.parametrize("design", ["forced-choice", "magnitude", "self-paced"])
 def test_simulated_people_walk_through_the_pages(tmp_path: Path, design: str) -> None:
     made = planned([pairs(items=2)], design, 2, built_in=True)

@@ -1,7 +1,6 @@
 """The pages in a real browser: by keys only, without scripts, with hostile texts, and for people who can't see well."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,13 +17,7 @@ from syntagm.report.site.folder import write_pages
 from syntagm.suite import Item, Region, Sentence, Suite
 
 pytest.importorskip("starlette")
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")]
+pytestmark = pytest.mark.slow
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 # The rules of axe-core, for development only: `npm pack axe-core` and this variable.
 AXE = os.environ.get("AXE_CORE", "")
@@ -54,14 +47,6 @@ AROUND = [
     *(("", ""), ('">', "<"), ("'>", "<"), ("-->", "<!--"), ("]]>", "<![CDATA["), ("</code></bdi>", "<p>")),
     *(("</td></tr></table>", "<table>"), ("&quot;>", "&lt;"), ("\u202e", "\u2028"), ("%22%3E", "%3C")),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield opened
-        opened.close()
 
 
 class Server:

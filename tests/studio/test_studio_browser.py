@@ -1,7 +1,6 @@
 """The studio in a real browser: from an empty page to a scored suite, on a phone, and with hostile texts."""
 
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,22 +16,8 @@ from studio_for_tests import ATTACKS, attacked
 
 from syntagm.cli import main
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")]
+pytestmark = pytest.mark.slow
 NOUNS = ("dog", "cat", "bird", "cow", "horse", "goat")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
