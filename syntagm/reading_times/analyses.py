@@ -67,6 +67,11 @@ class Analysis:
         return [tuple(row.get(name) for name in columns) for row in results[part]]
 
 
+def rows_of(analyses: Sequence[Analysis], part: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return some results of several analyses, each row with the name of its analysis first; see `Analysis.rows`."""
+    return [(one.name, *row) for one in analyses for row in one.rows(part, columns)]
+
+
 def open_analysis(path: Path) -> Analysis:
     """Open the results of a command, by the path of its table or of the record beside it.
 

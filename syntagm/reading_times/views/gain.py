@@ -7,13 +7,12 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing import axes, curves
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.curves import Panel
 from syntagm.drawing.table import Table
 from syntagm.errors import InputError, UsageError
-from syntagm.reading_times.analyses import Analysis
+from syntagm.reading_times.analyses import Analysis, rows_of
 from syntagm.reading_times.tables import open_table
+from syntagm.reading_times.views import _panels
 
 COLUMNS = ("analysis", "model", "n", "gain", "low", "high")
 SCHEMA = {
@@ -36,7 +35,7 @@ def make_table(analyses: Sequence[Analysis], pairs: Pairs = False) -> Table:
         UsageError: an analysis is no fit.
     """
     part, columns = ("differences", PAIRS) if pairs else ("gains", COLUMNS)
-    rows = tuple((one.name, *row) for one in analyses for row in one.rows(part, columns[1:]))
+    rows = tuple(rows_of(analyses, part, columns[1:]))
     methods = dict.fromkeys(_DEGREES.sub("t", row[0]) for one in analyses for row in one.rows("gains", ("method",)))
     notes = (
         "difference: the gain of the second model minus that of the first."
@@ -56,26 +55,15 @@ def draw_figure(analyses: Sequence[Analysis], against: Against = "") -> Figure:
     """
     across, numbers = read_against(Path(against)) if against else ("model", {})
     rows = []
-    for one in analyses:
-        for model, n, gain, low, high in one.rows("gains", COLUMNS[1:]):
-            if against and model not in numbers:
-                raise UsageError("against=", f"no number for {model}", "one for each model")
-            place = numbers[model] if against else model
-            rows.append((one.name, model, place, gain, low, high, n))
+    for name, model, n, gain, low, high in rows_of(analyses, "gains", COLUMNS[1:]):
+        if against and model not in numbers:
+            raise UsageError("against=", f"no number for {model}", "one for each model")
+        place = numbers[model] if against else model
+        rows.append((name, model, place, gain, low, high, n))
     schema = {**SCHEMA, "x": pl.Float64} if against else SCHEMA
     table = pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("low", "high").fill_null(float("nan")))
-    upright = axes.quantity("value", "gain (nats per observation)", {"zero": True})
-    panels = [
-        Panel(part, across, str(name) if len(analyses) > 1 else "", reference=0.0)
-        for (name,), part in table.group_by("analysis", maintain_order=True)
-    ]
-    return curves.draw(
-        panels,
-        upright,
-        "Gain of surprisal",
-        ["held-out log-likelihood against the baseline", "bar: 95% interval"],
-        table,
-    )
+    subtitle = ["held-out log-likelihood against the baseline", "bar: 95% interval"]
+    return _panels.draw(table, across, "gain (nats per observation)", "Gain of surprisal", subtitle)
 
 
 def read_against(path: Path) -> tuple[str, Mapping[str, float]]:

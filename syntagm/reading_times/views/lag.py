@@ -6,8 +6,8 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
-from syntagm.reading_times.analyses import Analysis
-from syntagm.reading_times.views import _effects
+from syntagm.reading_times.analyses import Analysis, rows_of
+from syntagm.reading_times.views import _panels
 
 COLUMNS = ("analysis", "model", "predictor", "words_back", "ms", "low", "high", "n")
 SCHEMA = {
@@ -23,7 +23,7 @@ def make_table(analyses: Sequence[Analysis]) -> Table:
     Raises:
         UsageError: an analysis has no such effects.
     """
-    rows = tuple((one.name, *row) for one in analyses for row in one.rows("lag", COLUMNS[1:]))
+    rows = tuple(rows_of(analyses, "lag", COLUMNS[1:]))
     notes = (f"{_MEANING}.", "low, high: 95% interval of least squares, rows as independent.")
     return Table("Effects by lag", COLUMNS, rows, notes=notes)
 
@@ -34,6 +34,5 @@ def draw_figure(analyses: Sequence[Analysis]) -> Figure:
         "partial effects on the time of word 0; -1 is the next word",
         "bar: 95% interval of least squares, rows as independent",
     ]
-    rows = [(one.name, *row) for one in analyses for row in one.rows("lag", COLUMNS[1:])]
-    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return _effects.draw(table, "words back", "ms per unit of the predictor", "Effects by lag", subtitle)
+    table = pl.DataFrame(rows_of(analyses, "lag", COLUMNS[1:]), schema=SCHEMA, orient="row")
+    return _panels.draw(table, "words back", "ms per unit of the predictor", "Effects by lag", subtitle)

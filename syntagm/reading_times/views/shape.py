@@ -6,8 +6,8 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
-from syntagm.reading_times.analyses import Analysis
-from syntagm.reading_times.views import _effects
+from syntagm.reading_times.analyses import Analysis, rows_of
+from syntagm.reading_times.views import _panels
 from syntagm.reading_times.views.lag import SCHEMA
 
 __all__ = ["COLUMNS", "SCHEMA", "draw_figure", "make_table"]
@@ -22,7 +22,7 @@ def make_table(analyses: Sequence[Analysis]) -> Table:
     Raises:
         UsageError: an analysis has no curve.
     """
-    rows = tuple((one.name, *row) for one in analyses for row in one.rows("shape", COLUMNS[1:]))
+    rows = tuple(rows_of(analyses, "shape", COLUMNS[1:]))
     return Table("Shape of the effect", COLUMNS, rows, notes=notes(analyses))
 
 
@@ -52,7 +52,6 @@ def draw_figure(analyses: Sequence[Analysis]) -> Figure:
         "penalised natural cubic spline beside the other predictors",
         "bar: 95% interval at each place, rows as independent",
     ]
-    rows = [(one.name, *row) for one in analyses for row in one.rows("shape", COLUMNS[1:])]
-    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    table = pl.DataFrame(rows_of(analyses, "shape", COLUMNS[1:]), schema=SCHEMA, orient="row")
     across = " or ".join(dict.fromkeys(table["predictor"]))
-    return _effects.draw(table, across, "difference in ms from the median", "Shape of the effect", subtitle)
+    return _panels.draw(table, across, "difference in ms from the median", "Shape of the effect", subtitle)

@@ -1,4 +1,4 @@
-"""Curves of effects in ms, a panel for each analysis."""
+"""Curves of models, a panel for each analysis."""
 
 from collections.abc import Sequence
 
