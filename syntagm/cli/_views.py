@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm import views
-from syntagm.cli import _resampling
+from syntagm.cli import _resampling, _saving
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -161,6 +161,11 @@ def _confirm_judged(runs: "Sequence[Run]", convention: str, name: str) -> None:
     warnings = [each for run in judged for each in warnings_of_convention(run.in_bits, len(run.suites), convention)]
     for warning in dict.fromkeys(warnings):
         print(f"syntagm: {warning}", file=sys.stderr)
+
+
+def save(kind: views.Kind, name: str, made: Any, stem: Path, formats: Sequence[str], force: bool) -> None:
+    """Save the table or the figure of a view, and print the paths; arguments and errors as for `_saving.save`."""
+    print(*_saving.save(made, stem, formats, force, views.headers(name, room_of(kind, name))), sep="\n")
 
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -14,8 +14,7 @@ Exit code 1: a run is not finished.
 
 import argparse
 
-from syntagm import views
-from syntagm.cli import _files, _saving, _views
+from syntagm.cli import _files, _views
 from syntagm.errors import UsageError
 
 
@@ -40,14 +39,5 @@ def run(options: argparse.Namespace) -> int:
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed
     figure, runs = _views.given("figure", options)
-    print(
-        *_saving.save(
-            figure,
-            options.output,
-            formats,
-            options.force,
-            views.headers(options.name, _views.room_of("figure", options.name)),
-        ),
-        sep="\n",
-    )
+    _views.save("figure", options.name, figure, options.output, formats, options.force)
     return _views.exit_code(runs)

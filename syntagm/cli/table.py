@@ -18,8 +18,7 @@ finished.
 import argparse
 import sys
 
-from syntagm import views
-from syntagm.cli import _files, _saving, _streams, _views
+from syntagm.cli import _files, _streams, _views
 from syntagm.drawing.table import FORMATS
 
 
@@ -47,16 +46,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"syntagm: {sentence}", file=sys.stderr)
     formats = [options.format] if options.format else []
     if options.output:
-        print(
-            *_saving.save(
-                table,
-                options.output,
-                formats,
-                options.force,
-                views.headers(options.name, _views.room_of("table", options.name)),
-            ),
-            sep="\n",
-        )
+        _views.save("table", options.name, table, options.output, formats, options.force)
     else:
         stream = _streams.data() if options.format == "csv" else sys.stdout
         print(table.content(options.format or "md").decode(), end="", file=stream)
