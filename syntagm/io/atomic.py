@@ -88,7 +88,7 @@ def append(path: Path, *lines: str) -> None:
     content = "".join(f"{line}\n" for line in lines).encode()
     with _refused(path, len(content)):
         _part_from_others(path)
-        with open(path, "ab+", opener=_without_following) as file:
+        with open(path, "ab+", opener=without_following) as file:
             before = file.seek(0, os.SEEK_END)
             if before and (file.seek(before - 1), file.read(1))[1] != b"\n":
                 content = b"\n" + content
@@ -282,7 +282,8 @@ def _part_from_others(path: Path) -> None:
         write(path, regular.content(path) if path.exists() else b"")
 
 
-def _without_following(path: str, flags: int) -> int:
+def without_following(path: str, flags: int) -> int:
+    """Open a file that is no link, as an opener of `open`; a pipe does not wait."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 

@@ -56,7 +56,6 @@ JOB = Folder(
         File("the record of a job", jobs.JOB),
         File("the end of a job", jobs.END),
         File("how far a job is", jobs.PROGRESS, checked=False),
-        File("a report of that", f".{jobs.PROGRESS}.part", checked=False),
         File("what the process of a job printed", jobs.LOG, checked=False),
         File("the text of a job", "*.tsv"),
         File("the template of a job", "*.toml"),

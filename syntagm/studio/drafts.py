@@ -4,6 +4,7 @@ import math
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,15 +52,22 @@ def suites(text: str, name: str) -> tuple[list[Suite], list[Finding]]:
     Arguments:
         name: the name of the file that has the text, or would have it.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        path.write_text(text, encoding="utf-8", newline="")
+    with as_file(text, name) as path:
         try:
             # A table that is a suite of pairs or of word rows elsewhere is a table of regions here.
             kind = "spreadsheet" if path.suffix == TABLE else "template"
             return read_file(f"{path}?format={kind}")
         except UsageError as error:
             return [], [unreadable(str(path), InputError(error.place, error.found, error.expected, error.cure))]
+
+
+@contextmanager
+def as_file(text: str, name: str) -> Iterator[Path]:
+    """Yield the path of a temporary file that has a text, character by character."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(text, encoding="utf-8", newline="")
+        yield path
 
 
 def suite(text: str, name: str) -> Suite:

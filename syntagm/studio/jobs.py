@@ -318,7 +318,7 @@ class Jobs:
             return
         words = [sys.executable, "-m", "syntagm.studio.work", str(job.folder), *self.permissions.flags]
         began, why = time.monotonic(), ""
-        with open(job.folder / LOG, "ab", opener=_without_following) as log:
+        with open(job.folder / LOG, "ab", opener=atomic.without_following) as log:
             # It ends when its standard input does: when this server ends, however that happens.
             process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env=_environment()
@@ -382,10 +382,6 @@ def _memory_of(process: int) -> int:
         return int(regular.content(f"/proc/{process}/statm").split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def _without_following(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
 def refuse_changed(job: Job) -> None:

@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from syntagm.errors import Interrupted, SyntagmError
+from syntagm.io import atomic
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.permissions import Permissions, of_flags
 from syntagm.progress import Progress
@@ -64,9 +65,7 @@ class Reporter(Progress):
 
     def _write(self) -> None:
         self._last = time.monotonic()
-        beside = self._path.with_name(f".{self._path.name}.part")
-        beside.write_text(json.dumps(asdict(self._now)), encoding="utf-8")
-        os.replace(beside, self._path)
+        atomic.write(self._path, json.dumps(asdict(self._now)).encode())
 
 
 def evaluation_of(job: Job, permissions: Permissions) -> Evaluation:

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -21,6 +20,7 @@ from syntagm.errors import FormulaError, InputError, RunError, SyntagmError, Usa
 from syntagm.experiment import designs, make
 from syntagm.io import atomic, regular
 from syntagm.io.number import counted, whole
+from syntagm.materials.checking import read_file
 from syntagm.materials.conversion import convert
 from syntagm.materials.writing import writable
 from syntagm.report.predictions.example import formula_in_words
@@ -158,7 +158,8 @@ class Writing:
         text = form.get("text", "")
         if ending == drafts.TEMPLATE:
             return self._page("", ending, text, "")
-        suites, unread = _read_any(text, ending)
+        with drafts.as_file(text, f"suite{ending}") as path:
+            suites, unread = read_file(str(path))
         if unread:
             raise InputError("the file", unread[0].message, "", unread[0].cure)
         if len(suites) != 1:
@@ -310,15 +311,6 @@ def _predicted(form: Mapping[str, str]) -> Prediction:
             raise FormulaError(f"prediction {name}, {error.place}", error.found, error.expected, error.cure) from None
     choices = [form.get(field, "") for field in ("region", "relation", "first", "second", "third", "fourth")]
     return Prediction(name, drafts.comparison(*choices))
-
-
-def _read_any(text: str, ending: str) -> tuple[list[Any], list[Finding]]:
-    from syntagm.materials.checking import read_file
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"suite{ending}"
-        path.write_text(text, encoding="utf-8", newline="")
-        return read_file(str(path))
 
 
 def _place(finding: Finding) -> str:

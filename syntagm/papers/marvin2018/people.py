@@ -109,17 +109,15 @@ def table2(judged: Mapping[str, Judged]) -> Table:
 
 def beside(judged: Mapping[str, Judged]) -> list[str]:
     """Say what the columns of people in the tables of models are."""
-    lines = [line for name, group in judged.items() for line in about(group.run, name)]
-    return (
-        [
-            f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence.",
-            *lines,
-        ]
-        if judged
-        else []
-    )
+    if not judged:
+        return []
+    shown = f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence."
+    return [shown, *_about(judged)]
 
 
 def _sources(judged: Mapping[str, Judged]) -> tuple[str, ...]:
-    lines = (line for name, group in judged.items() for line in about(group.run, name))
-    return (f"{PAPER}: transcribed from {cited('marvin2018')['source']}", *lines)
+    return (f"{PAPER}: transcribed from {cited('marvin2018')['source']}", *_about(judged))
+
+
+def _about(judged: Mapping[str, Judged]) -> list[str]:
+    return [line for name, group in judged.items() for line in about(group.run, name)]
