@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from syntagm.models.ngram import model as ngram
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.training.ngram.settings import NgramSettings
@@ -114,10 +116,11 @@ class Slow:
 
 
 def discounts(counts: Sequence[int]) -> tuple[float, ...]:
-    n = [counts.count(number) for number in range(5)]
+    # In the 32-bit arithmetic of lmplz: its rounding decides whether a discount of exactly 0 is valid.
+    n = [np.float32(counts.count(number)) for number in range(5)]
     if all(n[1:4]):
         y = n[1] / (n[1] + 2 * n[2])
-        found = tuple(j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3))
+        found = tuple(float(np.float32(j) - np.float32(j + 1) * y * n[j + 1] / n[j]) for j in (1, 2, 3))
         if all(0 <= amount <= j for j, amount in enumerate(found, 1)):
             return found
     return FALLBACK

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ngrams_for_tests import TOY, Slow, trained
 
@@ -19,6 +19,10 @@ from syntagm.training.ngram import train as ngram
 from syntagm.training.words import Words
 
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)
+# Of its bigrams, 4, 3, 5 and 7 occur once, twice, three and four times, so that the discount of 2 is 2 - 3 * 2/5 * 5/3 = 0.
+NO_DISCOUNT = [
+    list(line) for line in ("c", "d", "d", "aa", "ab", "bb", "bac", "dba", "aabd", "baab", "bdaca", "aabaca", "cbbbbc")
+]
 PRUNED = st.sampled_from([(), (0, 1), (0, 0, 1), (0, 1, 2), (1,), (1, 2)])
 
 
@@ -28,6 +32,7 @@ def ids(model: BackOff, words: tuple[str, ...]) -> list[int]:
 
 @settings(max_examples=40)
 @given(CORPORA, st.integers(1, 5), st.booleans(), PRUNED)
+@example(NO_DISCOUNT, 2, False, ())
 def test_equal_to_the_equations(sentences: list[list[str]], order: int, quirk: bool, prune: tuple[int, ...]) -> None:
     prune = prune[:order]
     slow = Slow(sentences, order, quirk, prune)
