@@ -1,5 +1,6 @@
 """Samples of the dataset formats: the files in `tests/data/NAME/` for each format NAME, found and not listed."""
 
+from functools import cache
 from pathlib import Path
 
 from syntagm import registry
@@ -18,6 +19,7 @@ def of_format(name: str) -> list[Path]:
     return [path for path in FILES if (_format(path) or path.parent.name) == name]
 
 
+@cache
 def _format(path: Path) -> str:
     claims = reading.claimed(path)
     return claims[0].__name__.rpartition(".")[2] if len(claims) == 1 else ""

@@ -270,9 +270,9 @@ def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tupl
     """
 
     def find(columns: Sequence[str]) -> list[tuple[str, str]]:
+        meant = _meant(columns)
         wanted = [(good, bad)] if good else KNOWN
-        found = [(_named(columns, first), _named(columns, second)) for first, second in wanted]
-        return [(first, second) for first, second in found if first is not None and second is not None]
+        return [(meant[first], meant[second]) for first, second in wanted if first in meant and second in meant]
 
     return find
 
@@ -288,8 +288,20 @@ def plain(name: str) -> str:
 
 def _named(columns: Sequence[str], name: str) -> str | None:
     """Return the column with a name, as `plain` spells it; None if there is none, or if there are several."""
-    matches = [column for column in columns if plain(column) == name or column.strip().lower() == name]
-    return name if name in columns else matches[0] if len(matches) == 1 else None
+    return _meant(columns).get(name)
+
+
+def _meant(columns: Sequence[str]) -> dict[str, str]:
+    """Map names to the columns that they mean: the one of this name, otherwise the only one that `plain` spells so.
+
+    >>> _meant(["Good sentence", "BAD", "bad "])["good_sentence"], "bad" in _meant(["Good sentence", "BAD", "bad "])
+    ('Good sentence', False)
+    """
+    spelt: dict[str, list[str]] = {}
+    for column in columns:
+        for name in dict.fromkeys((plain(column), column.strip().lower())):
+            spelt.setdefault(name, []).append(column)
+    return {name: of[0] for name, of in spelt.items() if len(of) == 1} | {column: column for column in columns}
 
 
 def _id(columns: Sequence[str], option: str) -> str:
