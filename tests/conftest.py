@@ -2,6 +2,7 @@
 
 import contextlib
 import faulthandler
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """End the process if all fast tests take longer than any could: a timer for each of thousands takes seconds."""
     if config.option.markexpr == "not slow":
         faulthandler.dump_traceback_later(1200, exit=True, file=sys.__stderr__)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect tests without looking for garbage among millions of objects that stay, nor later while tests run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
