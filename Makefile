@@ -19,10 +19,10 @@ run: $(READY)
 	$(BIN)/syntagm report runs/demo runs/5gram -o runs/report.html
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n auto -m slow -o faulthandler_timeout=1200
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow -o faulthandler_timeout=1200
 
 # Hours, by hand. Without atheris, which runs on Linux only, mutations are not guided by coverage.
 test-night: $(READY)
@@ -33,7 +33,7 @@ test-night: $(READY)
 # The fast lane with the lowest versions that pyproject.toml admits, in an environment of their own. By hand, after a bound
 # is changed.
 test-lowest: $(LOWEST)/ready
-	$(LOWEST)/bin/python -m pytest -n auto
+	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal
 
 $(LOWEST)/ready: pyproject.toml constraints-lowest.txt
 	python3 -m venv $(LOWEST)

@@ -1,7 +1,7 @@
 """Loading of checkpoints from a folder or the hub, with checks of completeness and kind."""
 
 import contextlib
-import importlib
+import importlib.util
 import re
 import warnings
 from collections.abc import Iterator
@@ -189,8 +189,8 @@ def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> Non
     # Its module is imported before: what it creates on import is on no device "meta".
     for name in config.architectures or []:
         getattr(transformers, str(name), None)
-    count = 0
-    with contextlib.suppress(Exception), torch.device("meta"):  # whatever is wrong, loading it says so
+    count, bare = 0, _without_values()
+    with contextlib.suppress(Exception), torch.device("meta"), bare:  # whatever is wrong, loading it says so
         model = loader.from_config(config, trust_remote_code=code)
         count = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
     if count > 2 * stored + _FREE:
@@ -198,6 +198,14 @@ def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> Non
             str(folder / "config.json"), f"a model of {count:,} weights", f"one of the {stored:,} that are stored",
             "Check that config.json belongs to these weights: compare vocab_size, the sizes of layers, and positions.",
         )  # fmt: skip
+
+
+def _without_values() -> contextlib.AbstractContextManager[None]:
+    """Return transformers' own context in which new weights get no values: on "meta", drawing them takes most of the time."""
+    versions = ("transformers.initialization", "transformers.modeling_utils")
+    module = importlib.import_module(next(name for name in versions if importlib.util.find_spec(name)))
+    context: contextlib.AbstractContextManager[None] = module.no_init_weights()
+    return context
 
 
 def _leave_file(model: Any) -> None:
