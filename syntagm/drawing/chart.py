@@ -98,7 +98,7 @@ def _written(spec: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 # PNG and PDF are made from the same SVG, and laying it out takes longer than converting it.
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=32)
 def _laid_out(spec: str) -> str:
     import vl_convert
 
