@@ -122,6 +122,7 @@ def routes(
     more: tuple[tuple[str, str], ...] = (),
     warmed: bool = False,
     suites: Sequence[Suite] = (),
+    trial: str = "",
 ) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
@@ -129,12 +130,13 @@ def routes(
         more: further pages of the server, as (label, URL), to which the pages lead.
         warmed: whether the overview is made at once, in a thread.
         suites: further suites, of which there are no results.
+        trial: what stands before the suites of the runs where their items are tried; "" if they can't be.
     """
-    shelf = Shelf(runs, suites=suites)
+    shelf, addresses = Shelf(runs, suites=suites), Served(more=more, trial=trial)
     if warmed:
-        warm(shelf, Served(more=more))
+        warm(shelf, addresses)
     yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
-    yield from routes_under("", lambda asked: (shelf, Served(more=more)))
+    yield from routes_under("", lambda asked: (shelf, addresses))
 
 
 def warm(shelf: Shelf, addresses: Served) -> None:
