@@ -3,7 +3,7 @@
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -235,27 +235,6 @@ class Draft:
     @property
     def _items(self) -> Iterator[Item]:
         return (item for found in self.suites for item in found.items)
-
-
-class Choices:
-    """What the builder of predictions offers, and what is chosen.
-
-    Arguments:
-        draft: the suite.
-        kept: what was chosen before, by field.
-    """
-
-    def __init__(self, draft: Draft, kept: Mapping[str, str]) -> None:
-        conditions = draft.conditions
-        self.regions = [(name, name == kept.get("region")) for name in draft.regions]
-        self.whole = kept.get("region") == "*"
-
-        def offered(field: str, default: Sequence[str] = ()) -> list[tuple[str, bool]]:
-            chosen = kept.get(field, next(iter(default), ""))
-            return [(name, name == chosen) for name in conditions]
-
-        self.first, self.second = offered("first", conditions[:1]), offered("second", conditions[1:2])
-        self.third, self.fourth = offered("third"), offered("fourth")
 
 
 def draft(text: str, name: str) -> Draft:

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,16 @@ class Raw:
 
 def _unmarked(marked: re.Match[str]) -> str:
     return str(escape(bytes.fromhex(marked[1]).decode()))
+
+
+def options(names: Iterable[str], chosen: str) -> Markup:
+    """Return what a field offers.
+
+    >>> print(options(["a", "b"], "b"))
+    <option>a</option><option selected>b</option>
+    """
+    listed = (Markup("<option%s>%s</option>") % (Markup(" selected" if name == chosen else ""), name) for name in names)
+    return Markup("").join(listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ _OPENED = (".tsv", ".csv", ".json", ".jsonl", ".toml")
 _DESIGNS = ("forced-choice", "acceptability", "yes-no", "magnitude", "self-paced")
 _RELATIONS = {"<": "is less surprising", ">": "is more surprising", "=": "is as surprising"}
 # The fields of the form besides the suite. They keep what was chosen; those of the builder until a prediction is added.
-_BUILDER = ("prediction", "region", "relation", "first", "second", "third", "fourth", "formula")
+_CONDITIONS = ("first", "second", "third", "fourth")
+_BUILDER = ("prediction", "region", "relation", *_CONDITIONS, "formula")
 _OTHERS = ("model", "beside", "limit", "design", "people")
 
 
@@ -270,7 +271,11 @@ class Writing:
         # The suite that is edited; under a name of another one, it is a new one until it is saved.
         saved = bool(name) and name == was and name in self.store.names()
         versions = self.store.versions(name) if saved else []
-        builder = drafts.Choices(draft, kept)
+        of_models = dict.fromkeys(("model", "beside"), [*self.jobs.models])
+        offered = {
+            "region": draft.regions, **dict.fromkeys(_CONDITIONS, draft.conditions), **of_models, "design": _DESIGNS,
+        }  # fmt: skip
+        chosen = {**dict(zip(_CONDITIONS, draft.conditions[:2], strict=False)), **kept}
         variables = {
             "name": name,
             "stem": name.removesuffix(ending),
@@ -296,16 +301,15 @@ class Writing:
                 for prediction in draft.predictions
             ],
             "conditions": draft.conditions,
-            "built": builder,
+            "whole": kept.get("region") == "*",
             "relations": [(sign, words, kept.get("relation") == sign) for sign, words in _RELATIONS.items()],
             "kept": {field: Raw(kept.get(field, default)) for field, default in _TYPED.items()},
             "previews": [drafts.preview(suite) for suite in draft.suites[:5]] if previewed else [],
             "saved": saved,
             "versions": [(version, _when(version.when)) for version in versions[:50]],
             "formats": [*writable()],
-            "models": [(label, label == kept.get("model")) for label in self.jobs.models],
-            "beside": [(label, label == kept.get("beside")) for label in self.jobs.models],
-            "designs": [(design, kept.get("design") == design) for design in _DESIGNS],
+            "models": [*self.jobs.models],
+            "options": {field: frame.options(names, chosen.get(field, "")) for field, names in offered.items()},
             "editor": ending == drafts.TEMPLATE and is_built(),
         }
         title = name or ("A new suite" if ending == drafts.TABLE else "A new template")
