@@ -271,11 +271,10 @@ class Writing:
         # The suite that is edited; under a name of another one, it is a new one until it is saved.
         saved = bool(name) and name == was and name in self.store.names()
         versions = self.store.versions(name) if saved else []
-        of_models = dict.fromkeys(("model", "beside"), [*self.jobs.models])
-        offered = {
-            "region": draft.regions, **dict.fromkeys(_CONDITIONS, draft.conditions), **of_models, "design": _DESIGNS,
-        }  # fmt: skip
-        chosen = {**dict(zip(_CONDITIONS, draft.conditions[:2], strict=False)), **kept}
+        models, conditions = [*self.jobs.models], draft.conditions
+        offered = {"region": draft.regions, "model": models, "beside": models, "design": _DESIGNS}
+        offered |= dict.fromkeys(_CONDITIONS, conditions)
+        chosen = {**dict(zip(_CONDITIONS, conditions[:2], strict=False)), **kept}
         variables = {
             "name": name,
             "stem": name.removesuffix(ending),
@@ -300,7 +299,7 @@ class Writing:
                 (prediction.name, Raw(prediction.name), prediction.formula.text, formula_in_words(prediction.formula))
                 for prediction in draft.predictions
             ],
-            "conditions": draft.conditions,
+            "conditions": conditions,
             "whole": kept.get("region") == "*",
             "relations": [(sign, words, kept.get("relation") == sign) for sign, words in _RELATIONS.items()],
             "kept": {field: Raw(kept.get(field, default)) for field, default in _TYPED.items()},
@@ -308,7 +307,7 @@ class Writing:
             "saved": saved,
             "versions": [(version, _when(version.when)) for version in versions[:50]],
             "formats": [*writable()],
-            "models": [*self.jobs.models],
+            "models": models,
             "options": {field: frame.options(names, chosen.get(field, "")) for field, names in offered.items()},
             "editor": ending == drafts.TEMPLATE and is_built(),
         }
