@@ -85,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.serve import limits
     from syntagm.serve.browse import routes
     from syntagm.serve.gate import read_password
+    from syntagm.serve.page_cache import PageCache
     from syntagm.serve.routes import Route, moved
     from syntagm.serve.server import serve
 
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
             found += stack.enter_context(studio).routes()
             more, trial = studio.ways.listed, studio.trial
         if options.folders or options.suites:
-            found += routes(runs, more, warmed=True, suites=suites, trial=trial)
+            found += routes(runs, more, warmed=True, suites=suites, trial=trial, cache=PageCache())
         else:
             found.append(Route("/", lambda asked: moved(more[0][1] if more else "/experiment")))
         if options.experiment:
