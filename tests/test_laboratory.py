@@ -30,7 +30,7 @@ OF_FOLDERS = {
     for kind in {artefact.kind for artefact in ARTEFACTS.values()}
 }
 # A server writes these, and no command line; tests/studio/test_studio_damage.py damages them.
-SERVED = {"studio", "job"}
+SERVED = {"studio", "job", "pages"}
 compiled = pytest.mark.skipif(not COMPILER, reason="no gcc, which compiles the faults")
 
 

@@ -59,6 +59,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write", metavar="DIR", type=Path, help="the folder in which the studio writes suites and scores them"
     )
+    parser.add_argument(
+        "--job-hours", metavar="N", type=_positive, help="the most hours that a job of the studio may take (6)"
+    )
+    parser.add_argument(
+        "--job-gigabytes",
+        metavar="N",
+        type=_positive,
+        help="the most memory of a job (three quarters of the machine's)",
+    )
+    parser.add_argument("--job-waiting", metavar="N", type=_count, help="the most jobs that wait (20)")
     _model.permissions(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
@@ -75,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.serve import limits
     from syntagm.serve.browse import routes
     from syntagm.serve.gate import read_password
+    from syntagm.serve.page_cache import PageCache
     from syntagm.serve.routes import Route, moved
     from syntagm.serve.server import serve
 
@@ -86,15 +97,19 @@ def run(options: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
         found: list[Route] = []
         more: tuple[tuple[str, str], ...] = ()
+        trial = ""
+        runs = _views.open_runs(options.folders, options.labels) if options.folders else []
         if options.model or options.write:
+            from syntagm.studio.jobs import Limits
             from syntagm.studio.studio import Studio
 
-            studio = stack.enter_context(Studio(options.model, options.write, suites, _model.given(options)))
-            found += studio.routes()
-            more = studio.ways.listed
+            given = {name: getattr(options, f"job_{name}") for name in ("hours", "gigabytes", "waiting")}
+            jobs = Limits(**{name: value for name, value in given.items() if value is not None})
+            studio = Studio(options.model, options.write, suites, _model.given(options), runs, jobs)
+            found += stack.enter_context(studio).routes()
+            more, trial = studio.ways.listed, studio.trial
         if options.folders or options.suites:
-            runs = _views.open_runs(options.folders, options.labels)
-            found += routes(runs, more, warmed=True, suites=suites)
+            found += routes(runs, more, warmed=True, suites=suites, trial=trial, cache=PageCache())
         else:
             found.append(Route("/", lambda asked: moved(more[0][1] if more else "/experiment")))
         if options.experiment:
@@ -112,6 +127,22 @@ def run(options: argparse.Namespace) -> int:
             announce=lambda address: print(address, flush=True),
         )
     return DONE
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1000")
+    return int(text)
 
 
 def _port(text: str) -> int:

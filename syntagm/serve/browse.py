@@ -14,13 +14,15 @@ from starlette.responses import Response
 from syntagm.errors import SyntagmError
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
+from syntagm.report.page import refuse_runs
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
+from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, SEARCH, TABLES, Place, Query, Served
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
 from syntagm.runs.files import LEDGER
 from syntagm.runs.store import Run, open_run
+from syntagm.serve.page_cache import PageCache, key_of, key_within
 from syntagm.serve.routes import Asked, Missing, Route, content, download, page
 from syntagm.suite import Suite
 
@@ -45,14 +47,25 @@ class Shelf:
         runs: the runs.
         clock: a clock in seconds, which tests replace.
         suites: further suites, of which there are no results.
+        cache: where pages are kept for the next start of a server; None if they are not.
+
+    Raises:
+        UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
     """
 
     def __init__(
-        self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic, suites: Sequence[Suite] = ()
+        self,
+        runs: Sequence[Run],
+        clock: Callable[[], float] = time.monotonic,
+        suites: Sequence[Suite] = (),
+        cache: PageCache | None = None,
     ) -> None:
+        if runs or not suites:
+            refuse_runs(runs)
         self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
-        self._state = self._look()
-        self.site = Site(self._runs, suites)
+        self._state, self._cache = self._look(), cache
+        self._key = key_of(self._runs, suites) if cache else ""
+        self._site: Site | None = None
         self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._bytes = 0
         # One page is made at a time: that is work for the processor, and needs memory.
@@ -64,24 +77,50 @@ class Shelf:
         self._renew()
         return str(abs(hash(self._state)))
 
-    def get(self, key: tuple[object, ...], make: Callable[[Site], bytes]) -> bytes:
-        """Return what was made before, or make it and keep it."""
+    @property
+    def site(self) -> Site:
+        """The pages of the runs. Their numbers take seconds if there are many: they are computed when a page needs them."""
+        with self._making:
+            if self._site is None:
+                self._site = Site(self._runs, self._suites)
+            return self._site
+
+    def get(self, key: tuple[object, ...], make: Callable[[Site], bytes], lasting: bool = False) -> bytes:
+        """Return what was made before, or make it and keep it.
+
+        Arguments:
+            lasting: whether it is also kept for the next start of a server.
+        """
         self._renew()
         with self._lock:
+            state = self._state
             if (found := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return found
+            lasts = key_within(self._key, key) if lasting and self._key else ""
+        # Without waiting for a page that is being made.
+        if self._cache and lasts and (found := self._cache.get(lasts)) is not None:
+            self._keep(key, found, state)
+            return found
         with self._making:
             with self._lock:
                 if (found := self._kept.get(key)) is not None:
                     return found
             made = make(self.site)
-            with self._lock:
-                self._kept[key] = made
-                self._bytes += len(made)
-                while self._bytes > MOST_BYTES and len(self._kept) > 1:
-                    self._bytes -= len(self._kept.popitem(last=False)[1])
-            return made
+            self._keep(key, made, state)
+        if self._cache and lasts:
+            self._cache.put(lasts, made)
+        return made
+
+    def _keep(self, key: tuple[object, ...], made: bytes, state: object) -> None:
+        """Keep a page in memory, unless a run has changed since it was asked for."""
+        with self._lock:
+            if state != self._state or key in self._kept:
+                return
+            self._kept[key] = made
+            self._bytes += len(made)
+            while self._bytes > MOST_BYTES and len(self._kept) > 1:
+                self._bytes -= len(self._kept.popitem(last=False)[1])
 
     def _renew(self) -> None:
         now = self._clock()
@@ -96,9 +135,9 @@ class Shelf:
                 renewed = open_run(run.folder) if run.folder else run
                 renewed.name = run.name
                 opened.append(renewed)
-            site = Site(opened, self._suites)
+            site, key = Site(opened, self._suites), key_of(opened, self._suites) if self._cache else ""
             with self._lock:
-                self._runs, self._state, self.site, self._bytes = opened, state, site, 0
+                self._runs, self._state, self._site, self._key, self._bytes = opened, state, site, key, 0
                 self._kept.clear()
 
     def _look(self) -> tuple[tuple[int, int], ...]:
@@ -122,6 +161,8 @@ def routes(
     more: tuple[tuple[str, str], ...] = (),
     warmed: bool = False,
     suites: Sequence[Suite] = (),
+    trial: str = "",
+    cache: PageCache | None = None,
 ) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
@@ -129,12 +170,14 @@ def routes(
         more: further pages of the server, as (label, URL), to which the pages lead.
         warmed: whether the overview is made at once, in a thread.
         suites: further suites, of which there are no results.
+        trial: what stands before the suites of the runs where their items are tried; "" if they can't be.
+        cache: where pages are kept for the next start of a server; None if they are not.
     """
-    shelf = Shelf(runs, suites=suites)
+    shelf, addresses = Shelf(runs, suites=suites, cache=cache), Served(more=more, trial=trial)
     if warmed:
-        warm(shelf, Served(more=more))
+        warm(shelf, addresses)
     yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
-    yield from routes_under("", lambda asked: (shelf, Served(more=more)))
+    yield from routes_under("", lambda asked: (shelf, addresses))
 
 
 def warm(shelf: Shelf, addresses: Served) -> None:
@@ -153,8 +196,10 @@ def warm(shelf: Shelf, addresses: Served) -> None:
         # What can't be made is said on the page, when somebody asks for it.
         with contextlib.suppress(SyntagmError):
             _page(opening, lambda asked: OVERVIEW, Asked("/", {}))
-            for stem in shelf.get(("figures", OVERVIEW), name_figures).decode().split():
+            for stem in shelf.get(("figures", OVERVIEW), name_figures, lasting=True).decode().split():
                 _figure(opening, lambda asked: OVERVIEW, "svg", Asked("/", {}, [("figure", stem), pages.INLINE]))
+            # If all this came from the cache, the numbers of other pages are still to be computed.
+            _ = shelf.site
 
     threading.Thread(target=make, name="syntagm-warm", daemon=True).start()
 
@@ -190,7 +235,7 @@ def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked)
     def make(site: Site) -> bytes:
         return site.html(place, addresses, shell.LINKED, query).encode()
 
-    return page(_found(shelf, ("page", place, query), make).decode())
+    return page(_found(shelf, ("page", place, query, addresses), make, _lasts(place, query)).decode())
 
 
 def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
@@ -219,12 +264,17 @@ def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str
         figure = pages.figure_of(site.page(place, addresses, query), name)
         return figure.svg().encode() if inline else figure.content(ending)
 
-    return content(_found(shelf, (ending, inline, place, name, query), make), _KINDS[ending])
+    return content(_found(shelf, (ending, inline, place, name, query), make, _lasts(place, query)), _KINDS[ending])
 
 
-def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes]) -> bytes:
+def _lasts(place: Place, query: Query) -> bool:
+    """Return whether something of a page is kept for the next start: not items and selections, which are many and quick."""
+    return len(place) < 3 and not query and place != SEARCH
+
+
+def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes], lasting: bool = False) -> bytes:
     try:
-        return shelf.get(key, make)
+        return shelf.get(key, make, lasting)
     except NoPage as error:
         raise Missing(error.place, error.found, error.expected, error.cure) from error
 

@@ -107,14 +107,14 @@ class Preview:
 
     Arguments:
         counts: the numbers of what, in words.
-        rows: item, condition, and the sentence in pieces, with whether a prediction compares the piece.
+        rows: item, condition, and the sentence in pieces; what a prediction compares is marked.
         near: items whose sentences are nearly those of another item: (item, condition, other item, other condition).
         note: what is to be said of the word frequencies.
     """
 
     name: str
     counts: str
-    rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]
+    rows: Sequence[tuple[str, str, Sequence[str]]]
     more: int
     predictions: Sequence[PreviewedPrediction]
     near: Sequence[tuple[str, str, str, str]]
@@ -140,7 +140,9 @@ def preview(found: Suite) -> Preview:
                 pieces.append((sentence.text[region.start : region.end], (region.name, condition) in compared))
                 at = region.end
             pieces.append((sentence.text[at:], ("*", condition) in compared and not sentence.regions))
-            rows.append((item.id, condition, [piece for piece in pieces if piece[0]]))
+            # No blank may come between two pieces.
+            marked = [Markup("<mark>%s</mark>") % text if compares else text for text, compares in pieces if text]
+            rows.append((item.id, condition, marked))
     frequencies, note = baselines.fitting(found, baselines.books())
     scored = baselines.baselines(found, frequencies)
     predictions = [
@@ -166,14 +168,17 @@ def preview(found: Suite) -> Preview:
     )
 
 
-def text_of(found: Suite) -> str:
-    """Return the text of a suite: one item per row if its sentences have the same regions, otherwise as `convert` writes it.
+def text_of(found: Suite, by_item: bool = True) -> str:
+    """Return the text of a suite, as `convert` writes it.
+
+    Arguments:
+        by_item: one item per row instead, if its sentences have the same regions.
 
     Raises:
         InputError: a table can't store the suite.
     """
     try:
-        return spreadsheet.text_of(found, by_item=True)
+        return spreadsheet.text_of(found, by_item=by_item)
     except InputError:
         return spreadsheet.text_of(found)
 

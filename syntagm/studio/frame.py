@@ -1,7 +1,8 @@
 """The frame of the studio's pages: its templates, its style sheet and scripts, and the ways between pages."""
 
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,19 +22,38 @@ STYLE, SCRIPT = (utf8.read(PAGES / name) for name in ("studio.css", "studio.js")
 TRY, WRITE, JOBS = ("Try", "/try"), ("Write", "/write"), ("Jobs", "/jobs")
 
 
-class Raw:
-    """Text of a suite on a page, character by character.
+# No text from elsewhere contains it: the text of a field stands behind it until the page is rendered.
+_MARK = f"raw-{secrets.token_hex(16)}-"
+_MARKED = re.compile(f"{_MARK}([0-9a-f]*)\\.")
 
-    What hides or reorders text is replaced by its code on every page. In the field in which a suite is edited it must
-    stay as it is, or saving would change it.
+
+class Raw:
+    """Text in a field, character by character.
+
+    What hides or reorders text is replaced by its code on every page. In a field whose content is sent back it must stay
+    as it is, or sending would change it.
     """
 
     def __init__(self, text: str) -> None:
-        self.text, self.mark = text, secrets.token_hex(16)
+        self.text = text
 
     def __html__(self) -> str:
-        """Return the mark in whose place the text is put; templates call this."""
-        return self.mark
+        """Return what is replaced by the text when the page is rendered; templates call this."""
+        return f"{_MARK}{self.text.encode().hex()}."
+
+
+def _unmarked(marked: re.Match[str]) -> str:
+    return str(escape(bytes.fromhex(marked[1]).decode()))
+
+
+def options(names: Iterable[str], chosen: str) -> Markup:
+    """Return what a field offers.
+
+    >>> print(options(["a", "b"], "b"))
+    <option>a</option><option selected>b</option>
+    """
+    listed = (Markup("<option%s>%s</option>") % (Markup(" selected" if name == chosen else ""), name) for name in names)
+    return Markup("").join(listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +83,4 @@ def respond(
     inner = shell.render_part(template, {**variables, "ways": shown}, PAGES)
     around = shell.Frame(shell.LINKED.style + style, shell.LINKED.script + script)
     html = shell.render("plain.html", {"heading": title, "content": Markup(inner)}, around)
-    for value in variables.values():
-        if isinstance(value, Raw):
-            html = html.replace(value.mark, str(escape(value.text)))
-    return page(html, status)
+    return page(_MARKED.sub(_unmarked, html), status)

@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -35,14 +35,13 @@ from syntagm.studio.store import digest_of
 
 FOLDER, JOB, END, PROGRESS, LOG, RUNS = "jobs", "job.json", "end.json", "progress.json", "log.txt", "runs"
 _NUMBER = re.compile(r"\d{4,9}")
-# The most jobs that wait, jobs at all, models of a job, seconds of a job, and starts of its process.
-WAITING, JOBS, MODELS, SECONDS, STARTS = 20, 9999, 8, 6 * 3600.0, 3
-# The share of the machine's memory that a job may take.
-MEMORY = 0.75
+# The most jobs at all, models of a job, and starts of its process.
+JOBS, MODELS, STARTS = 9999, 8, 3
 # How much less the processor is given to jobs than to pages.
 _NICE = 15
-# How often the process is looked at, and how long it may take to end when it is asked to, in seconds.
-_LOOK, _GRACE = 0.2, 10.0
+# How often the process is looked at, how long it may take to end when it is asked to, and how often its memory is added
+# up, in seconds.
+_LOOK, _GRACE, _WEIGH = 0.2, 10.0, 1.0
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 State: TypeAlias = Literal["waiting", "running", "done", "cancelled", "failed"]
 _CURE = "Delete the folder {folder}, and score the suite again."
@@ -127,6 +126,29 @@ class Progress:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What jobs may take.
+
+    Arguments:
+        hours: the most hours of a job.
+        gigabytes: the most memory of a job, its process and those that it started; by default, three quarters of the
+            machine's.
+        waiting: the most jobs that wait.
+    """
+
+    hours: float = 6.0
+    gigabytes: float = field(default_factory=lambda: 0.75 * _memory() / 1e9)
+    waiting: int = 20
+
+    def __str__(self) -> str:
+        """Return them in words."""
+        return (
+            f"One job runs at a time, at most {self.waiting} wait. A job may take {self.hours:g} hours "
+            f"and {self.gigabytes:.1f} GB of memory."
+        )
+
+
 class Jobs:
     """The jobs of a folder. In a `with` block, they are worked on.
 
@@ -134,10 +156,14 @@ class Jobs:
         folder: the folder of the studio.
         models: label -> name of the models that are offered.
         permissions: what the user permits; it reaches processes as arguments.
+        limits: what jobs may take.
     """
 
-    def __init__(self, folder: Path, models: Mapping[str, str], permissions: Permissions = NONE) -> None:
+    def __init__(
+        self, folder: Path, models: Mapping[str, str], permissions: Permissions = NONE, limits: Limits | None = None
+    ) -> None:
         self.folder, self.models, self.permissions = folder, models, permissions
+        self.limits = limits or Limits()
         self._lock, self._news = threading.Lock(), threading.Event()
         self._stopped = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -178,8 +204,9 @@ class Jobs:
             raise UsageError("model", f"{len(labels)} models", f"1 to {MODELS}")
         with self._lock:
             known = self._numbers()
-            if sum(self.state(job) in ("waiting", "running") for job in self.all()) >= WAITING:
-                raise UsageError("jobs", f"{WAITING} that wait", "fewer", "Wait, or cancel some at /jobs.")
+            if sum(self.state(job) in ("waiting", "running") for job in self.all()) >= self.limits.waiting:
+                cure = "Wait, or cancel some at /jobs."
+                raise UsageError("jobs", f"{self.limits.waiting} that wait", "fewer", cure)
             if len(known) >= JOBS:
                 raise UsageError(
                     "jobs", f"{JOBS:,}", "fewer", f"Move some of {self.folder / FOLDER} to another folder."
@@ -303,6 +330,9 @@ class Jobs:
                 self._running = ""
             self._news.wait(60)
 
+    def _words(self, job: Job) -> list[str]:
+        return [sys.executable, "-m", "syntagm.studio.work", str(job.folder), *self.permissions.flags]
+
     def _carry_out(self, job: Job) -> None:
         # A record may come from elsewhere: models are those that the user named at the start, as are permissions.
         if others := [name for label, name in job.models.items() if self.models.get(label) != name]:
@@ -316,12 +346,17 @@ class Jobs:
             with self._lock:
                 self._end(job, "failed", f"its process ended {STARTS} times without a reason; {LOG} may tell why")
             return
-        words = [sys.executable, "-m", "syntagm.studio.work", str(job.folder), *self.permissions.flags]
-        began, why = time.monotonic(), ""
+        began = weighed = time.monotonic()
+        why = ""
         with open(job.folder / LOG, "ab", opener=atomic.without_following) as log:
             # It ends when its standard input does: when this server ends, however that happens.
             process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env=_environment()
+                self._words(job),
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=_environment(),
             )
         try:
             while process.poll() is None:
@@ -329,10 +364,13 @@ class Jobs:
                 self._news.clear()
                 if self._stopped or job.number in self._cancelled:
                     break
-                if time.monotonic() - began > SECONDS:
-                    why = f"it took more than {SECONDS / 3600:g} hours"
-                elif (taken := _memory_of(process.pid)) > (most := MEMORY * _memory()):
-                    why = f"it took {taken / 1e9:.1f} GB of memory; {most / 1e9:.1f} GB are allowed"
+                now = time.monotonic()
+                if now - began > self.limits.hours * 3600:
+                    why = f"it took more than {self.limits.hours:g} hours"
+                elif now - weighed > _WEIGH:
+                    weighed = now
+                    if (taken := memory_of(process.pid) / 1e9) > self.limits.gigabytes:
+                        why = f"it took {taken:.1f} GB of memory; {self.limits.gigabytes:.1f} GB are allowed"
                 if why:
                     break
         finally:
@@ -355,7 +393,9 @@ def _end(process: "subprocess.Popen[bytes]") -> int:
         try:
             process.wait(_GRACE)
         except subprocess.TimeoutExpired:
-            process.kill()
+            # With what it started: the process is there, so the group is still its own.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     return process.returncode
 
@@ -376,12 +416,24 @@ def _memory() -> float:
     return float(os.sysconf("SC_PHYS_PAGES") * _PAGE)
 
 
-def _memory_of(process: int) -> int:
-    """Return the memory of a process in bytes; 0 where the system doesn't tell."""
-    try:
-        return int(regular.content(f"/proc/{process}/statm").split()[1]) * _PAGE
-    except (OSError, ValueError, IndexError):
-        return 0
+def memory_of(process: int) -> int:
+    """Return the memory in bytes of a process and all that descend from it; 0 where the system doesn't tell.
+
+    Memory that processes share counts once for each: they may take less, never more.
+    """
+    parents, pages = dict[int, int](), dict[int, int]()
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        if not name.isdecimal():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
+            # The name of a program stands in brackets, and may contain any character.
+            status = regular.content(f"/proc/{name}/stat").rpartition(b")")[2].split()
+            parents[int(name)], pages[int(name)] = int(status[1]), int(status[21])
+    taken, below = 0, [process]
+    while below:
+        taken += pages.get(parent := below.pop(), 0)
+        below += [child for child, of in parents.items() if of == parent]
+    return taken * _PAGE
 
 
 def refuse_changed(job: Job) -> None:

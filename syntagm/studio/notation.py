@@ -1,6 +1,7 @@
 """Sentences in one line, with ` | ` between regions: "The keys | to the cabinet | are here |~."
 
 A region that begins with `~` follows without a blank, as in the spreadsheet format. A sentence without ` | ` has no regions.
+What is read is scored and kept character by character: blanks inside of a region stay, whichever they are.
 """
 
 import re
@@ -11,7 +12,9 @@ from syntagm.formats.spreadsheet import WHOLE, contents_of, sentence_of
 from syntagm.suite import Sentence
 
 MOST = 2000
-_BORDER = re.compile(r"(?:^|\s+)\|(?=\s|~|$)")
+_BORDER = re.compile(r"(?:^| +)\|(?= |~|$)")
+# Fields of forms end lines in their own way; in a sentence, a line break is a blank.
+_BREAK = re.compile(r" *(?:\r\n|\r|\n)\s*")
 
 
 def written(sentence: Sentence) -> str:
@@ -26,6 +29,25 @@ def written(sentence: Sentence) -> str:
     return " ".join(
         contents[:1] + [f"|{'' if content.startswith('~') else ' '}{content}".strip() for content in contents[1:]]
     )
+
+
+def is_lossless(sentence: Sentence) -> bool:
+    """Return whether a sentence can be written in one line and read back as it was.
+
+    Not if it has ` | ` of its own, begins or ends with a blank, or has anything but single blanks between its regions.
+
+    >>> is_lossless(read("The keys | are  here", "")), is_lossless(Sentence("a | b"))
+    (True, False)
+    """
+    try:
+        return read(written(sentence), "", [region.name for region in sentence.regions]) == sentence
+    except InputError:
+        return False
+
+
+def cleaned(line: str) -> str:
+    """Return the text of a field as one line: without blanks around it, and with a blank for each line break."""
+    return _BREAK.sub(" ", line).strip(" \t")
 
 
 def read(line: str, place: str, names: Sequence[str] = ()) -> Sentence:
@@ -46,10 +68,10 @@ def read(line: str, place: str, names: Sequence[str] = ()) -> Sentence:
     """
     if len(line) > MOST:
         raise InputError(place, f"{len(line):,} characters", f"at most {MOST:,}")
-    line = " ".join(line.split())
-    if not line:
+    line = cleaned(line)
+    if not line.strip():
         raise InputError(place, "an empty sentence", "a sentence")
-    parts = [part.strip() for part in _BORDER.split(line)]
+    parts = [part.strip(" ") for part in _BORDER.split(line)]
     if len(parts) == 1:
         return sentence_of({WHOLE: line}, place)
     if len(set(names)) != len(parts):

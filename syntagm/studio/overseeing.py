@@ -16,6 +16,7 @@ from syntagm.serve.routes import Asked, Missing, Route, content, moved
 from syntagm.studio import frame
 from syntagm.studio.frame import Ways
 from syntagm.studio.jobs import Job, Jobs, Progress, in_states
+from syntagm.studio.library import OF_JOB
 
 # The jobs whose pages are kept.
 _KEPT = 4
@@ -27,10 +28,11 @@ class Overseeing:
     Arguments:
         jobs: the jobs.
         ways: the pages of the studio.
+        tries: whether items can be tried.
     """
 
-    def __init__(self, jobs: Jobs, ways: Ways) -> None:
-        self.jobs, self.ways = jobs, ways
+    def __init__(self, jobs: Jobs, ways: Ways, tries: bool = False) -> None:
+        self.jobs, self.ways, self.tries = jobs, ways, tries
         # A number is given again if the last job is moved away.
         self._shelves: OrderedDict[tuple[str, float, str], Shelf] = OrderedDict()
         self._lock = threading.Lock()
@@ -49,7 +51,11 @@ class Overseeing:
         """List all jobs."""
         listed = [_described(*entry) for entry in in_states(self.jobs)]
         running = [entry["number"] for entry in listed if entry["open"]]
-        variables = {"jobs": listed, "watched": f"/jobs/{running[-1]}/state" if running else ""}
+        variables = {
+            "limits": str(self.jobs.limits),
+            "jobs": listed,
+            "watched": f"/jobs/{running[-1]}/state" if running else "",
+        }
         return frame.respond(self.ways, "/jobs", "jobs.html", "Jobs", variables)
 
     def show(self, asked: Asked) -> Response:
@@ -98,7 +104,8 @@ class Overseeing:
                     self._shelves.popitem(last=False)
             shelf = self._shelves[key]
         more = (*self.ways.listed, (f"Job {job.number}", f"/jobs/{job.number}"))
-        return shelf, Served(prefix=f"/jobs/{quote(job.number)}", more=more)
+        trial = f"{OF_JOB}{job.number}:" if self.tries else ""
+        return shelf, Served(prefix=f"/jobs/{quote(job.number)}", more=more, trial=trial)
 
 
 def _described(job: Job, state: str, why: str, progress: Progress) -> dict[str, object]:

@@ -8,12 +8,13 @@ from typing import Self
 
 from syntagm.io import lock
 from syntagm.permissions import NONE, Permissions
+from syntagm.runs.store import Run
 from syntagm.serve.routes import Route, content
 from syntagm.studio import frame
 from syntagm.studio.bench import Bench
 from syntagm.studio.frame import Ways
-from syntagm.studio.jobs import Jobs
-from syntagm.studio.library import Library
+from syntagm.studio.jobs import Jobs, Limits
+from syntagm.studio.library import RESULTS, Library
 from syntagm.studio.overseeing import Overseeing
 from syntagm.studio.store import Store
 from syntagm.studio.trying import Trying
@@ -29,6 +30,8 @@ class Studio:
         folder: the folder to which it writes; None if it writes nothing.
         suites: further suites whose items can be tried and copied.
         permissions: what the user permits.
+        runs: runs whose items can be tried.
+        limits: what jobs may take.
 
     Raises:
         UsageError, ModelError: a model can't be, as far as its name and its files tell.
@@ -40,11 +43,13 @@ class Studio:
         folder: Path | None = None,
         suites: Sequence[Suite] = (),
         permissions: Permissions = NONE,
+        runs: Sequence[Run] = (),
+        limits: Limits | None = None,
     ) -> None:
         self.folder, self.bench = folder, Bench(models, permissions)
         self.store = Store(folder) if folder else None
-        self.library = Library(suites, self.store)
-        self.jobs = Jobs(folder, self.bench.models, permissions) if folder else None
+        self.jobs = Jobs(folder, self.bench.models, permissions, limits) if folder else None
+        self.library = Library(suites, self.store, runs, self.jobs)
         self.ways = Ways((frame.TRY, *((frame.WRITE, frame.JOBS) if folder else ())))
         self._held = contextlib.ExitStack()
 
@@ -66,12 +71,17 @@ class Studio:
     ) -> None:
         self._held.close()
 
+    @property
+    def trial(self) -> str:
+        """What stands before the suites of runs where they are tried; "" if there is no model."""
+        return RESULTS if self.bench.models else ""
+
     def routes(self) -> list[Route]:
         """Return the routes of all pages."""
         written: list[Route] = []
         if self.store and self.jobs:
             written = Writing(self.store, self.library, self.jobs, self.ways).routes()
-            written += Overseeing(self.jobs, self.ways).routes()
+            written += Overseeing(self.jobs, self.ways, bool(self.bench.models)).routes()
         return [
             *written,
             Route("/studio.css", lambda asked: content(frame.STYLE.encode(), "text/css"), "open"),

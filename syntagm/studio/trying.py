@@ -24,7 +24,7 @@ from syntagm.runs.store import Run
 from syntagm.serve.routes import Asked, Missing, Route, moved
 from syntagm.studio import drafts, frame, notation
 from syntagm.studio.bench import Bench
-from syntagm.studio.frame import Ways
+from syntagm.studio.frame import Raw, Ways
 from syntagm.studio.library import Library
 from syntagm.studio.store import Conflict
 from syntagm.suite import LANGUAGES, Item, Prediction, Sentence, Suite, public_tags
@@ -101,7 +101,7 @@ class Trying:
                 parts = self._scored(trial, models[:2])
         except SyntagmError as error:
             wrong, status = str(error), 404 if isinstance(error, Missing) else 400
-        labels = [*self.bench.models]
+        labels, rows = [*self.bench.models], _rows(given, trial)
         variables = {
             "wrong": wrong,
             "models": [
@@ -110,9 +110,9 @@ class Trying:
             ],
             "none": not labels,
             "suite": given.get("suite", [""])[0],
-            "item": given.get("item", [""])[0],
-            "rows": _rows(given, trial),
-            "pair": len(_conditions(trial)) < 2 and not given.get("suite"),
+            "fields": [(name, Raw(given[name][0])) for name in ("suite", "item") if given.get(name)],
+            "rows": rows,
+            "pair": len(rows) < 2 and not given.get("suite"),
             "parts": parts,
             "pin": _pinning(given, trial, models),
             "changed": trial is not None and trial.changed,
@@ -121,7 +121,7 @@ class Trying:
             "own": self._tables(),
             "others": [item.id for item in trial.base.items[:_LISTED]] if trial else [],
         }
-        title = f"Try: {trial.suite}, item {trial.item}" if trial and trial.item else "Try a sentence"
+        title = f"Try: {trial.base.name}, item {trial.item}" if trial and trial.item else "Try a sentence"
         return frame.respond(self.ways, "/try", "try.html", title, variables, status)
 
     def keep(self, asked: Asked) -> Response:
@@ -130,32 +130,32 @@ class Trying:
         assert store, "there is no such route without a folder"
         typed = form.get("name", "").strip()
         name = typed if typed.endswith(drafts.TABLE) else typed + drafts.TABLE
-        suite, base = self._target(form, name)
+        suite, base, by_item = self._target(form, name)
         taken = {item.id for item in suite.items}
         number = next(number for number in count(len(suite.items) + 1) if str(number) not in taken)
         sentences = dict(self._kept(form))
         item = Item(str(number), sentences)
-        text = drafts.text_of(replace(suite, items=(*suite.items, item)))
+        text = drafts.text_of(replace(suite, items=(*suite.items, item)), by_item)
         try:
             store.save(name, text, base)
         except Conflict:
             raise UsageError(f"suite {name}", "somebody else has just saved it", "a moment", "Keep it again.") from None
-        return moved(f"/write/{quote(name)}")
+        return moved(f"/write/{quote(name)}?saved=1")
 
-    def _target(self, form: Mapping[str, str], name: str) -> tuple[Suite, str]:
-        """Return the suite to which an item is added, and the digest of its file."""
+    def _target(self, form: Mapping[str, str], name: str) -> tuple[Suite, str, bool]:
+        """Return the suite to which an item is added, the digest of its file, and whether that has one item per row."""
         store = self.library.store
         assert store
         if name in store.names():
             document = store.read(name)
-            return drafts.suite(document.text, name), document.digest
+            return drafts.suite(document.text, name), document.digest, drafts.is_by_item(document.text)
         source = form.get("from", "")
         if source:
             found = self.library.suite(source)
             tags = {key: tag for key, tag in public_tags(found.tags).items() if key in LANGUAGES}
-            return replace(found, name=name.removesuffix(drafts.TABLE), items=(), tags=tags), ""
+            return replace(found, name=name.removesuffix(drafts.TABLE), items=(), tags=tags), "", True
         predictions = (PAIRED,) if "text 2" in form else ()
-        return Suite(name.removesuffix(drafts.TABLE), (), predictions), ""
+        return Suite(name.removesuffix(drafts.TABLE), (), predictions), "", True
 
     def _kept(self, form: Mapping[str, str]) -> Iterator[tuple[str, Sentence]]:
         """Yield the conditions and sentences of the form. Regions have the names that they have in the item's suite."""
@@ -166,8 +166,7 @@ class Trying:
             if not (condition := form.get(f"condition {number}", "")):
                 return
             original = item.sentences.get(condition) if item else None
-            regions = [region.name for region in original.regions] if original else []
-            yield condition, notation.read(form.get(f"text {number}", ""), condition, regions)
+            yield condition, _edited(form.get(f"text {number}", ""), condition, original)
 
     def _tables(self) -> list[str]:
         names = self.library.store.names() if self.library.store else []
@@ -183,10 +182,10 @@ class Trying:
         names = PAIR if len(texts) > 1 else (ALONE,)
         if len(texts) > 2:
             raise InputError("sentences", f"{len(texts)}", "one, or two that make a pair")
-        edited = {name: notation.read(text, name) for name, text in zip(names, texts, strict=True)}
+        edited = {name: _edited(text, name) for name, text in zip(names, texts, strict=True)}
         # Another number of sentences is another comparison: the original begins anew.
         before = pinned if len(pinned) == len(texts) else texts
-        originals = {name: notation.read(text, name) for name, text in zip(names, before, strict=True)}
+        originals = {name: _edited(text, name) for name, text in zip(names, before, strict=True)}
         predictions = (PAIRED,) if len(texts) > 1 else ()
         return Trial("", "", predictions, originals, edited, Suite("try", (), ()))
 
@@ -203,13 +202,10 @@ class Trying:
         for condition, text in zip(conditions, texts, strict=True):
             if condition not in edited:
                 raise InputError("the form", f"the condition {condition[:100]!r}", ", ".join(edited))
-            original = edited[condition]
-            if text.split() != notation.written(original).split():
-                regions = [region.name for region in original.regions]
-                edited[condition] = notation.read(text, condition, regions)
-                if (found_here := len(edited[condition].regions)) != len(regions):
-                    cure = "A region may be empty: two borders follow each other."
-                    raise InputError(f"condition {condition}", f"{found_here} regions", f"{len(regions)}", cure)
+            edited[condition] = _edited(text, condition, original := edited[condition])
+            if (found_here := len(edited[condition].regions)) != len(original.regions):
+                cure = "A region may be empty: two borders follow each other."
+                raise InputError(f"condition {condition}", f"{found_here} regions", f"{len(original.regions)}", cure)
         return Trial(name, key, suite.predictions, found.sentences, edited, suite)
 
     def _scored(self, trial: Trial, models: Sequence[str]) -> list[Part]:
@@ -221,8 +217,8 @@ class Trying:
     def _keeping(self, trial: Trial | None) -> dict[str, Any]:
         if not trial or not self.library.store:
             return {}
-        sentences = [(name, notation.written(sentence)) for name, sentence in trial.edited.items()]
-        return {"sentences": sentences, "from": trial.suite, "item": trial.item}
+        sentences = [(Raw(name), Raw(notation.written(sentence))) for name, sentence in trial.edited.items()]
+        return {"sentences": sentences, "from": Raw(trial.suite), "item": Raw(trial.item)}
 
 
 def shown(runs: Sequence[Run], suite: str, items: Sequence[str]) -> list[Part]:
@@ -258,24 +254,43 @@ def _grouped(query: Query) -> dict[str, list[str]]:
     return found
 
 
-def _conditions(trial: Trial | None) -> Sequence[str]:
-    return [*trial.edited] if trial else [ALONE]
+def _edited(text: str, condition: str, original: Sentence | None = None) -> Sentence:
+    """Read the field of a condition. A sentence that was not edited is the original, whatever it contains.
+
+    Raises:
+        InputError: the text is empty or too long, or it or the original can't be written in one line.
+    """
+    if original and notation.cleaned(text) == notation.cleaned(notation.written(original)):
+        return original
+    sentence = notation.read(text, condition, [region.name for region in original.regions] if original else [])
+    if not all(map(notation.is_lossless, [sentence, *([original] if original else [])])):
+        found = "a sentence that one line can't hold: it has ` | ` or `~` of its own, or other blanks between regions"
+        raise InputError(f"condition {condition}", found, "regions with single blanks between them", "Edit its suite.")
+    return sentence
 
 
-def _rows(given: Mapping[str, Sequence[str]], trial: Trial | None) -> list[dict[str, str]]:
-    """Return the rows of the form: a condition, its original, and the sentence in the field."""
-    if trial is None:
-        texts = [*given.get("text", []), ""]
-        return [{"condition": ALONE, "original": "", "text": texts[0], "legend": ""}]
+def _rows(given: Mapping[str, Sequence[str]], trial: Trial | None) -> list[dict[str, object]]:
+    """Return the rows of the form: a condition, its original, and the sentence in the field.
+
+    What can't be read stands in the fields as it was sent.
+    """
+    if trial:
+        texts = {name: notation.written(sentence) for name, sentence in trial.edited.items()}
+        originals = {name: notation.written(sentence) for name, sentence in trial.pinned.items()}
+    elif given.get("suite") and given.get("condition"):
+        texts, originals = dict(zip(given["condition"], given.get("text", []), strict=False)), {}
+    else:
+        typed = [text for text in given.get("text", []) if text.strip()] or [""]
+        names = PAIR if len(typed) > 1 else (ALONE,)
+        texts = dict(zip(names, typed, strict=False))
+        originals = dict(zip(names, given.get("pinned", []), strict=False))
     return [
         {
-            "condition": name,
-            "original": notation.written(trial.pinned[name]) if name in trial.pinned else "",
-            "text": notation.written(sentence),
-            "legend": _LEGENDS.get(name, ""),
+            "condition": name, "field": Raw(name), "original": originals.get(name, ""),
+            "pinned": Raw(originals.get(name, "")), "text": Raw(text), "legend": _LEGENDS.get(name, ""),
         }
-        for name, sentence in trial.edited.items()
-    ]
+        for name, text in texts.items()
+    ]  # fmt: skip
 
 
 def _pinning(given: Mapping[str, Sequence[str]], trial: Trial | None, models: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ from syntagm.studio.editor import BUNDLE, is_built
 from syntagm.studio.frame import Raw, Ways
 from syntagm.studio.jobs import Jobs
 from syntagm.studio.library import Library
-from syntagm.studio.store import Conflict, Document, Store
+from syntagm.studio.store import Conflict, Document, Store, digest_of
 from syntagm.suite import Prediction
 
 EXPERIMENTS = "experiments"
@@ -39,6 +39,14 @@ _FINDINGS = 200
 _OPENED = (".tsv", ".csv", ".json", ".jsonl", ".toml")
 _DESIGNS = ("forced-choice", "acceptability", "yes-no", "magnitude", "self-paced")
 _RELATIONS = {"<": "is less surprising", ">": "is more surprising", "=": "is as surprising"}
+# The fields of the form besides the suite. They keep what was chosen; those of the builder until a prediction is added.
+_CONDITIONS = ("first", "second", "third", "fourth")
+_BUILDER = ("prediction", "region", "relation", *_CONDITIONS, "formula")
+_OTHERS = ("model", "beside", "limit", "design", "people")
+
+
+# The fields that are typed into, with what they begin with.
+_TYPED = {"prediction": "", "formula": "", "limit": "", "people": "24"}
 
 
 class Writing:
@@ -75,10 +83,10 @@ class Writing:
         if (kind := asked.field("new")) in ("table", "template"):
             text = drafts.EMPTY if kind == "table" else drafts.EMPTY_TEMPLATE
             ending = drafts.TABLE if kind == "table" else drafts.TEMPLATE
-            return self._page("", ending, text, "")
+            return self._page("", ending, text, "", unsaved=False)
         if copied := asked.field("copy"):
             text = drafts.text_of(self.library.suite(copied))
-            return self._page("", drafts.TABLE, text, "")
+            return self._page("", drafts.TABLE, text, "", unsaved=False)
         suites = [(name, self.store.versions(name)) for name in self.store.names()]
         variables = {
             "suites": [(name, len(own), _when(own[0].when) if own else "") for name, own in suites],
@@ -98,7 +106,7 @@ class Writing:
         said = (
             "Saved." if asked.field("saved") else f"This is version {number}; save to return to it." if number else ""
         )
-        return self._page(name, Path(name).suffix, text, document.digest, said=said)
+        return self._page(name, Path(name).suffix, text, document.digest, was=name, said=said, unsaved=False)
 
     def act(self, asked: Asked) -> Response:
         """Do what a button of the editor asks, and show the editor again."""
@@ -107,18 +115,21 @@ class Writing:
         ending = form.get("ending", drafts.TABLE)
         if ending not in (drafts.TABLE, drafts.TEMPLATE):
             raise UsageError("ending", repr(ending[:20]), f"{drafts.TABLE} or {drafts.TEMPLATE}")
-        typed, base = form.get("name", "").strip(), form.get("base", "")
+        typed, was, base = form.get("name", "").strip(), form.get("was", ""), form.get("base", "")
         name = typed if typed.endswith(ending) else typed + ending if typed else ""
-        action = form.get("do", "check")
+        action, kept = form.get("do", "check"), {field: form[field] for field in (*_BUILDER, *_OTHERS) if field in form}
+        # Under another name it is another suite, which may exist.
+        seen = base if name == was or not was else ""
         try:
             if dropped := form.get("drop"):
                 text = drafts.without_prediction(text, _named(name, ending), dropped)
             elif action == "predict":
                 text = drafts.with_prediction(text, _named(name, ending), _predicted(form))
+                kept = {field: value for field, value in kept.items() if field in _OTHERS}
             elif action in ("items", "sentences"):
                 text = drafts.layout(text, _named(name, ending), action == "items")
             elif action in ("save", "score", "experiment"):
-                document = self._saved(name, text, base)
+                document = self._saved(name, text, seen)
                 if action == "score":
                     return moved(f"/jobs/{self._scored(document, form)}")
                 if action == "experiment":
@@ -127,14 +138,14 @@ class Writing:
             elif action not in ("check", "preview"):
                 raise UsageError("do", repr(action[:50]), "a button of the editor")
         except Conflict as conflict:
-            return self._page(name, ending, text, base, conflict=conflict)
+            return self._page(name, ending, text, base, was=name, kept=kept, conflict=conflict)
         except SyntagmError as error:
             status = 500 if isinstance(error, RunError) else 400
-            return self._page(name, ending, text, base, wrong=str(error), status=status)
-        return self._page(name, ending, text, base, previewed=action == "preview")
+            return self._page(name, ending, text, base, was=was, kept=kept, wrong=str(error), status=status)
+        return self._page(name, ending, text, base, was=was, kept=kept, previewed=action == "preview")
 
     def check(self, asked: Asked) -> Response:
-        """Return the findings of `check` in a text as JSON, for the script of the editor."""
+        """Return as JSON, for the script of the editor, the findings of `check` in a text, and what the builder would add."""
         form = asked.form()
         ending = form.get("ending", drafts.TABLE)
         name = _named("", ending if ending in (drafts.TABLE, drafts.TEMPLATE) else drafts.TABLE)
@@ -146,7 +157,10 @@ class Writing:
             }
             for finding in draft.findings[:_FINDINGS]
         ]
-        answer = {"findings": listed, "more": max(0, len(draft.findings) - _FINDINGS), "compared": draft.compared}
+        answer = {
+            "findings": listed, "more": max(0, len(draft.findings) - _FINDINGS), "compared": draft.compared,
+            "conditions": draft.conditions, "regions": draft.regions, "built": _built(form),
+        }  # fmt: skip
         return content(json.dumps(answer).encode(), "application/json")
 
     def open(self, asked: Asked) -> Response:
@@ -242,23 +256,34 @@ class Writing:
         text: str,
         base: str,
         *,
+        was: str = "",
+        kept: Mapping[str, str] | None = None,
+        unsaved: bool | None = None,
         said: str = "",
         wrong: str = "",
         conflict: Conflict | None = None,
         previewed: bool = False,
         status: int = 200,
     ) -> Response:
-        draft = drafts.draft(text, _named(name, ending))
+        draft, kept = drafts.draft(text, _named(name, ending)), kept or {}
         found = draft.findings
         theirs = conflict.current if conflict else None
-        saved = bool(name) and name in self.store.names()
+        # The suite that is edited; under a name of another one, it is a new one until it is saved.
+        saved = bool(name) and name == was and name in self.store.names()
         versions = self.store.versions(name) if saved else []
+        models, conditions = [*self.jobs.models], draft.conditions
+        offered = {"region": draft.regions, "model": models, "beside": models, "design": _DESIGNS}
+        offered |= dict.fromkeys(_CONDITIONS, conditions)
+        chosen = {**dict(zip(_CONDITIONS, conditions[:2], strict=False)), **kept}
         variables = {
             "name": name,
             "stem": name.removesuffix(ending),
             "ending": ending,
             "table": ending == drafts.TABLE,
             "text": Raw(text),
+            "was": was,
+            # Leaving such a page is asked about.
+            "unsaved": digest_of(text.encode()) != base if unsaved is None else unsaved,
             # Who has seen the other version may replace it by saving again: exactly that one.
             "base": (theirs.digest if theirs else "") if conflict else base,
             "said": said,
@@ -271,19 +296,19 @@ class Writing:
             "errors": sum(finding.error for finding in found),
             "warnings": sum(not finding.error for finding in found),
             "predictions": [
-                (prediction.name, prediction.formula.text, formula_in_words(prediction.formula))
+                (prediction.name, Raw(prediction.name), prediction.formula.text, formula_in_words(prediction.formula))
                 for prediction in draft.predictions
             ],
-            "conditions": draft.conditions,
-            "seconds": [(name, number == 1) for number, name in enumerate(draft.conditions)],
-            "regions": draft.regions,
-            "relations": [*_RELATIONS.items()],
+            "conditions": conditions,
+            "whole": kept.get("region") == "*",
+            "relations": [(sign, words, kept.get("relation") == sign) for sign, words in _RELATIONS.items()],
+            "kept": {field: Raw(kept.get(field, default)) for field, default in _TYPED.items()},
             "previews": [drafts.preview(suite) for suite in draft.suites[:5]] if previewed else [],
             "saved": saved,
             "versions": [(version, _when(version.when)) for version in versions[:50]],
             "formats": [*writable()],
-            "models": [*self.jobs.models],
-            "designs": _DESIGNS,
+            "models": models,
+            "options": {field: frame.options(names, chosen.get(field, "")) for field, names in offered.items()},
             "editor": ending == drafts.TEMPLATE and is_built(),
         }
         title = name or ("A new suite" if ending == drafts.TABLE else "A new template")
@@ -311,6 +336,17 @@ def _predicted(form: Mapping[str, str]) -> Prediction:
             raise FormulaError(f"prediction {name}, {error.place}", error.found, error.expected, error.cure) from None
     choices = [form.get(field, "") for field in ("region", "relation", "first", "second", "third", "fourth")]
     return Prediction(name, drafts.comparison(*choices))
+
+
+def _built(form: Mapping[str, str]) -> str:
+    """Return what the builder would add, in words and as a formula; or why it can't."""
+    if not (form.get("first") or form.get("formula", "").strip()):
+        return ""
+    try:
+        formula = _predicted(form).formula
+    except SyntagmError as error:
+        return shown(str(error))
+    return shown(f"{formula_in_words(formula).striptags()}: {formula.text}")
 
 
 def _place(finding: Finding) -> str:

@@ -1,5 +1,6 @@
 """A studio and a browser without a screen."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
@@ -53,3 +54,25 @@ def attacked(attack: str) -> str:
         f"#suite\t{cell}\t\t\t\n#tag\tx\t{cell}\t\t\n#prediction\t{cell}\t(verb;%a%) < (verb;%b%)\t\t\n"
         f"{cell}\ta\t{cell}\t{cell}\t{cell}\n{cell}\tb\t{cell}\tbark\t{cell}\n"
     )
+
+
+def hostile() -> list[tuple[str, str, str]]:
+    """100 hostile suites: (text, ending of its file, name). Each attack in all places, and texts of other kinds."""
+    others = [
+        "../" * 5 + "etc/passwd", "\x00", "item\t" + "\t".join(f"c:{k}" for k in range(3000)), '"' * 10_001,
+        "item\tcondition\tv\n#prediction\tp\t" + "(" * 5000 + "\n", "\ud7ff\ufffe\u202e" * 1000,
+        "item\tcondition\tv\n" + "1\ta\tx\n" * 8000, "\r" * 1000, "[[suite]]\n" * 5000, "[" * 100_000,
+    ]  # fmt: skip
+    quoted = [json.dumps(attack) for attack in ATTACKS]
+    made = [(attacked(attack), ".tsv", attack) for attack in ATTACKS]
+    made += [(attacked(attack).replace("\t", ","), ".csv", attack) for attack in ATTACKS]
+    made += [(f"regions = {text}\n[conditions]\n{text} = {text}\n", ".toml", text) for text in quoted]
+    made += [
+        (f'{{"meta": {{"name": {text}, "metric": "sum"}}, "predictions": [{{"type": "formula", "formula": {text}}}], '
+         f'"region_meta": {{"1": {text}}}, "items": [{{"item_number": 1, "conditions": [{{"condition_name": {text}, '
+         f'"regions": [{{"region_number": 1, "content": {text}}}]}}]}}]}}', ".json", text)
+        for text in quoted
+    ]  # fmt: skip
+    names = ("../../x", "/etc/x", ".ssh", "a/b", "..\\x")
+    made += [(text, ending, names[k % 5]) for ending in (".tsv", ".json") for k, text in enumerate(others)]
+    return made

@@ -1,6 +1,9 @@
 """Jobs: what they write, how they end, and that the shell computes the same."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.permissions import NONE
 from syntagm.studio import jobs as module
-from syntagm.studio.jobs import Jobs
+from syntagm.studio.jobs import Jobs, Limits
 from syntagm.studio.work import carry_out_job
 
 TEXT = TWO_BY_TWO + "#prediction\tp\t(verb;%ss%) < (verb;%sp%)\t\t\t\t\t\t\n"
@@ -54,27 +57,50 @@ def test_the_shell_computes_the_same_bytes(tmp_path: Path, capsys: pytest.Captur
             assert (job.run_folder("toy") / name).read_bytes() == (tmp_path / job.number / name).read_bytes()
 
 
-def test_jobs_are_cancelled_continued_and_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = Jobs(tmp_path, {"toy": "toy"}, NONE)
+def test_jobs_are_cancelled_continued_and_limited(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path, {"toy": "toy"}, NONE, Limits(waiting=2))
     number = jobs.add("own.tsv", TEXT, ["toy"], None)
     job = jobs.find(number)
     jobs.cancel(number)
     assert jobs.state(job) == "cancelled"
     jobs.again(number)
     assert jobs.state(job) == "waiting"
-    monkeypatch.setattr(module, "WAITING", 1)
-    with pytest.raises(UsageError, match="1 that wait"):
+    second = jobs.add("own.tsv", TEXT, ["toy"], None)
+    with pytest.raises(UsageError, match="2 that wait"):
         jobs.add("own.tsv", TEXT, ["toy"], None)
     jobs.cancel(number)
+    jobs.cancel(second)
     with pytest.raises(UsageError, match="model"):
         jobs.add("own.tsv", TEXT, ["gpt2"], None)
-    for wrong in ("0002", "../0001", "1", ""):
+    for wrong in ("0003", "../0001", "1", ""):
         with pytest.raises(UsageError, match="job"):
             jobs.find(wrong)
     # A folder without its record is what a kill left of a job that nobody was told of.
-    (tmp_path / "jobs" / "0002").mkdir()
-    assert [one.number for one in jobs.all()] == ["0001"]
-    assert jobs.add("own.tsv", TEXT, ["toy"], None) == "0003"
+    (tmp_path / "jobs" / "0003").mkdir()
+    assert [one.number for one in jobs.all()] == ["0001", "0002"]
+    assert jobs.add("own.tsv", TEXT, ["toy"], None) == "0004"
+
+
+def test_a_job_that_takes_too_much_memory_or_time_ends_and_says_so(tmp_path: Path) -> None:
+    for limits, why in ((Limits(gigabytes=0.001), "GB are allowed"), (Limits(hours=1e-9), "more than 1e-09 hours")):
+        jobs = Jobs(tmp_path / why[:2], {"toy": "toy"}, NONE, limits)
+        job = jobs.find(jobs.add("own.tsv", TEXT, ["toy"], None))
+        # A job that never ends, in place of the one that would be done before it is looked at.
+        jobs._words = lambda job: [sys.executable, "-c", "import time; time.sleep(60)"]  # type: ignore[method-assign]
+        jobs._carry_out(job)
+        state, said = jobs.ended(job)
+        assert (state, why in said) == ("failed", True), said
+
+
+def test_the_memory_of_a_job_has_that_of_the_processes_it_started() -> None:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        alone = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        assert module.memory_of(process.pid) > 1.5 * alone
+        process.communicate(b"\n")
+    assert module.memory_of(process.pid) == 0
 
 
 def test_a_job_whose_text_was_changed_is_refused(tmp_path: Path) -> None:

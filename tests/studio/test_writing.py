@@ -37,6 +37,46 @@ def test_the_builder_makes_predictions_and_says_them_in_words(visitor: Visitor) 
         drafts.comparison("a verb", "<", "a", "b")
 
 
+def test_what_is_chosen_stays_until_it_is_used(visitor: Visitor) -> None:
+    chosen = {"region": "verb", "first": "sp", "second": "ss", "formula": "(verb;%ss%) <", "limit": "7", "model": "toy"}
+    page = visitor.post("/write", do="predict", text=TWO_BY_TWO, relation=">", **chosen).text
+    assert 'name="formula" value="(verb;%ss%) &lt;"' in page
+    for kept in ("verb", "sp"):
+        assert f"<option selected>{kept}</option>" in page
+    assert '<option value="&gt;" selected>' in page
+    added = visitor.post("/write", do="predict", text=TWO_BY_TWO, relation=">", **{**chosen, "formula": ""}).text
+    assert '<option value="&gt;" selected>' not in added
+    assert 'name="limit" value="7"' in added
+    # The script asks what would be added, before it is.
+    asked = {**chosen, "relation": ">", "formula": ""}
+    told = json.loads(visitor.post("/write/check", text=TWO_BY_TWO, **asked).text)
+    assert told["built"] == "the verb is more surprising in sp than in ss: (verb;%sp%) > (verb;%ss%)"
+    assert told["conditions"] == ["ss", "sp", "ps", "pp"]
+    assert (
+        "four for an interaction"
+        in json.loads(visitor.post("/write/check", text=TWO_BY_TWO, **asked, third="pp").text)["built"]
+    )
+
+
+def test_a_suite_is_saved_under_another_name(visitor: Visitor) -> None:
+    visitor.post("/write", do="save", name="own", text=TWO_BY_TWO)
+    base = digest_of(TWO_BY_TWO.encode())
+    opened = {"do": "save", "was": "own.tsv", "base": base, "text": TWO_BY_TWO.replace("dog", "fox")}
+    assert visitor.post("/write", name="other", **opened).status == 303
+    # A suite of that name is not overwritten.
+    assert visitor.post("/write", name="other", **{**opened, "text": TWO_BY_TWO}).status == 409
+    assert visitor.studio.store
+    assert visitor.studio.store.read("own.tsv").text == TWO_BY_TWO
+    assert "fox" in visitor.studio.store.read("other.tsv").text
+
+
+def test_leaving_a_text_that_is_not_saved_is_asked_about(visitor: Visitor) -> None:
+    assert "data-unsaved" in visitor.post("/write", do="preview", text=TWO_BY_TWO).text
+    visitor.post("/write", do="save", name="own", text=TWO_BY_TWO)
+    for path in ("/write/own.tsv", "/write/own.tsv?version=1", "/write?new=table"):
+        assert "data-unsaved" not in visitor.get(path).text
+
+
 def test_predictions_are_replaced_and_removed(visitor: Visitor) -> None:
     text = drafts.with_prediction(TWO_BY_TWO, "x.tsv", Prediction("p", parse("(verb;%ss%) < 1")))
     text = drafts.with_prediction(text, "x.tsv", Prediction("p", parse("(verb;%ss%) < 2")))
@@ -73,6 +113,9 @@ def test_a_preview_has_counts_chance_baselines_and_near_duplicates(visitor: Visi
     text += "4\tA small cat\tbarks here\tOne fish\tbark\tTwo fish\tbarks\tTen fish\tbark\n"
     page = visitor.post("/write", do="preview", text=text).text
     assert "4 items, 4 conditions, 16 sentences" in page
+    # No blank comes between a marked region and what follows it.
+    dotted = "item\tcondition\tverb\tend\n1\ta\tbarks\t~.\n1\tb\tbark\t~.\n#prediction\tp\t(verb;%a%) < (verb;%b%)\t\n"
+    assert "<mark>barks</mark>.<" in visitor.post("/write", do="preview", text=dotted).text
     assert '<td class="number">0.500</td>' in page
     # Two items tie by the number of words, which counts as one half, and two have a word more where the verb should be less
     # surprising: 2 / 2 / 4 = 0.25. In all of them the verb has more letters there.

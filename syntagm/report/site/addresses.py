@@ -45,6 +45,14 @@ class Addresses(Protocol):
             figure: whether it is the name of a figure.
         """
 
+    def tried(self, suite: str, digest: str, item: str) -> str:
+        """Return the URL on which an item is tried; "" if there is none.
+
+        Arguments:
+            suite: the name of the suite.
+            digest: its hash.
+        """
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -54,11 +62,13 @@ class Served:
     Arguments:
         prefix: the path before that of each page; "" for the pages at the root of the server.
         more: further pages of the server, as (label, URL), to which every page leads.
+        trial: what stands before the hash and the name of a suite where its items are tried; "" if they can't be.
     """
 
     live: bool = True
     prefix: str = ""
     more: tuple[tuple[str, str], ...] = ()
+    trial: str = ""
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page."""
@@ -69,6 +79,10 @@ class Served:
         kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
         return f"{self.prefix}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
+
+    def tried(self, suite: str, digest: str, item: str) -> str:
+        """Return the URL on which an item is tried; "" if there is none."""
+        return f"/try{_query([('suite', f'{self.trial}{digest[:12]}:{suite}'), ('item', item)])}" if self.trial else ""
 
 
 @final
@@ -95,6 +109,10 @@ class Filed:
         if place not in self.files or ending not in endings_of(place):
             return ""
         return self._relative(file_of(self.files[place], ending, name))
+
+    def tried(self, suite: str, digest: str, item: str) -> str:
+        """Return "": no model answers in a folder."""
+        return ""
 
     def _relative(self, path: str) -> str:
         return quote(posixpath.relpath(path, posixpath.dirname(self.here) or "."))

@@ -85,6 +85,12 @@ class ItemPage(OnePage):
         """Return the steps from the overview to this page, without either."""
         return [Step(self.subject.title, self.addresses.page(("suite", self.suite), self._query))]
 
+    def actions(self) -> Sequence[Step]:
+        """Return the page on which the item is tried, if there is one."""
+        record = self.subject.record
+        url = self.addresses.tried(record.name, record.hash, self.item) if not self.occurrence else ""
+        return [Step("Try this item", url)] if url else ()
+
     def beside(self) -> tuple[Step | None, Step | None]:
         """Return the items before and after this one in the selection."""
         before, after = (self._step(key) if key else None for key in self.others)

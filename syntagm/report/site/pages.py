@@ -127,6 +127,10 @@ class OnePage(ABC):
         """Return the steps from the overview to this page, without either."""
         return ()
 
+    def actions(self) -> Sequence[Step]:
+        """Return what can be done with what the page shows, on other pages."""
+        return ()
+
     def beside(self) -> tuple[Step | None, Step | None]:
         """Return the pages before and after this one."""
         return None, None
@@ -148,6 +152,7 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
         variables = {"pictures": pictures, **section.describe(page, page.links), **section.versions[0]}
         parts.append((section, Markup(shell.render_part(section.template, variables))))
     steps = page.steps() if isinstance(page, OnePage) else ()
+    actions = page.actions() if isinstance(page, OnePage) else ()
     before, after = page.beside() if isinstance(page, OnePage) else (None, None)
     return shell.render(
         "site/page.html",
@@ -158,6 +163,7 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
             "alerts": page.alerts(),
             "folded": False,
             "steps": [Step("Overview", addresses.page(OVERVIEW)), *steps] if page.place else [],
+            "actions": actions,
             "before": before,
             "after": after,
             "beside": before or after,

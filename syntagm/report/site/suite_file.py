@@ -1,8 +1,10 @@
-"""Suites of selected items, made from the sentences of a run, in SyntaxGym's format."""
+"""Suites made from the sentences of a run, and those of selected items in SyntaxGym's format."""
 
 import json
 import tempfile
 from pathlib import Path
+
+import polars as pl
 
 from syntagm.formats import syntaxgym
 from syntagm.formula import parse
@@ -10,6 +12,7 @@ from syntagm.io import regular
 from syntagm.report.site.suite import SuitePage
 from syntagm.stats import matching
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.tasks.task import SuiteRecord
 
 
 def suite_file(page: SuitePage) -> bytes:
@@ -18,9 +21,24 @@ def suite_file(page: SuitePage) -> bytes:
     Raises:
         InputError: the format can't store it.
     """
-    record = page.subject.record
-    numbered = matching.numbered(max(page.sentences, key=len), "condition")
-    chosen = page.selected.select("item", matching.OCCURRENCE).with_row_index("place")
+    chosen = page.selected.select("item", matching.OCCURRENCE)
+    suite = suite_of(page.subject.record, max(page.sentences, key=len), chosen)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "suite.json"
+        syntaxgym.write([suite], path)
+        return regular.content(path)
+
+
+def suite_of(record: SuiteRecord, sentences_of_run: pl.DataFrame, chosen: pl.DataFrame | None = None) -> Suite:
+    """Make a suite from the record and the sentences that a run has of it.
+
+    Arguments:
+        chosen: item and occurrence of the items that it shall have; by default, all.
+    """
+    numbered = matching.numbered(sentences_of_run, "condition")
+    if chosen is None:
+        chosen = numbered.select("item", matching.OCCURRENCE).unique(maintain_order=True)
+    chosen = chosen.with_row_index("place")
     sentences: dict[int, dict[str, Sentence]] = {}
     tags: dict[int, tuple[str, dict[str, str]]] = {}
     rows = chosen.join(numbered, on=["item", matching.OCCURRENCE], maintain_order="left_right")
@@ -32,8 +50,4 @@ def suite_file(page: SuitePage) -> bytes:
     items = tuple(Item(tags[place][0], sentences[place], tags[place][1]) for place in sentences)
     predictions = tuple(Prediction(name, parse(text)) for name, text in record.predictions.items() if text)
     labels = {f"region.{name}": label for name, label in record.region_labels.items()}
-    suite = Suite(record.name, items, predictions, {**labels, **record.tags}, record.aggregate)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "suite.json"
-        syntaxgym.write([suite], path)
-        return regular.content(path)
+    return Suite(record.name, items, predictions, {**labels, **record.tags}, record.aggregate)

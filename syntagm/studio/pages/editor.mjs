@@ -41,6 +41,11 @@ const view = new EditorView({
 });
 field.hidden = true;
 
+// The field got another text.
+document.addEventListener("restored", () => {
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: field.value } });
+});
+
 // Findings that tell a line stand at it.
 document.addEventListener("found", (event) => {
   const found = event.detail.findings.flatMap((finding) => {

@@ -54,7 +54,10 @@ class Grid {
     this.rows = rows.slice(1).filter((row) => !row[0].startsWith("#"));
     // A wider row is one of a damaged table, whose cells this table would lose.
     const wide = this.rows.some((row) => row.length > this.header.length && row.slice(this.header.length).some(Boolean));
-    this.shown = !wide && this.header.length * (this.rows.length + 1) <= MOST_CELLS;
+    // A field has one line, and would join the lines of a cell.
+    const broken = [this.header, ...this.rows].some((row) => row.some((cell) => /[\n\r]/.test(cell)));
+    this.shown = !wide && !broken && this.header.length * (this.rows.length + 1) <= MOST_CELLS;
+    document.getElementById("too-much").hidden = this.shown;
     if (!this.shown) { fold.open = true; return; }
     for (const row of this.rows) while (row.length < this.header.length) row.push("");
     const box = element("div", "scroll");
@@ -133,7 +136,7 @@ class Grid {
     const width = this.header.length;
     const full = (row) => [...row, ...Array(Math.max(0, width - row.length)).fill("")];
     this.text.value = serialised([this.header, ...this.settings.map(full), ...this.rows]);
-    changed = true;
+    edited(this.form);
   }
 
   redraw(place) {
@@ -153,7 +156,7 @@ class Grid {
     // A whole table, with its header, takes the place of this one.
     if (block[0][0].trim().toLowerCase() === "item" && block[0].length > 1) {
       this.text.value = serialised(block);
-      changed = true;
+      edited(this.form);
       this.draw();
       this.later(0);
       return;
@@ -213,7 +216,7 @@ class Grid {
   }
 
   later(wait = 500) {
-    changed = true;
+    edited(this.form);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), wait);
   }
@@ -222,6 +225,7 @@ class Grid {
     const found = await checked(this.form);
     if (!found) return;
     list(found);
+    offer(this.form, found);
     if (this.shown) this.mark(found);
   }
 
@@ -270,6 +274,7 @@ let asked = 0;
 async function checked(form) {
   const number = (asked += 1);
   const fields = new URLSearchParams({ text: form.elements.text.value, ending: form.dataset.ending });
+  for (const name of BUILT) if (form.elements[name]) fields.set(name, form.elements[name].value);
   try {
     const answer = await fetch("/write/check", { method: "POST", body: fields });
     return answer.ok && number === asked ? await answer.json() : null;
@@ -293,21 +298,36 @@ function list(found) {
   }), ...(found.more ? [element("li", "", `and ${found.more} more`)] : []));
 }
 
-// The builder says what it would add, in words.
-function words(form) {
-  const told = document.getElementById("words");
-  const value = (name) => form.elements[name].value;
-  const say = () => {
-    if (value("formula").trim()) { told.textContent = "the formula counts"; return; }
-    const region = value("region") === "*" ? "the whole sentence" : `the ${value("region")}`;
-    const relation = form.elements.relation.selectedOptions[0].textContent;
-    const than = value("relation") === "=" ? "as" : "than";
-    told.textContent = value("third") && value("fourth")
-      ? `the surprisal of ${region} rises from ${value("second")} to ${value("first")} ${{ "<": "by less than", ">": "more than", "=": "as much as" }[value("relation")]} from ${value("fourth")} to ${value("third")}`
-      : `${region} ${relation} in ${value("first")} ${than} in ${value("second")}`;
+// The builder offers the regions and conditions of the table, and the server says what it would add.
+const BUILT = ["prediction", "region", "relation", "first", "second", "third", "fourth", "formula"];
+function offer(form, found) {
+  const builder = document.getElementById("builder");
+  if (!builder) return;
+  document.getElementById("words").textContent = found.built;
+  if (!found.conditions.length) return; // a text that can't be read while it is written
+  const was = builder.hidden;
+  builder.hidden = false;
+  const fill = (name, values, first) => {
+    const field = form.elements[name];
+    const fixed = [...field.options].filter((option) => ["", "*"].includes(option.value));
+    const listed = [...field.options].filter((option) => !fixed.includes(option)).map((option) => option.value);
+    if (JSON.stringify(listed) === JSON.stringify(values)) return;
+    const chosen = field.value;
+    const options = values.map((value) => element("option", "", value));
+    field.replaceChildren(...(name === "region" ? [...options, ...fixed] : [...fixed, ...options]));
+    field.value = values.includes(chosen) || fixed.some((option) => option.value === chosen && !was) ? chosen : first;
   };
-  form.addEventListener("change", say);
-  say();
+  fill("region", found.regions, found.regions[0] || "*");
+  fill("first", found.conditions, found.conditions[0]);
+  fill("second", found.conditions, found.conditions[1] || found.conditions[0]);
+  fill("third", found.conditions, "");
+  fill("fourth", found.conditions, "");
+  if (was) say(form);
+}
+
+async function say(form) {
+  const found = await checked(form);
+  if (found) document.getElementById("words").textContent = found.built;
 }
 
 // A job that is at work is looked at again and again; the page is loaded anew when it ends.
@@ -346,18 +366,81 @@ async function watchSuite(form) {
   await look();
 }
 
+// What was not saved is kept in this tab: for those who go back, reload, or come to a page that can't be shown again.
+// What was sent is forgotten on the page to which the server leads when it has saved.
+const draft = {
+  key: (form) => `draft ${form.elements.was.value || form.dataset.ending}`,
+  put(form, sent) {
+    const { text, name, base, was } = form.elements;
+    const kept = { text: text.value, name: name.value, base: base.value, was: was.value, sent };
+    try { sessionStorage.setItem(draft.key(form), JSON.stringify(kept)); } catch { /* full, or forbidden */ }
+  },
+  get(key) { try { return JSON.parse(sessionStorage.getItem(key)); } catch { return null; } },
+  forget(key) { try { sessionStorage.removeItem(key); } catch { /* forbidden */ } },
+  forgetSent() {
+    try {
+      for (const key of Object.keys(sessionStorage)) {
+        if (key.startsWith("draft ") && (draft.get(key) || {}).sent) draft.forget(key);
+      }
+    } catch { /* forbidden */ }
+  },
+};
+const landed = /[?&]saved=1/.test(location.search) || /^\/jobs\/\d+$|\/experiment\//.test(location.pathname);
+if (landed) draft.forgetSent();
+
 let changed = false;
+function edited(form) {
+  changed = true;
+  draft.put(form, false);
+}
+
+// Offers what this tab has of the suite of a form, if it is another text.
+function offerLeft(form, again) {
+  const key = draft.key(form), kept = draft.get(key), note = document.getElementById("left");
+  if (!kept || kept.text === form.elements.text.value) return;
+  note.hidden = false;
+  note.addEventListener("click", (event) => {
+    if (!event.target.value) return;
+    note.hidden = true;
+    if (event.target.value === "drop") { draft.forget(key); return; }
+    for (const name of ["text", "name", "base"]) form.elements[name].value = kept[name];
+    again();
+    edited(form);
+  });
+}
+
 const editor = document.getElementById("editor");
 if (editor) {
-  if (editor.dataset.ending === ".tsv") new Grid(editor);
-  else {
+  const { text } = editor.elements;
+  if (editor.hasAttribute("data-unsaved")) edited(editor);
+  if (editor.dataset.ending === ".tsv") {
+    const grid = new Grid(editor);
+    offerLeft(editor, () => { grid.draw(); grid.later(0); });
+  } else {
     let timer = 0;
     const check = async () => { const found = await checked(editor); if (found) list(found); };
-    editor.elements.text.addEventListener("input", () => { changed = true; clearTimeout(timer); timer = setTimeout(check, 500); });
+    text.addEventListener("input", () => { edited(editor); clearTimeout(timer); timer = setTimeout(check, 500); });
+    offerLeft(editor, () => {
+      document.dispatchEvent(new Event("restored")); // another view of the text takes it from the field
+      text.dispatchEvent(new Event("input"));
+    });
   }
-  if (editor.elements.region) words(editor);
+  const builder = document.getElementById("builder");
+  if (builder) {
+    builder.addEventListener("change", () => { say(editor); });
+    // Enter adds the prediction, and doesn't check the suite.
+    builder.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+      event.preventDefault();
+      builder.querySelector("[value=predict]").click();
+    });
+  }
   if (editor.dataset.name) watchSuite(editor).catch(() => {});
-  editor.addEventListener("submit", () => { changed = false; });
+  editor.addEventListener("submit", (event) => {
+    changed = false;
+    const saves = event.submitter && ["save", "score", "experiment"].includes(event.submitter.value);
+    draft.put(editor, Boolean(saves));
+  });
   addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
 }
 
@@ -369,8 +452,15 @@ if (opening) {
     const [file] = event.target.files;
     if (!file) return;
     opening.elements.kind.value = file.name.slice(file.name.lastIndexOf("."));
-    opening.elements.text.value = await file.text();
-    opening.submit();
+    try {
+      opening.elements.text.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+      opening.submit();
+    } catch {
+      const note = opening.querySelector("[role=alert]");
+      note.textContent = `${file.name} is not text in UTF-8. Save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), and open it again.`;
+      note.hidden = false;
+      event.target.value = "";
+    }
   });
 }
 document.querySelectorAll("[data-job]").forEach((form) => watchJob(form).catch(() => {}));

@@ -1,0 +1,151 @@
+"""A cache of rendered pages, tables and figures in the user's cache folder, so that a second start shows them at once.
+
+A file's name is the hash of what its content depends on: the records and ledgers of the runs, which have the hashes of
+their tables, their names, the page, and this installation. A file begins with the hash of what follows; a damaged one is
+a miss. Nothing is read from it but whole pages, so a fault of the cache costs time, and changes no number.
+"""
+
+import contextlib
+import hashlib
+import os
+import platform
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from syntagm.errors import RunError, SyntagmError
+from syntagm.io import atomic, regular
+from syntagm.runs.cache import default_path
+from syntagm.runs.files import LEDGER
+from syntagm.runs.store import Run
+from syntagm.suite import Suite
+from syntagm.tasks.slices import suite_hash
+
+FOLDER, ENDING = "pages", ".page"
+# The most bytes of all files, and of one.
+MOST_BYTES, LARGEST = 256_000_000, 32_000_000
+# What else changes numbers or figures.
+_PACKAGES = ("syntagm", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2")
+_DIGITS = 64
+
+
+class PageCache:
+    """The cache.
+
+    Arguments:
+        folder: its folder, which is made when something is put into it; by default, beside the cache of answers.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or default_path().parent / FOLDER
+        self._bytes: int | None = None
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put under a key; None if it is not there, or damaged."""
+        path = self._path(key)
+        try:
+            found = content_of(path)
+            os.utime(path)  # those used last stay
+        except OSError:
+            return None
+        except RunError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        return found
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep content under a key, and delete what was used least if there is too much."""
+        if len(content) > LARGEST:
+            return
+        # A folder that can't be written costs time only.
+        with contextlib.suppress(SyntagmError, OSError):
+            if not self.folder.is_dir():
+                atomic.make_folder(self.folder)
+            atomic.write(self._path(key), hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+            self._bytes = None if self._bytes is None else self._bytes + len(content)
+            if self._bytes is None or self._bytes > MOST_BYTES:
+                self._shrink()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}{ENDING}"
+
+    def _shrink(self) -> None:
+        """Delete files until a quarter of the room is free, if there are too many bytes."""
+        files = []
+        for path in self.folder.glob(f"*{ENDING}"):
+            with contextlib.suppress(OSError):
+                status = path.stat(follow_symlinks=False)
+                files.append((status.st_mtime_ns, status.st_size, path))
+        self._bytes = sum(size for _, size, _ in files)
+        if self._bytes <= MOST_BYTES:
+            return
+        for _, size, path in sorted(files):
+            with contextlib.suppress(OSError):
+                path.unlink()
+                self._bytes -= size
+            if self._bytes <= 0.75 * MOST_BYTES:
+                return
+
+
+def content_of(path: Path) -> bytes:
+    """Return the content of a file of the cache.
+
+    Raises:
+        OSError: it can't be read.
+        RunError: it is damaged.
+    """
+    digest, _, content = regular.content(path, LARGEST + _DIGITS + 1).partition(b"\n")
+    if hashlib.sha256(content).hexdigest().encode() != digest:
+        raise RunError(str(path), "damaged or edited", "a page as it was made", "Delete it; it is made again.")
+    return content
+
+
+def key_of(runs: Sequence[Run], suites: Sequence[Suite]) -> str:
+    """Return the hash of runs and suites on which pages depend; "" if a run is not finished, or in memory."""
+    found = [installation()]
+    for run in runs:
+        if not (run.done and run.folder):
+            return ""
+        try:
+            files = [hashlib.sha256(regular.content(run.folder / name)).hexdigest() for name in ("run.json", LEDGER)]
+        except OSError:
+            return ""
+        found += [run.name, str(run.folder.absolute()), *files]
+    return _hash(found + [part for suite in suites for part in (suite.name, suite_hash(suite))])
+
+
+def key_within(key: str, name: object) -> str:
+    """Return the key of something about those runs and suites.
+
+    Arguments:
+        name: what it is; its representation tells it from all else.
+    """
+    return _hash([key, repr(name)])
+
+
+@cache
+def installation() -> str:
+    """Return the hash of this installation: of the versions of packages, and the states of its own files."""
+    here = Path(__file__).resolve().parents[1]
+    files = []
+    for folder, folders, names in os.walk(here):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in sorted(names):
+            status = os.stat(os.path.join(folder, name))
+            files.append(f"{folder}/{name} {status.st_mtime_ns} {status.st_size}")
+    versions = [platform.python_version(), platform.machine()]
+    for package in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return _hash(versions + files)
+
+
+def _hash(parts: Sequence[str]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        # With its length, so that two lists are never the same text.
+        data = part.encode("utf-8", "surrogatepass")
+        found.update(f"{len(data)}:".encode() + data)
+    return found.hexdigest()

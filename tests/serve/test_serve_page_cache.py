@@ -1,0 +1,82 @@
+"""The cache of pages: what is found in it again, what is not, and what its faults do."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from toy_runs import agreement, toy_run
+
+pytest.importorskip("starlette")
+
+from syntagm.errors import RunError
+from syntagm.io.integrity import of_folder
+from syntagm.runs.store import Run, open_run
+from syntagm.serve import page_cache
+from syntagm.serve.browse import Shelf
+from syntagm.serve.page_cache import PageCache, content_of, key_of
+
+
+def made_by(cache: PageCache, runs: Sequence[Run], key: str = "a", lasting: bool = True) -> bool:
+    """Whether a server that starts now makes a page, in place of finding it."""
+    made: list[str] = []
+    found = Shelf(runs, cache=cache).get((key,), lambda site: made.append(key) or b"page " + key.encode(), lasting)
+    assert found == b"page " + key.encode()
+    return bool(made)
+
+
+def test_a_page_is_found_again_as_long_as_nothing_changes_that_it_depends_on(tmp_path: Path) -> None:
+    run, cache = toy_run(tmp_path / "run", agreement()), PageCache(tmp_path / "pages")
+    assert [made_by(cache, [run]) for _ in range(2)] == [True, False]
+    assert made_by(cache, [run], "b")
+    assert [made_by(cache, [run], "c", lasting=False) for _ in range(2)] == [True, True]
+    # Other runs, another name, another content, and another installation.
+    other = toy_run(tmp_path / "other", agreement())
+    assert made_by(cache, [other])
+    renamed = open_run(tmp_path / "run")
+    renamed.name = "Another"
+    assert made_by(cache, [renamed])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_cache, "installation", lambda: "another")
+        assert made_by(cache, [run])
+    with open(tmp_path / "run" / "ledger.jsonl", "a") as ledger:
+        ledger.write("\n")
+    assert made_by(cache, [run])
+    assert not made_by(cache, [other])
+
+
+def test_unfinished_runs_and_those_in_memory_are_not_kept(tmp_path: Path) -> None:
+    run = toy_run(tmp_path / "run", agreement())
+    assert key_of([run], [])
+    run.done = False
+    assert key_of([run], []) == ""
+
+
+def test_a_damaged_page_is_made_again(tmp_path: Path) -> None:
+    run, cache = toy_run(tmp_path / "run", agreement()), PageCache(tmp_path / "pages")
+    made_by(cache, [run])
+    [path] = (tmp_path / "pages").glob("*.page")
+    whole = path.read_bytes()
+    for damaged in (whole.replace(b"page", b"pane"), whole[:-1], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(RunError, match="damaged"):
+            content_of(path)
+        [inspected] = [found for found in of_folder(tmp_path / "pages") if found.kind.name == "pages"]
+        assert [(finding.path, finding.state) for finding in inspected.findings] == [(path, "damaged")]
+        assert made_by(cache, [run])
+        assert path.read_bytes() == whole
+
+
+def test_what_was_used_least_goes_and_a_folder_that_cant_be_written_costs_time_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "MOST_BYTES", 1000)
+    cache = PageCache(tmp_path / "pages")
+    for number in range(20):
+        cache.put(f"{number:064}", b"x" * 100)
+    files = list((tmp_path / "pages").glob("*.page"))
+    assert sum(path.stat().st_size for path in files) <= 1000
+    assert cache.get(f"{19:064}") == b"x" * 100
+    (tmp_path / "file").write_text("")
+    broken = PageCache(tmp_path / "file" / "pages")
+    broken.put("a" * 64, b"x")
+    assert broken.get("a" * 64) is None
