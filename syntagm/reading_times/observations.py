@@ -20,7 +20,7 @@ from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
 # The line of a row in its file; tables may have a column `line` of their own.
 LINE = ":line"
-# The number of a row within what lags stop at, before rows are dropped.
+# The place of a row among the words that lags stop at, before rows are dropped: by positions, or else by rows.
 ROW = ":row"
 # The column of --by.
 BY = ":by"
@@ -220,8 +220,7 @@ def observations(
                 (each.over(over) if over else each).alias(_lagged(name, lag))
                 for name, each in zip(variables, shifted, strict=True)
             )
-    row = pl.int_range(pl.len())
-    frame = frame.with_columns((row.over(over) if over else row).alias(ROW))
+    frame = frame.with_columns(_places(frame, over).alias(ROW))
     frame, dropped = _complete(frame, response, variables, lags, grouping)
     if not frame.height:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
@@ -334,6 +333,20 @@ def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> li
         if gaps:
             notes.append(f"{gaps:,} rows follow a gap in positions; their lags are those of the row before")
     return notes
+
+
+def _places(frame: pl.DataFrame, over: Sequence[str]) -> pl.Series:
+    """Return the place of each word: by its position where each word has one of its own, or else by the order of rows.
+
+    Tables are often sorted by something else than the text, such as the words. Positions that count anew in each sentence
+    don't say in which order the words were read.
+    """
+    rows = pl.int_range(pl.len())
+    if ":position" in frame.columns:
+        keys = [*over, ":position"]
+        if not frame[":position"].null_count() and not frame.select(pl.struct(keys).is_duplicated().any()).item():
+            rows = pl.col(":position").rank("ordinal").cast(pl.Int64) - 1
+    return frame.select((rows.over(over) if over else rows).alias(ROW)).to_series()
 
 
 def _complete(
