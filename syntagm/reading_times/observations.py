@@ -232,8 +232,8 @@ def observations(
     return Observations(frame, response, tuple(spread), all_added, total, dropped, tuple(notes))
 
 
-def _absent(missing: Sequence[str], names: Sequence[str]) -> dict[str, list[float]]:
-    """Read the option --missing: column -> numbers."""
+def _absent(missing: Sequence[str], names: Sequence[str] | None = None) -> dict[str, list[float]]:
+    """Read the option --missing: column -> numbers. Columns other than `names` are refused."""
     found: dict[str, list[float]] = {}
     for written in missing:
         name, equals, value = written.rpartition("=")
@@ -243,7 +243,7 @@ def _absent(missing: Sequence[str], names: Sequence[str]) -> dict[str, list[floa
             number = float("nan")
         if not equals or number != number:
             raise UsageError(f"--missing {written}", repr(value), "COLUMN=NUMBER, such as frequency=0 or frequency=inf")
-        if name not in names:
+        if names is not None and name not in names:
             raise UsageError(f"--missing {written}", f"{name!r}, which is no predictor", f"one of {', '.join(names)}")
         found.setdefault(name, []).append(number)
     return found
@@ -255,6 +255,18 @@ def _blank(column: pl.Series, numbers: Sequence[float]) -> tuple[pl.Series, int]
         raise UsageError("--missing", f"{column.name}, a factor", "a column of numbers")
     wrong = column.is_in(list(numbers)).fill_null(False)
     return pl.select(pl.when(~wrong).then(column)).to_series().alias(column.name), int(wrong.sum())
+
+
+def without(frame: pl.DataFrame, missing: Sequence[str], chosen: roles.Chosen) -> pl.DataFrame:
+    """Return a table with the names of roles without the values of its columns that stand for missing ones.
+
+    Arguments:
+        missing: as for `observations`; `COLUMN` is the name in the file.
+        chosen: role -> the columns that it was made from.
+    """
+    named = {columns[0]: role for role, columns in chosen.items() if len(columns) == 1}
+    numbers = {named[name]: values for name, values in _absent(missing).items() if name in named}
+    return frame.with_columns(_blank(frame[role], values)[0] for role, values in numbers.items())
 
 
 def by_value(rows: Observations) -> dict[str, Observations]:

@@ -7,15 +7,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
 from syntagm.errors import SyntagmError
+from syntagm.reading_times import record
+from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, SEARCH, TABLES, Place, Served
+from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, READING, SEARCH, TABLES, Place, Served
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
@@ -45,14 +48,20 @@ class Shelf:
         runs: the runs.
         clock: a clock in seconds, which tests replace.
         suites: further suites, of which there are no results.
+        reading: files of analyses of reading times.
     """
 
     def __init__(
-        self, runs: Sequence[Run], clock: Callable[[], float] = time.monotonic, suites: Sequence[Suite] = ()
+        self,
+        runs: Sequence[Run],
+        clock: Callable[[], float] = time.monotonic,
+        suites: Sequence[Suite] = (),
+        reading: Sequence[str] = (),
     ) -> None:
         self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
+        self._reading = reading
         self._state = self._look()
-        self.site = Site(self._runs, suites)
+        self.site = Site(self._runs, suites, open_analyses(reading))
         self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._bytes = 0
         # One page is made at a time: that is work for the processor, and needs memory.
@@ -96,21 +105,20 @@ class Shelf:
                 renewed = open_run(run.folder) if run.folder else run
                 renewed.name = run.name
                 opened.append(renewed)
-            site = Site(opened, self._suites)
+            site = Site(opened, self._suites, open_analyses(self._reading))
             with self._lock:
                 self._runs, self._state, self.site, self._bytes = opened, state, site, 0
                 self._kept.clear()
 
     def _look(self) -> tuple[tuple[int, int], ...]:
+        of_runs = [run.folder / name for run in self._runs if run.folder for name in ("run.json", LEDGER)]
         found = []
-        for run in self._runs:
-            for name in ("run.json", LEDGER) if run.folder else ():
-                assert run.folder
-                try:
-                    status = (run.folder / name).stat()
-                    found.append((status.st_mtime_ns, status.st_size))
-                except OSError:  # while it is replaced, or gone
-                    found.append((0, 0))
+        for path in (*of_runs, *(record.place(Path(name.removesuffix(record.ENDING))) for name in self._reading)):
+            try:
+                status = path.stat()
+                found.append((status.st_mtime_ns, status.st_size))
+            except OSError:  # while it is replaced, or gone
+                found.append((0, 0))
         return tuple(found)
 
 
@@ -122,6 +130,7 @@ def routes(
     more: tuple[tuple[str, str], ...] = (),
     warmed: bool = False,
     suites: Sequence[Suite] = (),
+    reading: Sequence[str] = (),
 ) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
@@ -129,8 +138,9 @@ def routes(
         more: further pages of the server, as (label, URL), to which the pages lead.
         warmed: whether the overview is made at once, in a thread.
         suites: further suites, of which there are no results.
+        reading: files of analyses of reading times.
     """
-    shelf = Shelf(runs, suites=suites)
+    shelf = Shelf(runs, suites=suites, reading=reading)
     if warmed:
         warm(shelf, Served(more=more))
     yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
@@ -171,6 +181,7 @@ def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
         ("/run/{run}", lambda asked: ("run", asked.names["run"])),
         ("/search", lambda asked: SEARCH),
+        ("/reading", lambda asked: READING),
         ("/checkpoints", lambda asked: CHECKPOINTS),
         ("/checkpoints/{number}", lambda asked: (*CHECKPOINTS, asked.names["number"])),
     ]
