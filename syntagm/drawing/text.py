@@ -62,7 +62,7 @@ def or_none(value: T) -> T | None:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def spoken(value: float, low: float = float("nan"), high: float = float("nan"), digits: int = 3) -> str:
+def spoken(value: float, low: float = float("nan"), high: float = float("nan"), *, digits: int = 3) -> str:
     """Format a number and its interval, with three decimals by default.
 
     >>> spoken(0.25, 0.2, 0.3), spoken(0.25), spoken(float("nan"))
