@@ -192,6 +192,8 @@ def study(design: str, count: int, disturbances: int, folder: Path) -> Sequence[
     """Plan, ask, import and report one design; return lines about it."""
     made = make.planned([suite(design)], make.Wishes(designs.find(design), count, seed=1))
     make.write(made, folder / "study")
+    # As everything that is asked later reads it.
+    made = plan.read(folder / "study")
     what = took_part(folder / "study", made, count, disturbances)
     audit = Audit()
     given = answers.audited(made, read.read(folder / "study", made, {}, audit), audit)

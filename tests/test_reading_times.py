@@ -31,6 +31,10 @@ from syntagm.reading_times import (
 )
 from syntagm.reading_times.fitting import Added, Request
 from syntagm.reading_times.tables import Source
+from syntagm.report.shell import LINKED
+from syntagm.report.site.addresses import Served
+from syntagm.serve.browse import Shelf
+from tests.experiment_for_tests import pairs
 
 
 def source(columns: dict[str, object]) -> Source:
@@ -381,6 +385,37 @@ def test_effects_by_lag_are_those_of_the_words_beside_a_word() -> None:
     assert [found[lag][0] for lag in (-1, 0, 1, 2)] == pytest.approx([0, 2, 5, 0], abs=0.1)
 
 
+def test_effects_by_lag_follow_positions_not_rows() -> None:
+    """A table that is sorted by its words has the same effects; positions that count anew in sentences say nothing."""
+    random = np.random.default_rng(9)
+    bits, position = random.gamma(2, 3, 400), np.arange(400) % 200
+    time = 300 + 2 * bits + 5 * np.roll(bits, 1) + random.normal(0, 1, 400)
+    columns = {"time": time, "bits": bits, "length": random.normal(size=400), "text": np.arange(400) // 200}
+    shuffled = random.permutation(400)
+
+    def effects(order: np.ndarray, position: np.ndarray) -> list[float]:
+        table = {name: values[order] for name, values in (columns | {"position": position}).items()}
+        rows = fitting.prepare(source(table), Request("time", ("length",), REQUEST.added))["bits"]
+        return [estimate for estimate, *_ in curves.lag_effects("bits", rows).values()]
+
+    in_order = effects(np.arange(400), position)
+    assert in_order[1:3] == pytest.approx([2, 5], abs=0.1)
+    assert effects(shuffled, position) == pytest.approx(in_order)
+    assert effects(np.arange(400), position % 20) == pytest.approx(in_order)
+
+
+def test_a_model_named_like_a_lag_of_another_is_refused() -> None:
+    words = pl.DataFrame({"text": ["1"] * 3, "position": [1.0, 2.0, 3.0], "word": ["a", "b", "c"]})
+    times = tables.interpret(
+        source({"word": ["a", "b", "c"], "text": [1] * 3, "position": [1, 2, 3], "time": [300.0] * 3}), {}
+    )
+    scored = words.with_columns(bits_lstm=pl.lit(1.0), bits_lstm_1=pl.lit(2.0))
+    with pytest.raises(UsageError, match="bits_lstm_1"):
+        predictors.predictors(times, scored, predictors.Options(spillover=1), None)
+    table = predictors.predictors(times, scored, predictors.Options(spillover=0), None)
+    assert table.frame["bits_lstm_1"].to_list() == [2.0] * 3
+
+
 def test_slopes_of_several_predictors_are_those_of_a_mixed_model() -> None:
     """The variance of a weighted sum is that of the fit's covariance, and its degrees of freedom are Satterthwaite's."""
     from syntagm.stats.mixed import linear
@@ -521,6 +556,16 @@ def test_an_analysis_shows_again_what_the_fit_said(tmp_path: Path, capsys: pytes
     assert all(f'id="reading-{name}"' in shown for name in ("gain", "pairs", "lag", "record"))
     with pytest.raises(UsageError, match="an analysis of `reading fit`"):
         views.table("ms", gains)
+    assert f"{outcome.gains[0].mean:.6f}" in views.table("gain", gains).markdown()
+    # As pages of a folder, and on a server: alone, and beside suites.
+    folder = tmp_path / "pages"
+    assert main(["report", *gains, "-o", f"{folder}/"]) == 0
+    assert 'id="reading-lag"' in (folder / "index.html").read_text()
+    saved = pl.read_csv(folder / "index.reading-gain.csv")["gain"].to_list()
+    assert saved == pytest.approx([one.mean for one in outcome.gains])
+    shelf = Shelf([], suites=[pairs()], reading=gains)
+    assert 'href="/reading"' in shelf.site.html((), Served(), LINKED)
+    assert f"{outcome.gains[0].mean:.6f}" in shelf.site.html(("reading",), Served(), LINKED)
     (tmp_path / "gains.csv").write_text("model,fold\n")
     with pytest.raises(SyntagmError, match="damaged or edited"):
         views.table("gain", gains)

@@ -690,7 +690,9 @@ def _alarms(source: "Source", request: "Request") -> "tuple[list[Alarm], list[st
         times = tables.interpret(source, given, unused=("known", "correct", "list", "token", "logprob"))
     except InputError as error:
         return [], [f"alarms were not asked: {error}"]
-    return alarms.alarms(times.frame.filter(observations.meeting(source, request.where))), []
+    # Values that stand for missing ones were dealt with.
+    frame = observations.without(times.frame, request.missing, times.chosen)
+    return alarms.alarms(frame.filter(observations.meeting(source, request.where))), []
 
 
 def _plain(found: "Sequence[Alarm]") -> list[dict[str, Any]]:

@@ -6,18 +6,19 @@
     syntagm report runs/demo --figures figures --format svg,pdf
     syntagm report gains.csv effects.csv -o reading.html
     syntagm report runs/demo gains.csv -o both.html
+    syntagm report gains.csv effects.csv -o reading/
 
 The page has every number with its interval and signature, comparisons of the models, a plot
 of surprisal by region and up to 50 items token by token for each suite, and the data as
 CSV. For runs of `syntagm fill` it has the measures at nucleus cut-offs and by lemma, with a
 few lemmas and contexts of each suite. Files that `syntagm reading fit` and `reading effects`
-wrote have a chapter of gains, effects by lag, shapes and effects in ms. It is one file of at most 10 MB that loads nothing
-else. No model is needed.
+wrote have a chapter of gains, effects by lag, shapes and effects in ms. It is one file of at
+most 10 MB that loads nothing else. No model is needed.
 
 If -o ends in / or names a folder, the report is a folder of pages, with a page for each
-suite, for up to 50 items of each, and for each run, and all tables and figures as files. It
-opens from the disk, and can be published as a static site. `syntagm serve` shows the same
-pages with all items, filters and a search.
+suite, for up to 50 items of each, for each run, and for the files of `syntagm reading`, and
+all tables and figures as files. It opens from the disk, and can be published as a static
+site. `syntagm serve` shows the same pages with all items, filters and a search.
 
 An existing file is replaced only if it is such a page, and figures only if their CSV is
 next to them; --force replaces any file. A folder must be new, or have such a report already.
@@ -79,10 +80,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("report", found, "-o FILE", "Name the file to write.")
     output = options.output or Path(options.folders[0]) / "report.html"
     if options.pages:
-        if reading:
-            cure = "Write one page: -o FILE.html."
-            raise UsageError("-o with a folder", f"{reading[0]}, a file of `syntagm reading`", "runs only", cure)
-        return _write_pages(options)
+        return _write_pages(options, folders, reading)
     if output.parent.is_dir():  # without the folder there is no run in it, which is said below
         _files.file(str(output))
     _files.spare(output, MARKS, options.force)
@@ -101,16 +99,16 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(run.done for run in runs) else 1
 
 
-def _write_pages(options: argparse.Namespace) -> int:
+def _write_pages(options: argparse.Namespace, folders: Sequence[str], reading: Sequence[str]) -> int:
     from syntagm.report.site.folder import write_pages
     from syntagm.stats import bootstrap
 
     if options.figures:
         cure = "The folder has the figures beside their pages."
         raise UsageError("--figures", "beside -o with a folder", "-o with a file", cure)
-    runs = _views.open_runs(options.folders, options.labels)
+    runs = _views.open_runs(folders, options.labels)
     with bootstrap.using(_resampling.given(options)):
-        print(write_pages(runs, options.output))
+        print(write_pages(runs, options.output, reading=reading))
     return 0 if all(run.done for run in runs) else 1
 
 

@@ -3,6 +3,7 @@
     syntagm serve runs/demo
     syntagm serve runs/demo runs/gpt2 --name Demo --name GPT-2
     syntagm serve runs/demo --suites hu2020 --suites suites/*.json
+    syntagm serve gains.csv effects.csv
     syntagm serve runs/demo --host 0.0.0.0 --port 8000 --password-file password
     syntagm serve --model demo --model gpt2 --write my_suites
     syntagm serve --experiment study --host 0.0.0.0 --port 8000 --password-file password
@@ -11,7 +12,8 @@ The first line printed is the address to open; it has a token that only you know
 server with Ctrl-C. The pages show each suite, item and run; every view is an address that
 can be kept, and every table is there as CSV, JSON and Parquet. A run that is not finished
 shows what is there. Run directories are only read, and no model is needed. With --suites,
-suites that no run has are shown, too: their sentences can be looked at and searched.
+suites that no run has are shown, too: their sentences can be looked at and searched. Files that
+`syntagm reading fit` and `reading effects` wrote have a page of their own, /reading beside runs.
 
 With --model, there is a page on which sentences are tried; with --write DIR, suites are written
 and scored with these models: docs/guide/studio.md. The folder has the suites as plain files,
@@ -40,7 +42,12 @@ from syntagm.errors import UsageError
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    parser.add_argument("folders", metavar="DIR", nargs="*", help="a run directory, or a folder of run directories")
+    parser.add_argument(
+        "folders",
+        metavar="DIR|FILE",
+        nargs="*",
+        help="a run directory, a folder of run directories, or a file of `syntagm reading`",
+    )
     _views.add_names(parser)
     parser.add_argument(
         "--suites",
@@ -91,14 +98,15 @@ def run(options: argparse.Namespace) -> int:
 
     password = read_password(options.password_file) if options.password_file else None
     if not (options.folders or options.suites or options.experiment or options.model or options.write):
-        expected = "a run directory, --suites PATH, --experiment DIR, or --model MODEL and --write DIR for the studio"
+        expected = "a run directory or a file of `syntagm reading`, --suites, --experiment, or --model and --write for the studio"
         raise UsageError("serve", "nothing to show", expected)
     suites = read_suites(*options.suites, allow_pickle=options.allow_pickle)
     with contextlib.ExitStack() as stack:
         found: list[Route] = []
         more: tuple[tuple[str, str], ...] = ()
         trial = ""
-        runs = _views.open_runs(options.folders, options.labels) if options.folders else []
+        folders, reading = _views.divide(options.folders)
+        runs = _views.open_runs(folders, options.labels)
         if options.model or options.write:
             from syntagm.studio.jobs import Limits
             from syntagm.studio.studio import Studio
@@ -109,7 +117,8 @@ def run(options: argparse.Namespace) -> int:
             found += stack.enter_context(studio).routes()
             more, trial = studio.ways.listed, studio.trial
         if options.folders or options.suites:
-            found += routes(runs, more, warmed=True, suites=suites, trial=trial, cache=PageCache())
+            cache = PageCache()
+            found += routes(runs, more, warmed=True, suites=suites, trial=trial, cache=cache, reading=reading)
         else:
             found.append(Route("/", lambda asked: moved(more[0][1] if more else "/experiment")))
         if options.experiment:

@@ -26,9 +26,10 @@ WIDTH, HEIGHT, COLUMNS = 270, 190, 2
 _TICKS = 12
 
 
-def _said(row: Row) -> str:
+def say(row: Row, digits: int = 3) -> str:
+    """Say the model of a row, its place, and its number with so many decimals."""
     place = row["x"] if isinstance(row["x"], str) else f"{row['x']:,.10g}"
-    return f"{row['model']}, {place}: {estimated(row)}"
+    return f"{row['model']}, {place}: {estimated(row, digits=digits)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Panel:
     title: str = ""
     subtitle: str = ""
     reference: float = nan
-    said: Callable[[Row], str] = _said
+    said: Callable[[Row], str] = say
 
 
 def draw(drawn: Sequence[Panel], upright: Spec, title: str, subtitle: Sequence[str], rows: pl.DataFrame) -> Figure:

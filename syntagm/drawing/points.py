@@ -11,16 +11,17 @@ Row = Mapping[str, Any]
 ESTIMATE = ("value", "low", "high")
 
 
-def estimated(row: Row, estimate: Sequence[str] = ESTIMATE) -> str:
+def estimated(row: Row, estimate: Sequence[str] = ESTIMATE, digits: int = 3) -> str:
     """Say the number of a row with its interval, and its n.
 
     Arguments:
         estimate: the columns of the number and of the ends of its interval.
+        digits: the number of decimals.
 
     >>> estimated({"value": 0.25, "low": 0.2, "high": 0.3, "n": 12})
     '0.250 [0.200, 0.300], n=12'
     """
-    return f"{spoken(*(row[name] for name in estimate))}, n={row['n']}"
+    return f"{spoken(*(row[name] for name in estimate), digits=digits)}, n={row['n']}"
 
 
 def point(row: Row, said: str, *places: str, estimate: Sequence[str] = ESTIMATE) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class Table(Product):
         notes: sentences below the table.
         warnings: sentences above the notes; the command line also prints them to standard error.
         narrow: the columns that LaTeX has by default; all if empty.
+        fine: the columns with small numbers, such as gains in nats; they are shown with six decimals.
 
     Raises:
         UsageError: a row has more or fewer cells than there are columns.
@@ -82,6 +83,7 @@ class Table(Product):
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     narrow: tuple[str, ...] = ()
+    fine: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):
@@ -126,7 +128,7 @@ class Table(Product):
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two.
+        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two, small ones six.
 
         Columns named `p` or `p ...` contain p-values; small ones are shown as `<0.001`.
         """
@@ -228,13 +230,17 @@ class Table(Product):
         match cell:
             case None:
                 return ""
-            case float() if column.startswith("p ") or column == "p":
-                return p_value(cell)
             case float():
-                return f"{cell:.2f}" if column in self.published else f"{cell:.3f}"
+                return self.shown_number(column, cell)
             case int():
                 return f"{cell:,}"
         return cell
+
+    def shown_number(self, column: str, number: float) -> str:
+        """Return a number of a column as it is shown."""
+        if column.startswith("p ") or column == "p":
+            return p_value(number)
+        return f"{number:.{2 if column in self.published else 6 if column in self.fine else 3}f}"
 
 
 class Listing(list[T]):

@@ -62,13 +62,14 @@ def or_none(value: T) -> T | None:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def spoken(value: float, low: float = float("nan"), high: float = float("nan")) -> str:
-    """Format a number and its interval with three decimals.
+def spoken(value: float, low: float = float("nan"), high: float = float("nan"), *, digits: int = 3) -> str:
+    """Format a number and its interval, with three decimals by default.
 
     >>> spoken(0.25, 0.2, 0.3), spoken(0.25), spoken(float("nan"))
     ('0.250 [0.200, 0.300]', '0.250', 'undefined')
     """
-    return ("undefined" if isnan(value) else f"{value:.3f}") + ("" if isnan(low) else f" [{low:.3f}, {high:.3f}]")
+    number = "undefined" if isnan(value) else f"{value:.{digits}f}"
+    return number + ("" if isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]")
 
 
 def signed(value: float) -> str:

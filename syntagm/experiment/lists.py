@@ -14,7 +14,8 @@ def latin(
 
     In list l, item i has condition (i + l) modulo the number of conditions. If a person is to see fewer trials than
     there are items, complete groups of items (one for each condition) are dealt to blocks. Of pairs, each list exists
-    twice, with opposite sides; within a list, the favoured sentence is first in every second pair.
+    twice, with opposite sides; within a list, the favoured sentence is first in every second pair of each condition of a
+    suite, and so in half of all pairs.
 
     Arguments:
         trials: the critical trials: for each item of each suite, one for each condition.
@@ -42,10 +43,37 @@ def latin(
             place = seen[suite] = seen.get(suite, -1) + 1
             if block[suite, item] == part:
                 shown.append(conditions[(place + square) % len(conditions)])
-        first = [(trial, (rank + side) % 2 == 0) for rank, trial in enumerate(shown)]
-        rest = [(len(trials) + rank, (rank + side) % 2 == 0) for rank in range(len(others))]
-        lists.append(tuple(first + rest))
+        kinds = [(trials[trial].suite, trials[trial].condition) for trial in shown]
+        first = zip(shown, _sides(kinds, side), strict=True)
+        rest = zip(
+            range(len(trials), len(trials) + len(others)),
+            _sides([(other.role, other.suite, other.condition) for other in others], side), strict=True,
+        )  # fmt: skip
+        lists.append((*first, *rest))
     return tuple(lists)
+
+
+def _sides(kinds: Sequence[tuple[str, ...]], side: int) -> list[bool]:
+    """Return whether the favoured sentence comes first in each trial: every second time of each kind, and in half of all.
+
+    Kinds with an odd number of trials have one more on one side; these sides alternate.
+
+    Arguments:
+        kinds: what trials are balanced within, such as suite and condition.
+        side: 1 for the opposite sides.
+
+    >>> _sides([("a",), ("b",), ("a",), ("b",)], 0), _sides([("a",), ("b",), ("c",)], 1)
+    ([True, True, False, False], [False, True, False])
+    """
+    start: dict[tuple[str, ...], int] = {}
+    for kind, count in Counter(kinds).items():
+        start[kind] = side
+        side += count % 2
+    found = []
+    for kind in kinds:
+        found.append(start[kind] % 2 == 0)
+        start[kind] += 1
+    return found
 
 
 def _blocks(items: Mapping[tuple[str, str], Sequence[int]], blocks: int) -> dict[tuple[str, str], int]:

@@ -27,7 +27,7 @@ def lag_effects(label: str, rows: Observations) -> dict[int, tuple[float, float,
         apart = pl.col(ROW) - pl.col(ROW).shift(lag)
         shifted = pl.when(apart == lag).then(pl.col(name).shift(lag))
         columns.append((shifted.over(over) if over else shifted).alias(f"lag{lag}"))
-    frame = rows.frame.with_columns(columns)
+    frame = rows.frame.sort(ROW, maintain_order=True).with_columns(columns)
     names = [f"lag{lag}" for lag in _LAGS]
     frame = frame.select(rows.response, *names).drop_nulls()
     if frame.height < 10 * len(names):

@@ -20,7 +20,7 @@ from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
 # The line of a row in its file; tables may have a column `line` of their own.
 LINE = ":line"
-# The number of a row within what lags stop at, before rows are dropped.
+# The place of a row among the words that lags stop at, before rows are dropped: by positions, or else by rows.
 ROW = ":row"
 # The column of --by.
 BY = ":by"
@@ -220,8 +220,7 @@ def observations(
                 (each.over(over) if over else each).alias(_lagged(name, lag))
                 for name, each in zip(variables, shifted, strict=True)
             )
-    row = pl.int_range(pl.len())
-    frame = frame.with_columns((row.over(over) if over else row).alias(ROW))
+    frame = frame.with_columns(_places(frame, over).alias(ROW))
     frame, dropped = _complete(frame, response, variables, lags, grouping)
     if not frame.height:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
@@ -233,8 +232,8 @@ def observations(
     return Observations(frame, response, tuple(spread), all_added, total, dropped, tuple(notes))
 
 
-def _absent(missing: Sequence[str], names: Sequence[str]) -> dict[str, list[float]]:
-    """Read the option --missing: column -> numbers."""
+def _absent(missing: Sequence[str], names: Sequence[str] | None = None) -> dict[str, list[float]]:
+    """Read the option --missing: column -> numbers. Columns other than `names` are refused."""
     found: dict[str, list[float]] = {}
     for written in missing:
         name, equals, value = written.rpartition("=")
@@ -244,7 +243,7 @@ def _absent(missing: Sequence[str], names: Sequence[str]) -> dict[str, list[floa
             number = float("nan")
         if not equals or number != number:
             raise UsageError(f"--missing {written}", repr(value), "COLUMN=NUMBER, such as frequency=0 or frequency=inf")
-        if name not in names:
+        if names is not None and name not in names:
             raise UsageError(f"--missing {written}", f"{name!r}, which is no predictor", f"one of {', '.join(names)}")
         found.setdefault(name, []).append(number)
     return found
@@ -256,6 +255,18 @@ def _blank(column: pl.Series, numbers: Sequence[float]) -> tuple[pl.Series, int]
         raise UsageError("--missing", f"{column.name}, a factor", "a column of numbers")
     wrong = column.is_in(list(numbers)).fill_null(False)
     return pl.select(pl.when(~wrong).then(column)).to_series().alias(column.name), int(wrong.sum())
+
+
+def without(frame: pl.DataFrame, missing: Sequence[str], chosen: roles.Chosen) -> pl.DataFrame:
+    """Return a table with the names of roles without the values of its columns that stand for missing ones.
+
+    Arguments:
+        missing: as for `observations`; `COLUMN` is the name in the file.
+        chosen: role -> the columns that it was made from.
+    """
+    named = {columns[0]: role for role, columns in chosen.items() if len(columns) == 1}
+    numbers = {named[name]: values for name, values in _absent(missing).items() if name in named}
+    return frame.with_columns(_blank(frame[role], values)[0] for role, values in numbers.items())
 
 
 def by_value(rows: Observations) -> dict[str, Observations]:
@@ -334,6 +345,20 @@ def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> li
         if gaps:
             notes.append(f"{gaps:,} rows follow a gap in positions; their lags are those of the row before")
     return notes
+
+
+def _places(frame: pl.DataFrame, over: Sequence[str]) -> pl.Series:
+    """Return the place of each word: by its position where each word has one of its own, or else by the order of rows.
+
+    Tables are often sorted by something else than the text, such as the words. Positions that count anew in each sentence
+    don't say in which order the words were read.
+    """
+    rows = pl.int_range(pl.len())
+    if ":position" in frame.columns:
+        keys = [*over, ":position"]
+        if not frame[":position"].null_count() and not frame.select(pl.struct(keys).is_duplicated().any()).item():
+            rows = pl.col(":position").rank("ordinal").cast(pl.Int64) - 1
+    return frame.select((rows.over(over) if over else rows).alias(ROW)).to_series()
 
 
 def _complete(

@@ -381,15 +381,19 @@ def predictors(
         word_in_sentence=pl.int_range(1, pl.len() + 1).over("text", "sentence"), final=alarms.final(words),
     )  # fmt: skip
     chosen = ("length", *(("frequency",) if "frequency" in words.columns else ()), *bits, *entropies)
-    later = [
-        pl.col(name).shift(lag).over("text").alias(f"{name}_{lag}")
-        for lag in range(1, options.spillover + 1)
-        for name in chosen
-    ]
-    words = words.with_columns(later)
+    later = {f"{name}_{lag}": (name, lag) for lag in range(1, options.spillover + 1) for name in chosen}
+    if clash := [name for name in later if name in words.columns]:
+        name, lag = later[clash[0]]
+        raise UsageError(
+            "models", f"the column {clash[0]}, of a model and of {name} {lag} before", "names that don't end like lags",
+            "Give other names: --name, or --spillover 0.",
+        )  # fmt: skip
+    words = words.with_columns(pl.col(name).shift(lag).over("text").alias(new) for new, (name, lag) in later.items())
     frame = joining.with_texts(times)
     new = [name for name in words.columns if name not in ("language", "text", "position", "word", "line", "region")]
     kept = [name for name in frame.columns if name not in new]
+    if replaced := [name for name in new if name in frame.columns and name not in ("sentence", "frequency")]:
+        notes.append(f"warning: replaced columns of the table of times: {', '.join(replaced)}")
     joined = frame.select(kept).join(
         words.select("text", "position", *new), on=["text", "position"], how="left", maintain_order="left"
     )

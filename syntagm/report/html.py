@@ -61,15 +61,17 @@ def tabulate(table: Table, label: str) -> HtmlTable:
     """
     numeric = [all(not isinstance(cells[place], str) for cells in table.rows) for place in range(len(table.columns))]
     headings = [heading(name, is_number) for name, is_number in zip(table.columns, numeric, strict=True)]
-    rows = [row(*map(_cell, cells, numeric)) for cells in table.rows]
+    rows = [
+        row(*(_cell(table, *each) for each in zip(table.columns, cells, numeric, strict=True))) for cells in table.rows
+    ]
     return HtmlTable(label, headings, rows, classes(sortable=True, filterable=len(rows) > LONG))
 
 
-def _cell(cell: object, is_number: bool) -> Markup:
+def _cell(table: Table, column: str, cell: object, is_number: bool) -> Markup:
     if not is_number:
         return text_cell(isolate("" if cell is None else str(cell)))
     if isinstance(cell, float):
-        return number_cell("" if math.isnan(cell) else number(cell), cell)
+        return number_cell("" if math.isnan(cell) else table.shown_number(column, cell), cell)
     return number_cell("" if cell is None else f"{cell:,}", cell)
 
 

@@ -7,16 +7,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
 from syntagm.errors import SyntagmError
+from syntagm.reading_times import record
+from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.page import refuse_runs
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, SEARCH, TABLES, Place, Query, Served
+from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, READING, SEARCH, TABLES, Place, Query, Served
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
@@ -48,6 +51,7 @@ class Shelf:
         clock: a clock in seconds, which tests replace.
         suites: further suites, of which there are no results.
         cache: where pages are kept for the next start of a server; None if they are not.
+        reading: files of analyses of reading times.
 
     Raises:
         UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
@@ -59,12 +63,15 @@ class Shelf:
         clock: Callable[[], float] = time.monotonic,
         suites: Sequence[Suite] = (),
         cache: PageCache | None = None,
+        reading: Sequence[str] = (),
     ) -> None:
-        if runs or not suites:
+        if runs or not (suites or reading):
             refuse_runs(runs)
         self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
-        self._state, self._cache = self._look(), cache
-        self._key = key_of(self._runs, suites) if cache else ""
+        self._reading, self._cache = reading, cache
+        self._analyses = open_analyses(reading)
+        self._state = self._look()
+        self._key = key_of(self._runs, suites, self._files()) if cache else ""
         self._site: Site | None = None
         self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._bytes = 0
@@ -82,7 +89,7 @@ class Shelf:
         """The pages of the runs. Their numbers take seconds if there are many: they are computed when a page needs them."""
         with self._making:
             if self._site is None:
-                self._site = Site(self._runs, self._suites)
+                self._site = Site(self._runs, self._suites, self._analyses)
             return self._site
 
     def get(self, key: tuple[object, ...], make: Callable[[Site], bytes], lasting: bool = False) -> bytes:
@@ -135,21 +142,28 @@ class Shelf:
                 renewed = open_run(run.folder) if run.folder else run
                 renewed.name = run.name
                 opened.append(renewed)
-            site, key = Site(opened, self._suites), key_of(opened, self._suites) if self._cache else ""
+            analyses = open_analyses(self._reading)
+            site = Site(opened, self._suites, analyses)
+            key = key_of(opened, self._suites, self._files()) if self._cache else ""
             with self._lock:
-                self._runs, self._state, self._site, self._key, self._bytes = opened, state, site, key, 0
+                self._runs, self._analyses, self._state = opened, analyses, state
+                self._site, self._key, self._bytes = site, key, 0
                 self._kept.clear()
 
+    def _files(self) -> list[Path]:
+        """List the tables of the analyses and the records beside them."""
+        tables = [Path(name.removesuffix(record.ENDING)) for name in self._reading]
+        return [*tables, *map(record.place, tables)]
+
     def _look(self) -> tuple[tuple[int, int], ...]:
+        of_runs = [run.folder / name for run in self._runs if run.folder for name in ("run.json", LEDGER)]
         found = []
-        for run in self._runs:
-            for name in ("run.json", LEDGER) if run.folder else ():
-                assert run.folder
-                try:
-                    status = (run.folder / name).stat()
-                    found.append((status.st_mtime_ns, status.st_size))
-                except OSError:  # while it is replaced, or gone
-                    found.append((0, 0))
+        for path in (*of_runs, *self._files()):
+            try:
+                status = path.stat()
+                found.append((status.st_mtime_ns, status.st_size))
+            except OSError:  # while it is replaced, or gone
+                found.append((0, 0))
         return tuple(found)
 
 
@@ -163,6 +177,7 @@ def routes(
     suites: Sequence[Suite] = (),
     trial: str = "",
     cache: PageCache | None = None,
+    reading: Sequence[str] = (),
 ) -> Iterator[Route]:
     """Yield the routes of the pages about runs.
 
@@ -172,8 +187,10 @@ def routes(
         suites: further suites, of which there are no results.
         trial: what stands before the suites of the runs where their items are tried; "" if they can't be.
         cache: where pages are kept for the next start of a server; None if they are not.
+        reading: files of analyses of reading times.
     """
-    shelf, addresses = Shelf(runs, suites=suites, cache=cache), Served(more=more, trial=trial)
+    shelf = Shelf(runs, suites=suites, cache=cache, reading=reading)
+    addresses = Served(more=more, trial=trial)
     if warmed:
         warm(shelf, addresses)
     yield Route("/state", lambda asked: content(json.dumps(shelf.state).encode(), "application/json"))
@@ -216,6 +233,7 @@ def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
         ("/run/{run}", lambda asked: ("run", asked.names["run"])),
         ("/search", lambda asked: SEARCH),
+        ("/reading", lambda asked: READING),
         ("/checkpoints", lambda asked: CHECKPOINTS),
         ("/checkpoints/{number}", lambda asked: (*CHECKPOINTS, asked.names["number"])),
     ]

@@ -102,8 +102,12 @@ def content_of(path: Path) -> bytes:
     return content
 
 
-def key_of(runs: Sequence[Run], suites: Sequence[Suite]) -> str:
-    """Return the hash of runs and suites on which pages depend; "" if a run is not finished, or in memory."""
+def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] = ()) -> str:
+    """Return the hash of runs, suites and other files on which pages depend.
+
+    Returns:
+        The hash; "" if a run is not finished or in memory, or a file can't be read.
+    """
     found = [installation()]
     for run in runs:
         if not (run.done and run.folder):
@@ -113,6 +117,10 @@ def key_of(runs: Sequence[Run], suites: Sequence[Suite]) -> str:
         except OSError:
             return ""
         found += [run.name, str(run.folder.absolute()), *files]
+    try:
+        found += [part for path in others for part in (str(path), hashlib.sha256(regular.content(path)).hexdigest())]
+    except OSError:
+        return ""
     return _hash(found + [part for suite in suites for part in (suite.name, suite_hash(suite))])
 
 

@@ -38,6 +38,24 @@ def test_sides_are_balanced_within_a_person_and_for_each_pair() -> None:
     assert len(sides) == 12
 
 
+def test_sides_are_balanced_within_a_person_and_condition() -> None:
+    """A Latin square of two pairs an item alternates as sides do: each condition would have one side only."""
+    both = parse("((verb;%sg_sg%) < (verb;%sg_pl%)) & ((verb;%pl_pl%) < (verb;%pl_sg%))")
+    suites = [
+        Suite(name, crossed(items).items, (Prediction("both", both),)) for name, items in (("x", 8), ("y", 5), ("z", 3))
+    ]
+    made = planned(suites, "forced-choice", 8)
+    assert len(made.lists) == 4
+    for shown in made.lists:
+        sides: dict[tuple[str, str], int] = Counter()
+        for number, first in shown:
+            sides[made.trials[number].suite, made.trials[number].condition] += 1 if first else -1
+        assert all(abs(surplus) <= 1 for surplus in sides.values())
+        assert sum(sides.values()) == 0
+    # Over all lists, each pair is seen with either sentence first.
+    assert set(Counter(entry for shown in made.lists for entry in shown).values()) == {1}
+
+
 def test_blocks_have_complete_groups_of_conditions() -> None:
     made = planned([crossed(8)], "yes-no", 16, per_person=4)
     assert len(made.lists) == 8

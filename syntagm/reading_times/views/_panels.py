@@ -1,6 +1,7 @@
 """Curves of models, a panel for each analysis."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
@@ -9,11 +10,17 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.curves import Panel
 
 
-def draw(table: pl.DataFrame, across: str, upright: str, title: str, subtitle: Sequence[str]) -> Figure:
-    """Draw the rows of a table with the columns analysis, model, x, value, low, high and n."""
+def draw(
+    table: pl.DataFrame, across: str, upright: str, title: str, subtitle: Sequence[str], digits: int = 3
+) -> Figure:
+    """Draw the rows of a table with the columns analysis, model, x, value, low, high and n.
+
+    Arguments:
+        digits: the number of decimals that screen readers say.
+    """
     names = table["analysis"].unique(maintain_order=True).to_list()
     panels = [
-        Panel(part, across, str(name) if len(names) > 1 else "", reference=0.0)
+        Panel(part, across, str(name) if len(names) > 1 else "", reference=0.0, said=partial(curves.say, digits=digits))
         for (name,), part in table.group_by("analysis", maintain_order=True)
     ]
     return curves.draw(panels, axes.quantity("value", upright, {"zero": True}), title, subtitle, table)

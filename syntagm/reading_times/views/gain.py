@@ -43,7 +43,8 @@ def make_table(analyses: Sequence[Analysis], pairs: Pairs = False) -> Table:
         else "gain: log-likelihood of held-out rows minus that of the baseline, per row, in nats.",
         f"low, high: 95% interval; {'; '.join(methods)}.",
     )
-    return Table("Differences of gains" if pairs else "Gains of surprisal", columns, rows, notes=notes)
+    fine = ("gain", "difference", "low", "high")
+    return Table("Differences of gains" if pairs else "Gains of surprisal", columns, rows, notes=notes, fine=fine)
 
 
 def draw_figure(analyses: Sequence[Analysis], against: Against = "") -> Figure:
@@ -63,7 +64,7 @@ def draw_figure(analyses: Sequence[Analysis], against: Against = "") -> Figure:
     schema = {**SCHEMA, "x": pl.Float64} if against else SCHEMA
     table = pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("low", "high").fill_null(float("nan")))
     subtitle = ["held-out log-likelihood against the baseline", "bar: 95% interval"]
-    return _panels.draw(table, across, "gain (nats per observation)", "Gain of surprisal", subtitle)
+    return _panels.draw(table, across, "gain (nats per observation)", "Gain of surprisal", subtitle, digits=6)
 
 
 def read_against(path: Path) -> tuple[str, Mapping[str, float]]:

@@ -1,7 +1,8 @@
 """Addresses of pages and of the tables and figures on them, on a server or in a folder.
 
-A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run, and
-("checkpoints", NUMBER) the scores at a position of checkpoints, which begin with ("checkpoints",), the last one. On a
+A page has a place: () is the overview, ("suite", NAME) a suite, ("suite", NAME, ITEM) an item, ("run", NAME) a run,
+("checkpoints", NUMBER) the scores at a position of checkpoints, which begin with ("checkpoints",), the last one, and
+("reading",) analyses of reading times. On a
 server, the place is the path, and a table of a page is the path with an ending: `/suite/NAME.csv`.
 """
 
@@ -16,6 +17,7 @@ Query: TypeAlias = Sequence[tuple[str, str]]
 OVERVIEW: Place = ()
 SEARCH: Place = ("search",)
 CHECKPOINTS: Place = ("checkpoints",)
+READING: Place = ("reading",)
 # The endings of tables and of figures.
 TABLES = ("csv", "json", "parquet")
 FIGURES = ("svg", "png")
@@ -131,7 +133,13 @@ def default_table(place: Place) -> str:
     """
     if len(place) == 3:
         return "tokens"
-    names = {"suite": "items", "run": "settings", "search": "sentences", "checkpoints": "trajectory"}
+    names = {
+        "suite": "items",
+        "run": "settings",
+        "search": "sentences",
+        "checkpoints": "trajectory",
+        "reading": "reading-gain",
+    }
     return names.get(place[0], "") if place else "scores"
 
 

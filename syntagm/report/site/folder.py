@@ -4,6 +4,7 @@
     suite/NN-NAME.html  a page for each suite, with a table of all its items
     suite/NN-NAME/      a page for each of up to 50 items of the suite, the most informative ones (`predictions.items`)
     run/NN-NAME.html    a page for each run
+    reading.html        analyses of reading times, if there are some beside runs
     checkpoints.html    the scores along checkpoints, if there are some, with a page for each in checkpoints/NN.html
     style.css script.js
     pages.json          the names and hashes of all files; sealed
@@ -13,7 +14,7 @@ under its name.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from syntagm.arguments import public
 from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import atomic, regular
 from syntagm.io.record import Form
+from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick
@@ -29,6 +31,7 @@ from syntagm.report.site.addresses import (
     CHECKPOINTS,
     FIGURES,
     OVERVIEW,
+    READING,
     TABLES,
     Filed,
     Place,
@@ -55,21 +58,26 @@ _REMARK = "This page is one of a folder, and loads nothing from elsewhere."
 
 
 @public(name="write_pages")
-def write_pages(runs: Runs, folder: str | Path, *, resampling: Resampling | None = None) -> Path:
+def write_pages(
+    runs: Runs, folder: str | Path, *, resampling: Resampling | None = None, reading: Sequence[str | Path] = ()
+) -> Path:
     """Write the pages about `runs` to a folder, and return the path of its `index.html`.
 
     A folder that has such pages already gets the new ones, and loses those that are no longer among them.
 
     Arguments:
-        runs: one run, or several of the same task; or their run directories.
+        runs: one run, or several of the same task; or their run directories. They may be none if there is `reading`.
         folder: the folder, which is created if it does not exist.
         resampling: which units are random in its intervals.
+        reading: files that `syntagm reading fit` and `reading effects` wrote, which have a page of their own.
 
     Raises:
         UsageError: there are no runs or too many, they are of several tasks, or the folder has other files.
-        RunError: a run is damaged, or the folder can't be written.
+        InputError: a file of `reading` can't be read.
+        RunError: a run or a record is damaged, or the folder can't be written.
     """
-    folder, run_list = Path(folder), runs_of(runs)
+    folder, run_list = Path(folder), runs_of(runs) if runs or not reading else []
+    analyses = open_analyses(reading)
     before = _written_before(folder)
     atomic.make_folder(folder)
     if not (folder / MANIFEST).exists():
@@ -78,7 +86,7 @@ def write_pages(runs: Runs, folder: str | Path, *, resampling: Resampling | None
     hashes: dict[str, str] = {}
     made: set[Path] = set()
     with using(resampling):
-        for name, content in contents(Site(run_list)):
+        for name, content in contents(Site(run_list, analyses=analyses)):
             path = _inside(folder, name)
             if path.parent not in made:
                 atomic.make_folder(path.parent)
@@ -139,6 +147,8 @@ def _places(site: Site) -> Iterator[tuple[Place, str]]:
         yield CHECKPOINTS, "checkpoints"
         for number in range(1, len(site.checkpoints.at) + 1):
             yield (*CHECKPOINTS, str(number)), f"checkpoints/{number:02}"
+    if site.reading and site.chapter:
+        yield READING, "reading"
     for key, subject in site.suites.items():
         stem = f"suite/{file_name(subject.number, subject.name)}"
         yield ("suite", key), stem

@@ -8,12 +8,14 @@ from markupsafe import Markup
 
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
+from syntagm.reading_times.analyses import Analysis
 from syntagm.report import methods, shell
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.page import refuse_runs
 from syntagm.report.predictions.evidence import Evidence
+from syntagm.report.reading.chapter import ReadingTimes
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, Addresses, Place, Query, keys
+from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, READING, Addresses, Place, Query, keys
 from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
 from syntagm.report.site.item import ItemPage, pair_of
 from syntagm.report.site.items import Items
@@ -36,20 +38,22 @@ class NoPage(UsageError):
 
 @final
 class Site:
-    """The pages about runs of one task, and about suites without results.
+    """The pages about runs of one task, about suites without results, and about analyses of reading times.
 
     Arguments:
-        runs: the runs; none if there are suites.
+        runs: the runs; none if there are suites or analyses.
         suites: further suites. Those that a run has with the same content are only shown with their results.
+        analyses: analyses of reading times, which have a page of their own: the overview, if there is nothing else.
 
     Raises:
         UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
     """
 
-    def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = ()) -> None:
-        if runs or not suites:
+    def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = (), analyses: Sequence[Analysis] = ()) -> None:
+        if runs or not (suites or analyses):
             refuse_runs(runs)
         self.runs = runs
+        self.reading = ReadingTimes(analyses) if analyses else None
         self.chapter = overview_of(runs) if runs else None
         columns, of_runs = (self.chapter.columns, self.chapter.subjects) if self.chapter else ((), ())
         self.columns: dict[str, Column[Any]] = {column.name: column for column in columns}
@@ -106,8 +110,11 @@ class Site:
         match place:
             # These pages have no query: others than their own are ignored, as those of mails and the like.
             case ():
-                page: Any = self.chapter or MaterialsPage(self.materials, addresses)
+                alone = self.reading if not self.materials else None
+                page: Any = self.chapter or alone or MaterialsPage(self.materials, addresses)
                 query = ()
+            case ("reading",) if self.reading:
+                page, query = self.reading, ()
             case ("run", name) if self.chapter and name in self.columns:
                 query = ()
                 page = RunPage(self.columns[name], self.chapter.subjects, addresses)
@@ -127,6 +134,7 @@ class Site:
             case _:
                 raise NoPage("/" + "/".join(place)[:200], "no such page", "a page of these runs")
         page.links = pages.Among(addresses, place, query, self.names)
+        page.place = place
         return page
 
     def _item(self, suite: str, item: str, addresses: Addresses, query: Query) -> ItemPage:
@@ -169,7 +177,8 @@ class Site:
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""
         if place != OVERVIEW or not self.chapter:
-            return Markup("")
+            apart = place == OVERVIEW and self.reading and self.materials
+            return self._to_reading(addresses) if apart else Markup("")
         records = [subject.record for subject in self.chapter.subjects]
         names = [
             Markup('<a href="%s">%s</a>') % (addresses.page(("run", name)), pages.name_models([name]))
@@ -183,7 +192,10 @@ class Site:
         if self.checkpoints:
             count = counted(len(self.checkpoints.at), "checkpoint")
             lead += Markup(' &middot; <a href="%s">%s, one by one</a>') % (addresses.page(CHECKPOINTS), count)
-        return lead
+        return lead + (Markup(" &middot; ") + self._to_reading(addresses) if self.reading else Markup(""))
+
+    def _to_reading(self, addresses: Addresses) -> Markup:
+        return Markup('<a href="%s">%s</a>') % (addresses.page(READING), ReadingTimes.title)
 
 
 def _beside(order: Sequence[str], key: str) -> tuple[str, str]:

@@ -2,14 +2,15 @@
 
 The model has a random intercept of suites, of people and of items: `value ~ 1 + (1 | person) + (1 | suite) + (1 | item)`,
 of one suite without the second. So all suites together say how much people and items vary, of which five pairs of a paradigm
-say little. With these standard deviations, each suite has a likelihood of its own log odds (Laplace's approximation), whose
-profile gives the interval; it is finite on one side where all answers are the same. Log odds become shares of the population
-by the mean of the logistic function over other people and items.
+say little; where items are few, their standard deviation is kept from 0 by a penalty (Chung et al. 2013). With these standard
+deviations, each suite has a likelihood of its own log odds (Laplace's approximation), whose profile gives the interval; it is
+finite on one side where all answers are the same. Log odds become shares of the population by the mean of the logistic
+function over other people and items.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, nan, sqrt
+from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,9 @@ from syntagm.stats.mixed import formula as _formula
 from syntagm.stats.mixed.columns import Numbers
 
 _FARTHEST = 15.0
+# With fewer degrees of freedom, a standard deviation is too often estimated as 0 (`benchmarks/people_coverage.py`).
+_FEW = 20.0
+_SMALLEST, _LARGEST = 0.05, 8.0
 _MODEL = "value ~ 1 + (1 | person) + (1 | item)"
 
 
@@ -59,7 +63,33 @@ def shares(table: pl.DataFrame, suites: Sequence[str]) -> list[Share]:
     sd = {group.name: float(group.sd[0]) for group in fit.groups}
     counts = {name: codes[name].n_unique() for name in ("person", "item", "suite")}
     freedoms = counts["person"] - 1.0, max(1.0, counts["item"] - counts["suite"])
-    return [_of_suite(codes.filter(suite=suite), sd["person"], sd["item"], freedoms) for suite in suites]
+    parts = {suite: codes.filter(suite=suite) for suite in suites}
+    if freedoms[1] < _FEW:
+        sd["item"] = _kept_from_zero([rows for rows in parts.values() if len(rows)], sd)
+    return [_of_suite(rows, sd["person"], sd["item"], freedoms) for rows in parts.values()]
+
+
+def _kept_from_zero(parts: Sequence[pl.DataFrame], sd: dict[str, float]) -> float:
+    """Return the standard deviation of items that maximises the likelihood times itself.
+
+    This is the penalty of Chung, Rabe-Hesketh, Dorie, Gelman & Liu 2013 (a gamma density with shape 2 and rate 0), with the
+    log odds of each suite and the standard deviation of people at their estimates.
+    """
+    from scipy.optimize import minimize_scalar
+
+    profiles = [_Profile(rows, sd) for rows in parts]
+
+    def criterion(power: float) -> float:
+        total = 0.0
+        for profile in profiles:
+            profile.let("item", exp(power))
+            total += profile.deviance(profile.best(1e-3)) / 2
+        return total - power
+
+    found = minimize_scalar(
+        criterion, bounds=(log(_SMALLEST), log(_LARGEST)), method="bounded", options={"xatol": 1e-2}
+    )
+    return max(sd["item"], exp(float(found.x)))
 
 
 def _of_suite(rows: pl.DataFrame, people: float, items: float, freedoms: tuple[float, float]) -> Share:
@@ -87,7 +117,12 @@ class _Profile:
         design = _design.design(_formula.parse(_MODEL), rows)
         ones = np.ones((len(rows), 1))
         self._problem = laplace.problem(design.groupings, ones, design.response, design.trials)
-        self._lower: list[Numbers] = [np.array([[sd[grouping.name]]]) for grouping in design.groupings]
+        self._names = [grouping.name for grouping in design.groupings]
+        self._lower: list[Numbers] = [np.array([[sd[name]]]) for name in self._names]
+
+    def let(self, name: str, sd: float) -> None:
+        """Give people or items another standard deviation."""
+        self._lower[self._names.index(name)] = np.array([[sd]])
 
     def deviance(self, odds: float) -> float:
         """Return -2 log-likelihood; beyond 15, log odds count as 15."""
@@ -104,12 +139,12 @@ class _Profile:
         curvature = (around[0] - 2 * around[1] + around[2]) / 0.01
         return 2 / curvature if curvature > 0 else 0.0
 
-    def best(self) -> float:
+    def best(self, precision: float = 1e-6) -> float:
         """Return the log odds with the smallest deviance; infinite if all answers are the same."""
         from scipy.optimize import minimize_scalar
 
         found = minimize_scalar(
-            self.deviance, bounds=(-_FARTHEST, _FARTHEST), method="bounded", options={"xatol": 1e-6}
+            self.deviance, bounds=(-_FARTHEST, _FARTHEST), method="bounded", options={"xatol": precision}
         )
         best = float(found.x)
         return best if abs(best) < _FARTHEST - 0.01 else inf if best > 0 else -inf
