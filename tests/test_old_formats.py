@@ -78,7 +78,6 @@ def test_all_of_it_is_whole_and_shown(place: Path, capsys: pytest.CaptureFixture
         "table conventions runs/convention",
         "table gain reading/gains.csv",
         "experiment status answered",
-        "cite runs/toy runs/people",
     ):
         assert main(line.split()) == 0, line
         assert capsys.readouterr().out
