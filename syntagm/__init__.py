@@ -174,6 +174,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("syntagm")
     if name not in _HOMES:
+        name = import_module("syntagm.renames").current("python", name, _HOMES)
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")
     return getattr(import_module(f"{__name__}.{module}"), attribute)

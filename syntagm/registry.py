@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from syntagm import renames
 from syntagm.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def names(room: str) -> list[str]:
 
 
 def find(room: str, name: str) -> Any:
-    """Import the module with a given name.
+    """Import the module with a given name, or with the name that it had before (`renames`).
 
     Arguments:
         room: folder of the package, such as `models`.
@@ -70,6 +71,8 @@ def find(room: str, name: str) -> Any:
     Raises:
         UsageError: there is no such name, several packages have it, or what a package names can't be imported.
     """
+    if name not in _own(room):
+        name = renames.current(room, name, {*_own(room), *_added(room)})
     own, added = name in _own(room), _added(room).get(name, ())
     if own + len(added) > 1:
         packages = ", ".join([*(["syntagm"] if own else []), *(point.value for point in added)])

@@ -28,6 +28,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
+from syntagm import renames
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, whole
 
@@ -303,6 +304,7 @@ def read(settings: Iterable[Setting], texts: Mapping[str, str], place: str) -> d
         UsageError: there is no such setting, one is missing, or a value is not allowed.
     """
     known = {setting.name: setting for setting in settings}
+    texts = renames.renewed(renames.OPTION, texts, known, place)
     if unknown := [name for name in texts if name not in known]:
         expected = "one of " + ", ".join(f"{name}=" for name in sorted(known)) if known else "no options"
         raise UsageError(place, f"no option {unknown[0]!r}", expected)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -39,11 +40,21 @@ def main() -> int:
         print(
             f"{path.name}: {path.stat().st_size / 2**20:.1f} MiB, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
         )
+    if not base():
+        print(
+            "README on an index: without links and pictures, since `base` in pyproject.toml is empty (hatch_build.py)"
+        )
     for entry in different:
         print(f"{entry}: not the same in the wheel from the sdist")
     if too_large := wheel.stat().st_size > MAX_WHEEL:
         print(f"{wheel.name}: larger than {MAX_WHEEL / 2**20:g} MiB")
     return int(bool(different) or too_large)
+
+
+def base() -> str:
+    """Return the address of the files of this version on a forge; empty if there is none yet."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["base"])
 
 
 def build(tree: Path, target: str, folder: Path) -> Path:

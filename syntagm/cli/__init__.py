@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm import extras, registry
+from syntagm import extras, registry, renames
 from syntagm.cli import _config, _files, _streams
 from syntagm.errors import Interrupted, SyntagmError
 
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not done,
     because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
     """
-    with _streams.for_people():
+    with _streams.for_people(), renames.told(lambda message: print(f"note: {message}", file=sys.stderr)):
         return _main(argv)
 
 
@@ -46,7 +46,10 @@ def _main(argv: Sequence[str] | None) -> int:
         if "_ARGCOMPLETE" in os.environ:
             _complete(_parser())
         words = sys.argv[1:] if argv is None else argv
-        parser = _parser(_needed(words[0] if words else _HELP[0]))
+        command = _needed(words[0] if words else _HELP[0])
+        if words and command != (new := renames.current("cli", command, registry.names("cli"))):
+            command, argv = new, [new.replace("_", "-"), *words[1:]]
+        parser = _parser(command)
         arguments = parser.parse_args(argv)
         with _files.place(getattr(arguments, "output", None)), extras.needed(arguments.command):
             code: int = arguments.run(arguments)
@@ -159,7 +162,8 @@ class _Command(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._parsing = True
         try:
-            words, source = _config.expanded(self, args)
+            known = self._option_string_actions
+            words, source = _config.expanded(self, renames.flags(sys.argv[1:] if args is None else args, known))
             found, rest = self.parse_known_intermixed_args(words, namespace)
             found.line, found.config_source = [*self.prog.split(), *words], source
             if source and not found.quiet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm import permissions
+from syntagm import permissions, renames
 from syntagm.errors import InputError, ModelError, SyntagmError, UsageError, did_you_mean
 from syntagm.io import toml, utf8
 from syntagm.io.number import counted
@@ -179,7 +179,7 @@ def _model(name: str, place: str) -> str:
 
 
 def _action(key: str, actions: Mapping[str, argparse.Action], file: str) -> argparse.Action:
-    name = key.replace("_", "-")
+    name = renames.current(renames.FLAG, f"--{key.replace('_', '-')}", actions).removeprefix("--")
     if f"--{name}" in _PERMISSIONS:
         cure = f"Give --{name} on the command line."
         raise UsageError(f"{file}, {key}", "a permission", "options without permissions", cure)

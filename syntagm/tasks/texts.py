@@ -26,10 +26,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.answers import InContext
@@ -41,6 +40,10 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.in_memory import OwnModel, as_language_model
 from syntagm.progress import Progress
 from syntagm.tasks.spans import Ints, Punctuation, Spans, tokens, words
+
+# `syntagm score` prints texts without a table.
+if TYPE_CHECKING:
+    import polars as pl
 
 By = Literal["token", "word"]
 Context = Literal["lines", "document"]
@@ -126,7 +129,13 @@ def _plural(noun: str, number: int) -> str:
 _NUMBERS = [field.name for field in fields(Count) if field.name != "example"]
 
 
-@public
+def _types() -> dict[str, Any]:
+    import polars as pl
+
+    return {"pl": pl}
+
+
+@public(types=_types)
 def score_text(
     model: LanguageModel | OwnModel,
     text: str | Path | Sequence[str],
@@ -137,7 +146,7 @@ def score_text(
     punctuation: Punctuation = "attached",
     line_ends: LineEnds = "space",
     progress: Progress | None = None,
-) -> pl.DataFrame:
+) -> "pl.DataFrame":
     """Compute the surprisal of each token or word of a text, of several texts or of a file.
 
     Arguments:
@@ -184,6 +193,8 @@ def score_text(
         progress.warned(note)
     for problem in total.problems(by):
         warnings.warn(problem, stacklevel=3)
+    import polars as pl
+
     return pl.concat(parts)
 
 
@@ -245,12 +256,14 @@ def divide(
         yield Text(joint.join(line for _, line in kept), tuple(starts), tuple(number for number, _ in kept))
 
 
-def columns(by: By, entropy: bool = False) -> dict[str, pl.DataType]:
+def columns(by: By, entropy: bool = False) -> "dict[str, pl.DataType]":
     """Return the columns of a table and their types.
 
     Arguments:
         entropy: whether it has the entropy of the distribution before each token, or before the first token of each word.
     """
+    import polars as pl
+
     return {
         "text": pl.Int64(), "line": pl.Int64(), "index": pl.Int64(), "start": pl.Int64(), "end": pl.Int64(),
         by: pl.String(), "bits": pl.Float64(), "known": pl.Boolean(), "context": pl.Int64(),
@@ -258,8 +271,10 @@ def columns(by: By, entropy: bool = False) -> dict[str, pl.DataType]:
     }  # fmt: skip
 
 
-def empty(by: By) -> pl.DataFrame:
+def empty(by: By) -> "pl.DataFrame":
     """Return a table without rows."""
+    import polars as pl
+
     return pl.DataFrame(schema=columns(by))
 
 
@@ -271,7 +286,7 @@ def tables(
     punctuation: Punctuation = "attached",
     done: Callable[[int], None] | None = None,
     entropy: bool = False,
-) -> Iterator[tuple[pl.DataFrame, Count]]:
+) -> "Iterator[tuple[pl.DataFrame, Count]]":
     """Score texts, and yield a table for each portion of them. Memory does not grow with the number of texts.
 
     Arguments:
@@ -284,6 +299,8 @@ def tables(
         UsageError: options don't go together.
         ModelError: the model can't score a text, can't tell entropies, or has changed.
     """
+    import polars as pl
+
     refuse_options(model, by, punctuation)
     number, asking = 0, Asking(model)
     read = asking.read_reduced if entropy else asking.read

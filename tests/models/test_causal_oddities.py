@@ -158,6 +158,6 @@ def test_out_of_memory_inside_the_probe(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_no_memory_for_a_sentence_of_the_probe_is_said_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    limited(monkeypatch, 30)
-    with pytest.raises(ModelError, match="out of memory for a single sentence of 47 tokens"):
+    limited(monkeypatch, 10)
+    with pytest.raises(ModelError, match="out of memory for a single sentence of 15 tokens"):
         causal("gpt2")

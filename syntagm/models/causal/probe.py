@@ -21,6 +21,8 @@ from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import Borders
 
 _TOLERANCE = 1e-4
+# Lengths of the longest sequence. Rounding in low precision has to be averaged over more tokens.
+_SHORT, _LONG = 16, 48
 # Only symbols that a model masks have more bits.
 _MASKED = 1e4
 
@@ -45,22 +47,22 @@ def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> For
 
 def _probe(forward: Forward, share: bool) -> None:
     """Set `tree`, `direct_head` and `numerical_error`."""
-    sequences = _probe_sequences(forward.symbols, min(forward.limit, 48))
+    sequences = _probe_sequences(forward.symbols, min(forward.limit, _SHORT if _is_precise(forward) else _LONG))
     with torch.inference_mode(), FullPrecision():
-        plain = [_plain(forward, sequence) for sequence in sequences]
+        logits = _logits(forward, sequences[0])
+        plain = [_bits(forward, logits, sequences[0]), *(_plain(forward, sequence) for sequence in sequences[1:])]
         _refuse_looking_ahead(forward, sequences, plain)
-        forward.direct_head = _reaches_head(forward, sequences[0])
-        used = _attempt(forward, sequences, False)
+        forward.direct_head = _reaches_head(forward, sequences[0], logits)
+        used = _attempt(forward, sequences)
         if forward.direct_head and not _same(forward, used, plain):
             forward.direct_head = False
-            used = _attempt(forward, sequences, False)
+            used = _attempt(forward, sequences)
         if not _same(forward, used, plain):
             raise ModelError(
                 str(forward.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
                 "the same numbers", "Syntagm can't score this architecture exactly.",
             )  # fmt: skip
-        packed = _attempt(forward, sequences, True) if share else None
-        if _same(forward, packed, plain) and _branches_are_independent(forward, sequences):
+        if share and (packed := _packed(forward, sequences)) and _same(forward, packed, plain):
             forward.tree, used = True, packed
     forward.numerical_error = round_up(
         max(_distance(batched, single) for batched, single in zip(used or plain, plain, strict=True))
@@ -71,6 +73,10 @@ def _refuse_looking_ahead(
     forward: Forward, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]
 ) -> None:
     """Refuse a model whose surprisals change with the text after them, such as a masked model loaded as a causal one."""
+    # Of the longer sequences, which show as much as all of them.
+    longest = max(map(len, sequences))
+    chosen = [index for index, sequence in enumerate(sequences) if len(sequence) == longest]
+    sequences, plain = [sequences[index] for index in chosen], [plain[index] for index in chosen]
     halves = [(len(bits) + 1) // 2 for bits in plain]
     prefixes = [_plain(forward, sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
     if not _same(forward, prefixes, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
@@ -80,54 +86,67 @@ def _refuse_looking_ahead(
         )  # fmt: skip
 
 
-def _reaches_head(forward: Forward, sequence: Sequence[int]) -> bool:
+def _reaches_head(forward: Forward, sequence: Sequence[int], own: torch.Tensor) -> bool:
     """Return whether applying the head to the body's output gives the logits, without scaling or capping after it.
 
     The same operations on the same shapes give identical results, so the logits must be equal in any dtype.
+
+    Arguments:
+        own: the logits of the model's own forward pass.
     """
     inputs = {"input_ids": torch.tensor([sequence[:-1]], device=forward.device), "use_cache": False}
     try:
-        direct = forward.model.get_output_embeddings()(forward.model.base_model(**inputs)[0])
+        direct = forward.model.get_output_embeddings()(forward.model.base_model(**inputs)[0])[0]
     except Exception:  # any failure means that this way does not work for this architecture
         return False
-    own = forward.model(**inputs).logits
     return direct.shape == own.shape and torch.equal(direct.to(own).nan_to_num(), own.nan_to_num())
 
 
-def _branches_are_independent(forward: Forward, sequences: Sequence[Sequence[int]]) -> bool:
-    """Return whether the last branch of a tree is independent of the others; recurrent and convolutional layers ignore the mask.
+def _packed(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]] | None:
+    """Compute the bits of sequences in one tree; None if its last branch depends on the others.
 
-    The same operations on the same shapes give the same results in any dtype. With low-precision dtypes, a comparison with
-    separate sentences would not be precise enough.
+    Recurrent and convolutional layers ignore the mask. The same operations on the same shapes give the same results in any
+    dtype. With low-precision dtypes, a comparison with separate sentences would not be precise enough.
     """
     [pack] = plan(sequences, sum(map(len, sequences)))
     other = np.ones(len(pack.tokens), bool)
     other[pack.paths[-1]] = False
     changed = replace(pack, tokens=np.where(other, (pack.tokens + 1) % forward.symbols, pack.tokens))
     try:
-        before, after = (forward.batch(sequences, [variant], True)()[0][-1].bits for variant in (pack, changed))
-    except (RuntimeError, MemoryError):  # too large for the memory, or this way does not work for this architecture
-        return False
-    return bool(np.allclose(before, after, rtol=0, atol=1e-6, equal_nan=True))
+        before, after = ([rows.bits for rows in forward.batch(sequences, [one], True)()[0]] for one in (pack, changed))
+    except Exception:  # too large for the memory, or this way does not work for this architecture
+        return None
+    if not np.allclose(before[-1], after[-1], rtol=0, atol=1e-6, equal_nan=True):
+        return None
+    bits = dict(zip(pack.sequences, before, strict=True))
+    return [bits[index] for index in range(len(sequences))]
 
 
 def _plain(forward: Forward, sequence: Sequence[int]) -> NDArray[np.float64]:
     """Compute the bits of a sequence with the model's own forward pass, without a batch or mask."""
-    logits = forward.model(input_ids=torch.tensor([sequence[:-1]], device=forward.device), use_cache=False).logits[0]
+    return _bits(forward, _logits(forward, sequence), sequence)
+
+
+def _logits(forward: Forward, sequence: Sequence[int]) -> torch.Tensor:
+    inputs = torch.tensor([sequence[:-1]], device=forward.device)
+    logits: torch.Tensor = forward.model(input_ids=inputs, use_cache=False).logits[0]
+    return logits
+
+
+def _bits(forward: Forward, logits: torch.Tensor, sequence: Sequence[int]) -> NDArray[np.float64]:
     log_probabilities = torch.log_softmax(logits.to(forward.head.wide), -1)
     return np.array(
         [-float(row[token]) / math.log(2) for row, token in zip(log_probabilities, sequence[1:], strict=True)]
     )
 
 
-def _attempt(forward: Forward, sequences: Sequence[Sequence[int]], tree: bool) -> list[NDArray[np.float64]] | None:
+def _attempt(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]] | None:
+    """Compute the bits of sequences in padded batches; None if that does not work for this architecture."""
     try:
         results: list[Rows | None] = [None] * len(sequences)
-        forward.run(sequences, range(len(sequences)), tree, results, lambda _: None)
+        forward.run(sequences, range(len(sequences)), False, results, lambda _: None)
     except ModelError:  # no memory for a single sentence
-        if not tree:
-            raise
-        return None
+        raise
     except Exception:  # any failure means that this way does not work for this architecture
         return None
     return [rows.bits for rows in results if rows is not None]
@@ -147,9 +166,13 @@ def _same(forward: Forward, bits: list[NDArray[np.float64]] | None, plain: list[
     difference = np.abs(first[compared] - second[compared])
     if not len(difference):
         return True
-    if forward.dtype in (torch.float32, torch.float64) and not getattr(forward.model, "is_quantized", False):
+    if _is_precise(forward):
         return bool(difference.max() < _TOLERANCE * max(1.0, second[compared].max() / 16))
     return bool(difference.mean() < 0.1)
+
+
+def _is_precise(forward: Forward) -> bool:
+    return forward.dtype in (torch.float32, torch.float64) and not getattr(forward.model, "is_quantized", False)
 
 
 def _comparable(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:

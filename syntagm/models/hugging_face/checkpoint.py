@@ -137,9 +137,10 @@ def read_checkpoint(
                 if remote and (file := cached_file(name, "tokenizer.json", **_HERE_OR_NOT, **source)):
                     refuse_endless_tokenizer(Path(file).parent)
             default = torch.float32 if quantisation is None else "auto"
-            model, loading = _LOADERS[kind].from_pretrained(
-                name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
-            )
+            with _reading() as reading:
+                model, loading = _LOADERS[kind].from_pretrained(
+                    name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
+                )
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
         except ModelError:
             raise
@@ -172,7 +173,8 @@ def read_checkpoint(
         _refuse_offloaded(place, model)
     elif quantisation is None:
         model = model.to(device)
-        _leave_file(model)
+        if not reading.all:
+            _leave_file(model)
     again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
     _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
@@ -207,6 +209,47 @@ def _without_values() -> contextlib.AbstractContextManager[None]:
     # A version without it only takes longer.
     context: contextlib.AbstractContextManager[None] = getattr(module, "no_init_weights", contextlib.nullcontext)()
     return context
+
+
+@dataclass(slots=True)
+class _Reading:
+    """How the files of weights were opened.
+
+    Attributes:
+        opened: how many were read into memory.
+        mapped: how many were mapped.
+    """
+
+    opened: int = 0
+    mapped: int = 0
+
+    @property
+    def all(self) -> bool:
+        """Whether there are files of weights, and none of them is mapped."""
+        return self.opened > 0 and not self.mapped
+
+
+@contextlib.contextmanager
+def _reading() -> Iterator[_Reading]:
+    """Let transformers read files of weights during the block, where it would map them.
+
+    Copying them afterwards (`_leave_file`) gives the same, but needs the memory twice.
+    """
+    library: Any = importlib.import_module("transformers.modeling_utils")
+    opened, reading = library.safe_open, _Reading()
+
+    def read(*arguments: Any, **options: Any) -> Any:
+        if options.get("backend") == "mmap" and str(options.get("device", "cpu")) == "cpu":
+            reading.opened += 1
+            return opened(*arguments, **(options | {"backend": "pread"}))
+        reading.mapped += 1  # older versions, which know no other way
+        return opened(*arguments, **options)
+
+    library.safe_open = read
+    try:
+        yield reading
+    finally:
+        library.safe_open = opened
 
 
 def _leave_file(model: Any) -> None:
