@@ -334,6 +334,7 @@ class Misuses:
             for name in ("to_frame", "to_pandas", "marks"):
                 yield Call(f"{kind}.{name}", getattr(product, name))
         yield Call("Table.chosen", table.chosen, {"columns": "suite"})
+        yield Call("Table.shown_number", table.shown_number, {"column": "accuracy", "number": 0.5})
         for name in ("csv", "markdown", "latex"):
             yield Call(f"Table.{name}", getattr(table, name))
         yield Call("Figure.svg", figure.svg)
