@@ -1,8 +1,10 @@
 """Packages that only some commands need, and what a user installs when one is missing."""
 
 import contextlib
+import importlib.metadata
 import importlib.util
 from collections.abc import Iterator
+from functools import cache
 
 from syntagm.errors import SyntagmError, UsageError
 
@@ -46,6 +48,17 @@ def installed(module: str) -> bool:
         return False
     except ValueError:  # a module that has no file
         return True
+
+
+@cache
+def version(package: str) -> str:
+    """Return the version of an installed package. It is looked up once: what is said of a package can be a megabyte of text.
+
+    >>> from syntagm import __version__
+    >>> version("syntagm") == __version__
+    True
+    """
+    return importlib.metadata.version(package)
 
 
 def missing(

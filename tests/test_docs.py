@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,16 +56,23 @@ def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert examples.run(docstring).failed == 0
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run that the README's first command makes, which pages look at."""
+    folder = tmp_path_factory.mktemp("pages") / "demo"
+    syntagm.run_suites(syntagm.load_model("toy"), syntagm.read_suites("hu2020"), folder)
+    return folder
+
+
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG), id=name(page)) for page in WITH_CODE],
 )
-def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages(page: Path, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     if "runs/demo" in text:
-        # Pages look at the run that the README's first command makes.
-        syntagm.run_suites(syntagm.load_model("toy"), syntagm.read_suites("hu2020"), "runs/demo")
+        shutil.copytree(demo, "runs/demo")
     execute(page, text)
 
 

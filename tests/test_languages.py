@@ -56,7 +56,8 @@ def test_words_by_rules(tag: str, text: str, expected: list[str]) -> None:
     [
         ("zh", "jieba", "她们返回过。", ["她们", "返回", "过"]),
         ("ja", "janome", "本をあげた。", ["本", "を", "あげ", "た"]),
-        ("th", "pythainlp", "ฉันรักภาษาไทย", ["ฉัน", "รัก", "ภาษาไทย"]),
+        # The dictionary of 60,000 words is made ready in two seconds.
+        pytest.param("th", "pythainlp", "ฉันรักภาษาไทย", ["ฉัน", "รัก", "ภาษาไทย"], marks=pytest.mark.slow),
     ],
 )
 def test_words_by_dictionaries(tag: str, package: str, text: str, expected: list[str]) -> None:

@@ -18,6 +18,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from syntagm import extras
 from syntagm.cli import _files, _views
 
 MARK = "Written by syntagm cite"
@@ -41,8 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write or print the paragraph and the bibliography; return the exit code."""
-    from importlib.metadata import version
-
     from syntagm.errors import UsageError
     from syntagm.reading_times.analyses import cited, open_analyses
     from syntagm.report import methods, references
@@ -59,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     paragraphs = [*(methods.paragraphs(runs) if runs else []), *(one.methods for one in reading)]
     if options.format == "latex":
         paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]
-    bibliography = references.bibtex([*methods.keys(runs), *cited(reading), *also], runs, version("syntagm"))
+    bibliography = references.bibtex([*methods.keys(runs), *cited(reading), *also], runs, extras.version("syntagm"))
     text = "\n\n".join(paragraphs) + "\n"
     if options.output:
         _write(text, bibliography, options.output, options.format == "latex", options.force)

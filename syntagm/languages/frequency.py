@@ -4,7 +4,6 @@ Counts are per billion words, as wordfreq's lists are rounded; a word that no li
 """
 
 import importlib
-import importlib.metadata
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -75,7 +74,7 @@ def per_billion(language: Language) -> PerBillion:
 
 def about() -> str:
     """Return the name and the version of the source."""
-    return f"wordfreq {importlib.metadata.version('wordfreq')}"
+    return f"wordfreq {extras.version('wordfreq')}"
 
 
 @cache

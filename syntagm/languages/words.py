@@ -7,7 +7,6 @@ Otherwise each character with its marks counts as a word, and `Segmenter.name` s
 """
 
 import importlib
-import importlib.metadata
 import re
 import unicodedata
 import warnings
@@ -15,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from syntagm import extras
 from syntagm.languages.scripts import UNSPACED, script
 from syntagm.languages.tags import Language
 
@@ -147,7 +147,7 @@ _MAKERS: dict[str, Callable[[], Segmenter]] = {"zh": _chinese, "ja": _japanese, 
 
 
 def _version(package: str) -> str:
-    return f"{package} {importlib.metadata.version(package)}"
+    return f"{package} {extras.version(package)}"
 
 
 def _kept(parts: object) -> Sequence[str]:

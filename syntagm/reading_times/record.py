@@ -3,10 +3,10 @@
 import hashlib
 import platform
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from syntagm import extras
 from syntagm.errors import InputError, SyntagmError
 from syntagm.io import atomic, utf8
 from syntagm.io.record import Form
@@ -52,7 +52,7 @@ def write(
         beside: further files that belong to the results.
     """
     packages = ("syntagm", "numpy", "scipy", "polars")
-    versions = {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
+    versions = {"python": platform.python_version(), **{name: extras.version(name) for name in packages}}
     empty: dict[str, Any] = {"rows": 0, "dropped": {}, "notes": [], "alarms": [], "results": {}}
     written = {
         "command": command, "inputs": {path.name: digest for path, digest in inputs.items()}, "output": output.name,

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from markupsafe import Markup, escape
 
+from syntagm import extras
 from syntagm.report import methods, references
 from syntagm.runs.store import Run
 
@@ -35,7 +35,7 @@ class MethodsText:
 def methods_text(runs: Sequence[Run]) -> MethodsText:
     """Return the methods section about runs that `syntagm cite` writes."""
     paragraphs = tuple(html(paragraph) for paragraph in methods.paragraphs(runs))
-    bibliography = references.bibtex(methods.keys(runs), runs, version("syntagm"))
+    bibliography = references.bibtex(methods.keys(runs), runs, extras.version("syntagm"))
     return MethodsText(paragraphs, bibliography, tuple(methods.list_unknown_sources(runs)))
 
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from syntagm import extras
 from syntagm.display import visible
 from syntagm.io import atomic, utf8
 from syntagm.io.number import counted
@@ -92,7 +92,7 @@ LINKED = link("/")
 
 def render(template: str, variables: Mapping[str, Any], frame: Frame = WHOLE) -> str:
     """Render a template that extends `shell.html`. Nothing on the page, or in the data of its script, hides or reorders text."""
-    around = {"version": version("syntagm"), "frame": frame}
+    around = {"version": extras.version("syntagm"), "frame": frame}
     return visible(_environment(_HERE).get_template(template).render(around, **variables))
 
 

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from syntagm import extras
 from syntagm.errors import InputError, ModelError, RunError, SyntagmError
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models import names
@@ -31,7 +31,9 @@ _PACKAGES = ("syntagm", "torch", "transformers", "tokenizers", "numpy", "polars"
 
 def versions() -> dict[str, str]:
     """Return the versions that workers and driver must share."""
-    return {"python": ".".join(platform.python_version_tuple()[:2])} | {name: version(name) for name in _PACKAGES}
+    return {"python": ".".join(platform.python_version_tuple()[:2])} | {
+        name: extras.version(name) for name in _PACKAGES
+    }
 
 
 @dataclass(frozen=True, slots=True)

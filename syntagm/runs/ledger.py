@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from syntagm import extras
 from syntagm.errors import Interrupted, RunError, SyntagmError
 from syntagm.io import atomic, hashing, lock, record
 from syntagm.models.contract import LanguageModel
@@ -367,7 +367,7 @@ def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Pl
         "finished": None,
         "command": command,
         "versions": {
-            "syntagm": version("syntagm"),
+            "syntagm": extras.version("syntagm"),
             "python": platform.python_version(),
             "platform": platform.platform(),
         },

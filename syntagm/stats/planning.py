@@ -330,7 +330,7 @@ def power(pilot: Pilot, difference: float, **sizes: int) -> Power:
         sizes: the sizes of a study, the arguments of the pilot's `simulate`.
 
     >>> pilot = TwoModels([np.array([1.0, 0, 0, 0, -1, 1]), np.array([1.0, 0, 1, 0, 0, 0])])
-    >>> found = power(pilot, 0.2, suites=10, items=20)
+    >>> found = power(pilot, 0.2, suites=1, items=20)
     >>> found.low < found.power < found.high
     True
     """

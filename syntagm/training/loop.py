@@ -11,7 +11,6 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from syntagm import extras
 from syntagm.errors import InputError, UsageError
 from syntagm.io import atomic, lock
 from syntagm.progress import Progress
@@ -305,7 +305,7 @@ class _Training:
         summary |= {"seconds": self.place.seconds, "device": self.learner.device.type}
         if self.settings.optimiser == "asgd":
             summary["averaged_after"] = self.place.averaged_after
-        summary |= {"version": metadata.version("syntagm"), "torch": torch.__version__}
+        summary |= {"version": extras.version("syntagm"), "torch": torch.__version__}
         record.end(self.folder, summary)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import peft
 import pytest
 import torch
 from models_for_tests import byte_level, transformer, words
@@ -22,14 +21,21 @@ from syntagm.models.contract import LanguageModel
 # peft asks a model of transformers for an attribute that is deprecated there.
 pytestmark = pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning")
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
-LORA = peft.LoraConfig(
-    r=4, lora_alpha=8, target_modules=["c_attn", "c_fc"], task_type="CAUSAL_LM", init_lora_weights=False,
-    fan_in_fan_out=True,
-)  # fmt: skip
+
+
+def lora() -> Any:
+    import peft  # takes as long as all other imports; only the process that runs these tests needs it
+
+    return peft.LoraConfig(
+        r=4, lora_alpha=8, target_modules=["c_attn", "c_fc"], task_type="CAUSAL_LM", init_lora_weights=False,
+        fan_in_fan_out=True,
+    )  # fmt: skip
 
 
 def save(folder: Path, kind: str, tokenizer: Any, config: Any) -> Path:
     """Save a base model and an adapter for it in `folder/base` and `folder/adapter`."""
+    import peft
+
     model = transformer(kind, tokenizer) if kind == "gpt2" else masked_bert(tokenizer)
     model.save_pretrained(folder / "base")
     tokenizer.save_pretrained(folder / "base")
@@ -56,7 +62,7 @@ def masked_bert(tokenizer: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("lora"), "gpt2", byte_level(), LORA)
+    return save(tmp_path_factory.mktemp("lora"), "gpt2", byte_level(), lora())
 
 
 @pytest.fixture
@@ -74,6 +80,7 @@ def settings(folder: Path, **changes: Any) -> None:
 
 def expected(folder: Path, text: str) -> np.ndarray[Any, Any]:
     """The bits that transformers and peft give without Syntagm."""
+    import peft
     from transformers import AutoModelForCausalLM
 
     base = AutoModelForCausalLM.from_pretrained(folder / "base", dtype=torch.float32)
@@ -141,6 +148,7 @@ def test_adapter_and_base_may_move(saved: Path, tmp_path: Path) -> None:
 
 
 def test_a_masked_model(tmp_path: Path) -> None:
+    import peft
     from transformers import AutoModelForMaskedLM
 
     tokenizer = words(unknown="[UNK]")
@@ -161,6 +169,8 @@ def test_a_masked_model(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_another_kind_of_adapter(tmp_path: Path) -> None:
+    import peft
+
     config = peft.IA3Config(
         target_modules=["c_attn", "mlp.c_proj"], feedforward_modules=["mlp.c_proj"], task_type="CAUSAL_LM",
         fan_in_fan_out=True, init_ia3_weights=False,

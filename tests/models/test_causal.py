@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from models_for_tests import BEFORE_5, CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
+from models_for_tests import ALIKE, BEFORE_5, CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
 from numpy.typing import NDArray
 
 from syntagm.answers import Surprisals
@@ -43,8 +43,17 @@ def reference(model: Causal, text: str) -> NDArray[np.float64]:
     return np.array([math.nan, *bits] if model.bos is None else bits)
 
 
-@pytest.mark.parametrize("family", CAUSAL)
-@pytest.mark.parametrize("options", [{}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"}], ids=str)
+# The options change what is done here, not what an architecture does: all with all in the slow lane.
+@pytest.mark.parametrize(
+    ("family", "options"),
+    [
+        pytest.param(
+            family, options, marks=[pytest.mark.slow] * bool(options and family in ALIKE), id=f"{options}-{family}"
+        )
+        for options in ({}, {"bos": "no"}, {"eos": "yes"}, {"sharing": "no"}, {"batch": "7"})
+        for family in CAUSAL
+    ],
+)
 def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, options: dict[str, str]) -> None:
     if BEFORE_5 and family == "mpt":
         pytest.skip("before transformers 5, MPT can't compute in float64")

@@ -1,5 +1,6 @@
 """Damaged files of the studio: `syntagm integrity` names each, and what is whole stays readable."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,13 +31,19 @@ def written(folder: Path) -> Path:
     return job.folder
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    written(folder := tmp_path_factory.mktemp("studio"))
+    assert damaged(folder) == set()
+    return folder
+
+
 @pytest.mark.parametrize(
     "pattern", ["history/own.tsv/*", "jobs/0001/job.json", "jobs/0001/end.json", "jobs/0001/own.tsv"]
 )
 @pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
-def test_each_changed_byte_is_named(tmp_path: Path, pattern: str, place: float) -> None:
-    written(tmp_path)
-    assert damaged(tmp_path) == set()
+def test_each_changed_byte_is_named(whole: Path, tmp_path: Path, pattern: str, place: float) -> None:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     path = sorted(tmp_path.glob(pattern))[0]
     content = bytearray(path.read_bytes())
     content[round(place * (len(content) - 1))] ^= 4

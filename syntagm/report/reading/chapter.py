@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any, ClassVar, final
 
 from markupsafe import Markup
 
+from syntagm import extras
 from syntagm.drawing.table import Cell, Table
 from syntagm.reading_times.analyses import EFFECTS, Analysis, cited
 from syntagm.reading_times.views import gain, lag, ms, shape
@@ -101,7 +101,7 @@ def _show_read(chapter: ReadingTimes) -> Variables:
     paragraphs = [paragraph.html(one.methods) for one in chapter.analyses if one.methods]
     return {
         "paragraphs": paragraphs,
-        "bibliography": references.bibtex(cited(chapter.analyses), [], version("syntagm")),
+        "bibliography": references.bibtex(cited(chapter.analyses), [], extras.version("syntagm")),
         "records": [
             (one.name, one.command, json.dumps(one.content, indent=2, ensure_ascii=False)) for one in chapter.analyses
         ],

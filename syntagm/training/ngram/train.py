@@ -10,7 +10,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagm import extras
 from syntagm.errors import InputError
 from syntagm.io import regular
 from syntagm.models.ngram import folder as _ngram_folder
@@ -132,7 +132,7 @@ def _train(
         progress.warned(unseen)
     training: dict[str, object] = {
         **identity,
-        "version": metadata.version("syntagm"),
+        "version": extras.version("syntagm"),
         **texts,
         "vocabulary": len(vocabulary),
         "statistics": asdict(counts_of_counts),
