@@ -13,6 +13,7 @@ import pytest
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm.materials.suite_files import read_suites
 from syntagm.report.site.folder import write_pages
 from syntagm.suite import Item, Region, Sentence, Suite
 
@@ -221,6 +222,46 @@ def test_the_folder_opens_from_the_disk_with_style_and_script(browser: Any, tmp_
     assert "bits" in page.inner_text("#conditions")
     assert events == []
     page.close()
+
+
+def test_arabic_is_laid_out_from_right_to_left_and_signs_without_a_font_are_named(browser: Any, tmp_path: Path) -> None:
+    parts = ("\u0627\u0644\u0648\u0644\u062f", "\u064a\u0643\u062a\u0628", "\u0631\u0633\u0627\u0644\u0629")
+    # The last sign is of the private use area: no font has it.
+    lines = {"good": parts, "bad": (parts[0], "\u064a\u0643\u062a\u0628\u0648\u0646", f"{parts[2]}\ue83a")}
+    header = ["item\tcondition\tsubject\tverb\tobject", "#tag\tlanguage\tar\t\t"]
+    header.append("#prediction\tverb\t(verb;%good%) < (verb;%bad%)\t\t")
+    rows = [f"1\t{condition}\t" + "\t".join(words) for condition, words in lines.items()]
+    (tmp_path / "arabic.tsv").write_text("\n".join([*header, *rows]) + "\n")
+    [suite] = read_suites(tmp_path / "arabic.tsv")
+    server = Server(toy_run(tmp_path / "run", suite, model="random").folder or tmp_path)
+    page, events = opened(browser, server)
+    page.goto(f"{server.url}suite/arabic/1")
+
+    def lefts(selector: str) -> list[float]:
+        places: list[float] = page.eval_on_selector_all(
+            selector, "(all) => all.map((one) => one.getBoundingClientRect().x)"
+        )
+        return places
+
+    for selector in (
+        ".conditions thead th",  # condition, subject, verb, object, sentence
+        ".conditions tbody tr:first-child :is(td, th):not(:empty)",
+        ".tokens:first-of-type .region",
+        ".tokens:first-of-type .token",
+    ):
+        found = lefts(f"#conditions {selector}" if "conditions" in selector else f".sentence:first-of-type {selector}")
+        assert len(found) >= 3, selector
+        assert found == sorted(found, reverse=True), selector
+    assert page.eval_on_selector(".tokens", "(one) => [one.lang, one.dir]") == ["ar", "rtl"]
+    page.wait_for_selector("#fontless:has-text('U+E83A')")
+    assert "U+06" not in page.inner_text("#fontless")
+    # The figure of the regions begins on the right, too, and so does its axis.
+    page.goto(f"{server.url}suite/arabic")
+    page.wait_for_selector("figure svg text:text-is('object')")
+    assert lefts("figure svg text:text-is('subject')")[0] > lefts("figure svg text:text-is('object')")[0]
+    assert events == []
+    page.close()
+    assert server.stop() == 0
 
 
 @pytest.mark.skipif(not AXE, reason="AXE_CORE does not name axe.min.js of axe-core")
