@@ -1,6 +1,5 @@
 """The pages in a real browser: by keys only, without scripts, with hostile texts, and for people who can't see well."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from axe_for_tests import faults, needed
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
@@ -20,8 +20,6 @@ from syntagm.suite import Item, Region, Sentence, Suite
 pytest.importorskip("starlette")
 pytestmark = pytest.mark.slow
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
-# The rules of axe-core, for development only: `npm pack axe-core` and this variable.
-AXE = os.environ.get("AXE_CORE", "")
 # 20 forms of an attack; each has 10 surroundings, which close what it may stand in.
 SCRIPTS = [
     *("<script>hit()</script>", "</script><script>hit()</script>", "<img src=x onerror=hit()>", "<svg onload=hit()>"),
@@ -53,9 +51,9 @@ AROUND = [
 class Server:
     """`syntagm serve`, started as users do."""
 
-    def __init__(self, *folders: Path, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, *folders: Path, names: tuple[str, ...] = (), more: tuple[str, ...] = ()) -> None:
         labels = [word for name in names for word in ("--name", name)]
-        line = [sys.executable, "-m", "syntagm", "serve", *map(str, folders), *labels]
+        line = [sys.executable, "-m", "syntagm", "serve", *map(str, folders), *labels, *more]
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         self.opening = self.process.stdout.readline().strip()
@@ -264,17 +262,15 @@ def test_arabic_is_laid_out_from_right_to_left_and_signs_without_a_font_are_name
     assert server.stop() == 0
 
 
-@pytest.mark.skipif(not AXE, reason="AXE_CORE does not name axe.min.js of axe-core")
-def test_axe_finds_no_serious_fault(browser: Any, server: Server) -> None:
-    rules = Path(AXE).read_text("utf-8")
-    for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme, bypass_csp=True)
-        page = context.new_page()
-        page.goto(server.opening)
-        for path in ("", "suite/agreement", "suite/agreement/2", "run/Toy", "search?words=dog", "none"):
-            page.goto(server.url + path)
-            page.evaluate(rules)
-            found = page.evaluate("async () => (await axe.run()).violations")
-            serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
-            assert [(fault["id"], [node["html"][:200] for node in fault["nodes"]][:3]) for fault in serious] == [], path
-        context.close()
+@needed
+def test_axe_finds_no_serious_fault(browser: Any, server: Server, tmp_path: Path) -> None:
+    paths = ["", "suite/agreement", "suite/agreement/2", "run/Toy", "search?words=dog", "none"]
+    assert faults(browser, server.opening, paths) == []
+    # Checkpoints, and a suite without results.
+    for seed, step in enumerate((100, 1000, 10_000), 1):
+        toy_run(tmp_path / f"step{step}", agreement(), model=f"random:?seed={seed}")
+    folders = sorted(tmp_path.iterdir())
+    other = Server(*folders, names=tuple(folder.name for folder in folders), more=("--suites", "hu2020/mvrr"))
+    paths = ["", "checkpoints", "checkpoints/2", "suite/mvrr", "suite/mvrr/1"]
+    assert faults(browser, other.opening, paths) == []
+    assert other.stop() == 0
