@@ -14,7 +14,9 @@ function sortable(table) {
   headings.forEach((heading, column) => {
     const button = element("button");
     button.type = "button";
-    button.append(...heading.childNodes);
+    // A link is no part of a button: it leads elsewhere.
+    if (heading.querySelector("a")) button.setAttribute("aria-label", `sort by ${heading.textContent.trim()}`);
+    else button.append(...heading.childNodes);
     heading.append(button);
     button.addEventListener("click", () => {
       const numeric = heading.classList.contains("number");
