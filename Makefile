@@ -62,6 +62,7 @@ pages: $(READY)
 # The pictures of the documentation, which need a Chromium.
 pictures: $(READY)
 	$(BIN)/python -m tools.pictures
+	$(BIN)/python -m tools.studio
 
 # The files of a release.
 dist: $(READY)

@@ -14,7 +14,9 @@ function sortable(table) {
   headings.forEach((heading, column) => {
     const button = element("button");
     button.type = "button";
-    button.append(...heading.childNodes);
+    // A link is no part of a button: it leads elsewhere.
+    if (heading.querySelector("a")) button.setAttribute("aria-label", `sort by ${heading.textContent.trim()}`);
+    else button.append(...heading.childNodes);
     heading.append(button);
     button.addEventListener("click", () => {
       const numeric = heading.classList.contains("number");
@@ -250,6 +252,32 @@ async function draw(boxes) {
   }
 }
 
+// Fonts are those of the reader's system. A sign that none of them has is drawn like one that is no character.
+function fontless() {
+  const signs = new Set();
+  for (const place of document.querySelectorAll("main :is([lang], [dir])")) {
+    for (const sign of place.textContent) if (sign > "\u024f" && /[\p{L}\p{N}\p{Co}]/u.test(sign)) signs.add(sign);
+    if (signs.size > 500) break;
+  }
+  if (!signs.size) return;
+  const canvas = element("canvas"), pen = canvas.getContext("2d", { willReadFrequently: true });
+  canvas.width = canvas.height = 32;
+  const drawn = (sign) => {
+    pen.clearRect(0, 0, 32, 32);
+    pen.font = "20px sans-serif";
+    pen.fillText(sign, 4, 24);
+    return canvas.toDataURL();
+  };
+  const nothing = drawn(""), none = drawn("\u{10ffff}");
+  if (none === nothing) return; // this browser doesn't show that a font is missing
+  const missing = [...signs].filter((sign) => drawn(sign) === none).slice(0, 5);
+  if (!missing.length) return;
+  const codes = missing.map((sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(", ");
+  const note = element("p", "alert mild", `No font of this system has some of the signs here (${codes}): install one of their script, such as Noto.`);
+  note.id = "fontless";
+  document.querySelector("main").prepend(note);
+}
+
 document.querySelectorAll("table:not(.rows, .turned)").forEach(labelled);
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table.filterable").forEach(filterable);
@@ -264,3 +292,4 @@ document.querySelectorAll(".signature").forEach(copyable);
 document.querySelectorAll("details.items").forEach((fold) => fold.addEventListener("toggle", () => fold.open && drawItems(fold)));
 document.querySelectorAll(".scroll").forEach((box) => hint.observe(box));
 draw(document.querySelectorAll("[data-figure]"));
+(window.requestIdleCallback || setTimeout)(fontless);

@@ -286,8 +286,11 @@ def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str
 
 
 def _lasts(place: Place, query: Query) -> bool:
-    """Return whether something of a page is kept for the next start: not items and selections, which are many and quick."""
-    return len(place) < 3 and not query and place != SEARCH
+    """Return whether something of a page is kept for the next start of a server.
+
+    Items and selections are many and quick, and the page of a run says how its files are now.
+    """
+    return not query and (place == OVERVIEW or (place[0] == "suite" and len(place) == 2))
 
 
 def _found(shelf: Shelf, key: tuple[object, ...], make: Callable[[Site], bytes], lasting: bool = False) -> bytes:

@@ -1,6 +1,5 @@
 """The pages in a real browser: by keys only, without scripts, with hostile texts, and for people who can't see well."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,17 +9,17 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from axe_for_tests import faults, needed
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm.materials.suite_files import read_suites
 from syntagm.report.site.folder import write_pages
 from syntagm.suite import Item, Region, Sentence, Suite
 
 pytest.importorskip("starlette")
 pytestmark = pytest.mark.slow
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
-# The rules of axe-core, for development only: `npm pack axe-core` and this variable.
-AXE = os.environ.get("AXE_CORE", "")
 # 20 forms of an attack; each has 10 surroundings, which close what it may stand in.
 SCRIPTS = [
     *("<script>hit()</script>", "</script><script>hit()</script>", "<img src=x onerror=hit()>", "<svg onload=hit()>"),
@@ -52,9 +51,9 @@ AROUND = [
 class Server:
     """`syntagm serve`, started as users do."""
 
-    def __init__(self, *folders: Path, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, *folders: Path, names: tuple[str, ...] = (), more: tuple[str, ...] = ()) -> None:
         labels = [word for name in names for word in ("--name", name)]
-        line = [sys.executable, "-m", "syntagm", "serve", *map(str, folders), *labels]
+        line = [sys.executable, "-m", "syntagm", "serve", *map(str, folders), *labels, *more]
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         self.opening = self.process.stdout.readline().strip()
@@ -223,17 +222,55 @@ def test_the_folder_opens_from_the_disk_with_style_and_script(browser: Any, tmp_
     page.close()
 
 
-@pytest.mark.skipif(not AXE, reason="AXE_CORE does not name axe.min.js of axe-core")
-def test_axe_finds_no_serious_fault(browser: Any, server: Server) -> None:
-    rules = Path(AXE).read_text("utf-8")
-    for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme, bypass_csp=True)
-        page = context.new_page()
-        page.goto(server.opening)
-        for path in ("", "suite/agreement", "suite/agreement/2", "run/Toy", "search?words=dog", "none"):
-            page.goto(server.url + path)
-            page.evaluate(rules)
-            found = page.evaluate("async () => (await axe.run()).violations")
-            serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
-            assert [(fault["id"], [node["html"][:200] for node in fault["nodes"]][:3]) for fault in serious] == [], path
-        context.close()
+def test_arabic_is_laid_out_from_right_to_left_and_signs_without_a_font_are_named(browser: Any, tmp_path: Path) -> None:
+    parts = ("\u0627\u0644\u0648\u0644\u062f", "\u064a\u0643\u062a\u0628", "\u0631\u0633\u0627\u0644\u0629")
+    # The last sign is of the private use area: no font has it.
+    lines = {"good": parts, "bad": (parts[0], "\u064a\u0643\u062a\u0628\u0648\u0646", f"{parts[2]}\ue83a")}
+    header = ["item\tcondition\tsubject\tverb\tobject", "#tag\tlanguage\tar\t\t"]
+    header.append("#prediction\tverb\t(verb;%good%) < (verb;%bad%)\t\t")
+    rows = [f"1\t{condition}\t" + "\t".join(words) for condition, words in lines.items()]
+    (tmp_path / "arabic.tsv").write_text("\n".join([*header, *rows]) + "\n")
+    [suite] = read_suites(tmp_path / "arabic.tsv")
+    server = Server(toy_run(tmp_path / "run", suite, model="random").folder or tmp_path)
+    page, events = opened(browser, server)
+    page.goto(f"{server.url}suite/arabic/1")
+
+    def lefts(selector: str) -> list[float]:
+        places: list[float] = page.eval_on_selector_all(
+            selector, "(all) => all.map((one) => one.getBoundingClientRect().x)"
+        )
+        return places
+
+    for selector in (
+        ".conditions thead th",  # condition, subject, verb, object, sentence
+        ".conditions tbody tr:first-child :is(td, th):not(:empty)",
+        ".tokens:first-of-type .region",
+        ".tokens:first-of-type .token",
+    ):
+        found = lefts(f"#conditions {selector}" if "conditions" in selector else f".sentence:first-of-type {selector}")
+        assert len(found) >= 3, selector
+        assert found == sorted(found, reverse=True), selector
+    assert page.eval_on_selector(".tokens", "(one) => [one.lang, one.dir]") == ["ar", "rtl"]
+    page.wait_for_selector("#fontless:has-text('U+E83A')")
+    assert "U+06" not in page.inner_text("#fontless")
+    # The figure of the regions begins on the right, too, and so does its axis.
+    page.goto(f"{server.url}suite/arabic")
+    page.wait_for_selector("figure svg text:text-is('object')")
+    assert lefts("figure svg text:text-is('subject')")[0] > lefts("figure svg text:text-is('object')")[0]
+    assert events == []
+    page.close()
+    assert server.stop() == 0
+
+
+@needed
+def test_axe_finds_no_serious_fault(browser: Any, server: Server, tmp_path: Path) -> None:
+    paths = ["", "suite/agreement", "suite/agreement/2", "run/Toy", "search?words=dog", "none"]
+    assert faults(browser, server.opening, paths) == []
+    # Checkpoints, and a suite without results.
+    for seed, step in enumerate((100, 1000, 10_000), 1):
+        toy_run(tmp_path / f"step{step}", agreement(), model=f"random:?seed={seed}")
+    folders = sorted(tmp_path.iterdir())
+    other = Server(*folders, names=tuple(folder.name for folder in folders), more=("--suites", "hu2020/mvrr"))
+    paths = ["", "checkpoints", "checkpoints/2", "suite/mvrr", "suite/mvrr/1"]
+    assert faults(browser, other.opening, paths) == []
+    assert other.stop() == 0

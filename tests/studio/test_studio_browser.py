@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from axe_for_tests import faults, needed
 from studio_for_tests import ATTACKS, hostile
 
 from syntagm.cli import main
@@ -138,6 +139,18 @@ def test_a_sentence_is_tried_on_a_phone_and_no_page_is_wider_than_its_screen(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     assert events == []
     page.close()
+
+
+@needed
+def test_axe_finds_no_serious_fault(browser: Any, server: tuple[str, Path]) -> None:
+    paths = [
+        "try?model=toy&model=random&text=The+dog+%7C+barks",
+        "write",
+        "write?new=table",
+        "write?new=template",
+        "jobs",
+    ]
+    assert faults(browser, server[0], paths) == []
 
 
 def test_without_scripts_a_suite_is_written_as_text(browser: Any, server: tuple[str, Path]) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import takewhile
 from typing import Any, final
 
@@ -10,7 +11,6 @@ from markupsafe import Markup
 from syntagm.io import integrity
 from syntagm.report.alerts import Alert, list_reasons, warn_unfinished
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, text_cell
-from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import Addresses
@@ -31,6 +31,16 @@ class RunPage(OnePage):
     def __init__(self, column: Column[Run], subjects: Sequence[Subject[Run]], addresses: Addresses) -> None:
         self.column, self.run, self.subjects, self.addresses = column, column.run, subjects, addresses
         self.place, self.title = ("run", column.name), f"Run of {column.name}"
+
+    @cached_property
+    def signatures(self) -> list[tuple[str, str, str]]:
+        """Suite, measure and signature of each number."""
+        return [
+            (subject.name, measure, str(self.run.signature(subject.name, measure)))
+            for subject in self.subjects
+            if any(column is self.column for column in subject.columns)
+            for measure in subject.record.predictions
+        ]
 
     def list_sections(self) -> Sequence[Section[Any]]:
         """Return the records of all sections, in the order of the page."""
@@ -71,30 +81,20 @@ SETTINGS: Section[RunPage] = Section(
 )
 
 
-def _list_signatures(page: RunPage) -> Rows:
-    rows = [
-        (subject.name, measure, str(page.run.signature(subject.name, measure)))
-        for subject in page.subjects
-        if any(column is page.column for column in subject.columns)
-        for measure in subject.record.predictions
-    ]
-    return ("suite", "measure", "signature"), rows
-
-
 def _show_signatures(page: RunPage) -> Variables:
     by_name = {subject.name: subject for subject in page.subjects}
-    signatures = [str(signature) for *_, signature in _list_signatures(page)[1]]
+    signatures = [signature for *_, signature in page.signatures]
     # What all have in common is said once: rows that are read beside each other show where they differ.
     parts = zip(*(signature.split("|") for signature in signatures), strict=False)
     alike = list(takewhile(lambda found: len(set(found)) == 1, parts)) if len(signatures) > 1 else []
     shared = "|".join(found[0] for found in alike)
     rows = [
         row(
-            row_heading(_link(page, by_name[str(suite)])),
-            text_cell(isolate(str(measure), False)),
-            text_cell(Markup("<code>%s</code>") % _after(str(signature), shared)),
+            row_heading(_link(page, by_name[suite])),
+            text_cell(isolate(measure, False)),
+            text_cell(Markup("<code>%s</code>") % _after(signature, shared)),
         )
-        for suite, measure, signature in _list_signatures(page)[1]
+        for suite, measure, signature in page.signatures
     ]
     names = [heading("suite"), heading("measure"), heading("signature")]
     begins = Markup(" All begin with <code>%s</code>, and go on as the table says.") % shared if shared else ""
@@ -120,8 +120,8 @@ SIGNATURES: Section[RunPage] = Section(
     "Signatures",
     "A signature names everything that a number depends on.",
     template="site/table.html",
-    when=lambda page: _list_signatures(page)[1],
-    data=Data("signatures", "the signatures", _list_signatures),
+    when=lambda page: page.signatures,
+    data=Data("signatures", "the signatures", lambda page: (("suite", "measure", "signature"), page.signatures)),
     show=_show_signatures,
 )
 UNDEFINED: Section[RunPage] = Section(
