@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _table, labelled
+from syntagm.formats import _table, labelled, pairs
 from syntagm.io import csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -212,7 +212,7 @@ def _sentences(columns: Sequence[str]) -> str:
 
 
 def _named(columns: Sequence[str], name: str) -> str:
-    found = [column for column in columns if column.strip().lower() == name]
+    found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
     return found[0] if len(found) == 1 else ""
 
 

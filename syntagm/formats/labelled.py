@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _table
+from syntagm.formats import _pair, _table, pairs
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -53,7 +53,7 @@ def claims(path: Path, head: str) -> bool:
     Whether each pair has one row with each label is no question here: a table of pairs with a damaged one would otherwise be
     taken for something else.
     """
-    if path.suffix not in ENDINGS or not any(name in head[:4000].lower() for name in ITEMS):
+    if path.suffix not in ENDINGS or not any(name in head[:4000].lower() for name in ("pair", "item")):
         return False
     table = _table.excerpt(path, head, _has_known)
     return has_labels(table) and (_first(table.columns, PAIRS) != "" or repeated(table) is not None)
@@ -93,10 +93,10 @@ def read_as(path: Path, head: str, **options: str) -> str:
     """Say which columns hold sentence, label, pair and suite."""
     table = _excerpt(path, head, options)
     sentence, label, item, suite = _chosen(table.columns, options)
-    pairs = "each two rows" if item == NEXT else f"the rows with the same {item}"
+    together = "each two rows" if item == NEXT else f"the rows with the same {item}"
     found = dict.fromkeys(value for value in table.cells(label) if value.lower() in GOOD)
     good = options.get("good") or "/".join(found) or "/".join(GOOD)
-    return f"sentence: {sentence}, good where {label} is {good}, pairs: {pairs}, suite: {suite or 'the file'}"
+    return f"sentence: {sentence}, good where {label} is {good}, pairs: {together}, suite: {suite or 'the file'}"
 
 
 def read(
@@ -167,7 +167,7 @@ def _first(columns: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _column(columns: Sequence[str], name: str) -> str:
-    found = [column for column in columns if column.strip().lower() == name]
+    found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
     return found[0] if len(found) == 1 else ""
 
 
@@ -199,6 +199,21 @@ def _pairs(table: _table.Table, item: str, suite: str) -> Iterator[tuple[str, li
         groups.setdefault((name, key), []).append((number, row))
     for (_, key), rows in groups.items():
         yield key, rows
+
+
+def pairing(table: _table.Table, label: str, used: Sequence[str]) -> str:
+    """Return a column that divides most rows into twos of one good and one bad sentence; "" if there is none."""
+    for column in table.columns:
+        if column in used:
+            continue
+        groups: dict[str, list[bool]] = {}
+        for _, row in table.rows:
+            if key := shape.plain(row.get(column, "")).strip():
+                groups.setdefault(key, []).append(shape.plain(row.get(label, "")).strip().lower() in GOOD)
+        whole = sum(sorted(sides) == [False, True] for sides in groups.values())
+        if whole > 1 and 4 * whole > len(table.rows):
+            return column
+    return ""
 
 
 def refuse_two_texts(table: _table.Table) -> None:

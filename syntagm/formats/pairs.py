@@ -520,7 +520,10 @@ def _sides(row: dict[str, Any], pair: tuple[str, str], label: str, place: str) -
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     """Return the prefix method whose columns exist, and these columns."""
-    methods = [(method, names) for method, names in FIELDS if set(names) <= set(columns)]
+    methods = []
+    for method, names in FIELDS:
+        if all(found := [_named(columns, name) or "" for name in names]):
+            methods.append((method, tuple(found)))
     if len(methods) > 1:
         raise InputError(place, "the columns of two prefix methods", "the columns of one method")
     return methods[0] if methods else (None, ())
