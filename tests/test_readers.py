@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+from fuzzing import rows
 from fuzzing.readers import READERS
 
 
@@ -26,3 +27,10 @@ def test_mutants_are_read_or_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", READERS)
 def test_many_mutants_are_read_or_refused(name: str, tmp_path: Path) -> None:
     tried(name, tmp_path, 1_000, seed=2)
+
+
+@pytest.mark.slow
+def test_damaged_rows_are_refused_or_read_right() -> None:
+    counts, wrong = rows.run(300, 3, list(rows.BY_NAME))
+    assert not wrong
+    assert min(counts["read"], counts["refused"]) > 50

@@ -44,7 +44,8 @@ def wrong_script(suite: Suite) -> Iterator[Spot]:
     for item, condition, sentence in sentences(suite):
         if sentence.text.isascii() and (not scripts or "Latn" in scripts):
             continue
-        mixed = next((word for word in _LETTERS.findall(sentence.text) if len(_of_word(word) & _LOOK_ALIKE) > 1), "")
+        words = _LETTERS.findall(sentence.text) if len(_of_word(sentence.text) & _LOOK_ALIKE) > 1 else ()
+        mixed = next((word for word in words if len(_of_word(word) & _LOOK_ALIKE) > 1), "")
         if mixed:
             foreign = Counter(map(script, mixed))
             rare = min((name for name in foreign if name), key=lambda name: foreign[name])
@@ -55,7 +56,7 @@ def wrong_script(suite: Suite) -> Iterator[Spot]:
 
 
 def _of_word(word: str) -> set[str]:
-    return {name for sign in word if (name := script(sign))}
+    return {name for sign in set(word) if (name := script(sign))}
 
 
 # Columns of published tables with words of the sentences -> the conditions that have them.

@@ -31,6 +31,8 @@ from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, score
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
+# Seconds between two pictures of the bar.
+_DRAWN = 0.05
 # The width that the words beside the bar may need.
 _WORDS = 100
 CAPTION = (
@@ -73,6 +75,7 @@ class Screen(Progress):
         # The questions answered by this command, and the time and the number of the first ones.
         self._answered, self._first = 0, (0.0, 0)
         self._created = self._start_time = self._printed_at = time.monotonic()
+        self._drawn_at = 0.0
 
     def __enter__(self) -> "Screen":
         self._handler = signal.signal(signal.SIGINT, self._interrupt)
@@ -112,18 +115,20 @@ class Screen(Progress):
             self._first, self._printed_at = (now, questions), now
         self._done += questions
         self._answered += questions
-        speed = self._speed(now)
-        self._bar.update(
-            self._task,
-            completed=self._done,
-            description=escape(shown(self._now(suite))),
-            count=self._count(),
-            pace=speed,
-        )
+        # A fast model answers thousands of questions between two pictures of the bar.
+        if now - self._drawn_at > _DRAWN or self._done >= self._total:
+            self._drawn_at = now
+            self._bar.update(
+                self._task,
+                completed=self._done,
+                description=escape(shown(self._now(suite))),
+                count=self._count(),
+                pace=self._speed(now),
+            )
         interval = _FIRST if self._answered and not self._estimated else _INTERVAL
         if self._total and not self._console.is_terminal and now - self._printed_at > interval:
             self._printed_at, self._estimated = now, bool(self._answered)
-            self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {speed}")
+            self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {self._speed(now)}")
         if self._stopping:
             raise Interrupted
 

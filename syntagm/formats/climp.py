@@ -44,6 +44,9 @@ def read(path: Path) -> Iterator[Suite]:
 
 def _sentences(rows: Sequence[Row], path: Path) -> tuple[str, str, dict[str, Sentence]]:
     line = rows[0][0]
+    for number, row in rows:
+        if not row[3].strip():
+            raise InputError(f"{path}, line {number}", "an empty sentence", "text")
     texts = {row[4].strip(): Sentence(shape.sentence(row[3], f"{path}, line {number}")) for number, row in rows}
     names = {(row[1], row[2]) for _, row in rows}
     if set(texts) != {"0", "1"} or len(names) != 1:

@@ -7,8 +7,8 @@ Four cells separated by tabs, without a header, are read if the second is 0 or 1
 `*` or `??`. Under a header, the column `sentence` (or `text`, `sent`) and one of `judgement`, `judgment`, `acceptability` of
 numbers are recognised: ratings, or labels if all are 0 or 1; and one of `acceptable`, `is_acceptable`, `grammatical`,
 `grammaticality` of 0 and 1, true and false, or words such as acceptable and unacceptable. A column `label` is recognised if
-it has such words, or beside CoLA's marks in a column `mark` or `diacritic`. Two rows of one item are the format `labelled`.
-Options name other columns: `?sentence=S&label=L` for 0 and 1, `?sentence=S&rating=R` for ratings.
+it has such words, or beside CoLA's marks in a column `mark` or `diacritic`. Labelled rows of one item or pair are the format
+`labelled`. Options name other columns: `?sentence=S&label=L` for 0 and 1, `?sentence=S&rating=R` for ratings.
 
 Each item has the one condition `sentence`, and the tags `label` (1 acceptable, 0 not) or `rating`. A suite has no
 predictions: run it with `--measure "surprisal(condition=sentence)"`; `syntagm table judgements RUN` then shows accuracy by
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _table, labelled
+from syntagm.formats import _table, labelled, pairs
 from syntagm.io import csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -106,14 +106,18 @@ def read(
     for name in (sentence, label, rating, id, suite):
         if name and name not in table.columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, table.columns)))
+        if not sentence:
+            labelled.refuse_two_texts(table)
     text, is_label, rated = chosen
     if not text or not (is_label or rated):
         cure = f"Name them: {path.name}?format=judgements&sentence=COLUMN&label=COLUMN, or &rating=COLUMN."
         found = "the columns " + ", ".join(map(repr, table.columns[:20]))
         raise UsageError(str(path), found, "columns of sentences and of judgements", cure)
-    id = id or next((name for name in table.columns if name.lower() in _IDS), "")
     if rated and not is_label and table.rows and all(_cell(row, rated).lower() in _TRUTH for _, row in table.rows):
         is_label, rated = rated, ""
+    if not (sentence or label or rating or id):
+        _refuse_pairs(table, text, is_label)
+    id = id or _unique(table)
     used = {text, is_label, rated, id, "", *({suite} if suite.lower() == "suite" else ())}
     suites: dict[str, list[Item]] = {}
     for index, (number, row) in enumerate(table.rows):
@@ -128,6 +132,25 @@ def read(
         raise InputError(str(path), "no sentences", "at least one")
     for name, items in suites.items():
         yield Suite(name, tuple(items), (), {"task": "judgements"})
+
+
+def _refuse_pairs(table: _table.Table, sentence: str, label: str) -> None:
+    """Refuse labelled rows that belong together where none of the first ones do: they are pairs, or conditions of items."""
+    if label and labelled.has_labels(table) and (found := labelled.repeated(table)):
+        column, key, numbers = found
+        places = " and ".join(map(str, numbers[:2]))
+        cure = f"Write {table.path.name}?format=labelled if rows of the same {column} are a pair, "
+        cure += f"{table.path.name}?format=judgements&sentence={sentence}&label={label} if each row is a sentence of its own."
+        raise InputError(
+            table.place(numbers[1]), f"the {column} {key[:40]!r} of {table.unit}s {places}", "one row of each", cure
+        )
+
+
+def _unique(table: _table.Table) -> str:
+    """Return the column of ids, none of which is used twice; "" if there is none, so that sentences are numbered."""
+    name = next((name for name in table.columns if name.lower() in _IDS), "")
+    cells = list(table.cells(name)) if name or "" in table.columns else []
+    return name if len(cells) == len(set(cells)) else ""
 
 
 def _judged(row: dict[str, Any], label: str, rating: str, place: str) -> dict[str, str]:
@@ -189,7 +212,7 @@ def _sentences(columns: Sequence[str]) -> str:
 
 
 def _named(columns: Sequence[str], name: str) -> str:
-    found = [column for column in columns if column.strip().lower() == name]
+    found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
     return found[0] if len(found) == 1 else ""
 
 

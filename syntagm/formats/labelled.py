@@ -4,22 +4,23 @@
     c-command,1,Grammatical,Ik haatte mezelf.
     c-command,1,Ungrammatical,Mijn moeder haatte mezelf.
 
-The columns are recognised by their names if each of the first pairs has one row with a known label of either kind: those of
-the sentences (`Sentence`, `text`), of the labels (`Grammaticality`, `acceptability`, `acceptable`, `is_acceptable`,
-`grammatical`, `is_grammatical`; `label` if the labels are words such as grammatical and ungrammatical), and the one that says
-which rows belong together (`Item`, `pair_id`, `pair`). Options name other columns: `rows.csv?sentence=S&label=L&item=I`;
-`item=next` pairs each two rows that follow each other, in either order. A pair has one row with each label. The column
-`Paradigm`, `suite` or `UID` has the name of the suite.
+The columns are recognised by their names if the first labels are known ones: those of the sentences (`Sentence`, `text`), of
+the labels (`Grammaticality`, `acceptability`, `acceptable`, `is_acceptable`, `grammatical`, `is_grammatical`; `label` if the
+labels are words such as grammatical and ungrammatical), and the one that says which rows belong together (`pair_id`, `pair`;
+`Item`, if an item has several of the first rows). A table that is recognised is one of pairs: a pair has one row with each
+label, and any other is refused. Options name other columns: `rows.csv?sentence=S&label=L&item=I`; `item=next` pairs each two
+rows that follow each other, in either order. The column `Paradigm`, `suite` or `UID` has the name of the suite.
 
 A cell that both rows of a pair share becomes a tag of the item; where they differ, the tags are `NAME_good` and `NAME_bad`.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _table
+from syntagm.formats import _pair, _table, pairs
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -31,44 +32,54 @@ LABELS = (
     "grammaticality", "acceptability", "acceptable", "is_acceptable", "grammatical", "is_grammatical", "judgement", "judgment",
     "label",
 )  # fmt: skip
-ITEMS = ("item", "pair_id", "pairid", "item_id", "pair")
+# These say that rows are pairs; an item can also have one row, or one for each condition.
+PAIRS = ("pair_id", "pairid", "pair")
+ITEMS = (*PAIRS, "item", "item_id")
 SUITES = ("paradigm", "suite", "uid")
 # Labels, in lower case. An option can name others: `good=ok`.
 GOOD = ("grammatical", "acceptable", "good", "correct", "true", "1")
 BAD = ("ungrammatical", "unacceptable", "bad", "incorrect", "wrong", "false", "0", "*")
 # Labels that also stand for other things than sentences that are good and bad.
 _NUMBERS = ("true", "1", "false", "0")
+_KNOWN = frozenset((*GOOD, *BAD))
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d(e[-+]?\d+)?", re.IGNORECASE)
 
 Row = tuple[int, dict[str, Any]]
 
 
 def claims(path: Path, head: str) -> bool:
-    """Return whether this is a table with known columns, whose first pairs have a row with each label."""
-    if path.suffix not in ENDINGS or not any(name in head[:4000].lower() for name in ITEMS):
+    """Return whether this is a table of known columns with known labels, some of whose rows belong together.
+
+    Whether each pair has one row with each label is no question here: a table of pairs with a damaged one would otherwise be
+    taken for something else.
+    """
+    if path.suffix not in ENDINGS or not any(name in head[:4000].lower() for name in ("pair", "item")):
         return False
     table = _table.excerpt(path, head, _has_known)
+    return has_labels(table) and (_first(table.columns, PAIRS) != "" or repeated(table) is not None)
+
+
+def has_labels(table: _table.Table) -> bool:
+    """Return whether a table has the known columns, and known labels; 1 and 0 under `label` may be those of anything."""
     if not _has_known(table.columns):
         return False
-    _, label, item, suite = _chosen(table.columns, {})
-    found = {value.lower() for value in table.cells(label)}
-    known = found <= {*GOOD, *BAD} and bool(found & set(GOOD)) and bool(found & set(BAD))
-    if not known or (label.strip().lower() == "label" and found & set(_NUMBERS)):
+    label = _first(table.columns, LABELS)
+    known = [value.lower() in _KNOWN for value in table.cells(label)]
+    unknown = {value for value in table.cells(label) if value.lower() not in _KNOWN}
+    if label.strip().lower() == "label" and any(value.lower() in _NUMBERS for value in table.cells(label)):
         return False
-    return _are_pairs(table, label, item, suite)
+    # A slip in one label is refused by its line; numbers beside 1 and 0 are ratings.
+    return 2 * sum(known) > len(known) and not any(_NUMBER.fullmatch(value) for value in unknown)
 
 
-def _are_pairs(table: _table.Table, label: str, item: str, suite: str) -> bool:
-    """Return whether the first rows are pairs of one good and one bad sentence; the last ones may be cut off."""
-    groups: dict[tuple[str, str], list[bool]] = {}
-    for _, row in table.rows:
+def repeated(table: _table.Table) -> tuple[str, str, list[int]] | None:
+    """Return the column of items, the first item that has several rows, and their numbers; None if each item has one row."""
+    _, _, item, suite = _chosen(table.columns, {})
+    rows: dict[tuple[str, str], list[int]] = {}
+    for number, row in table.rows:
         key = tuple(shape.plain(row.get(name, "")).strip() if name else "" for name in (suite, item))
-        groups.setdefault((key[0], key[1]), []).append(shape.plain(row.get(label, "")).strip().lower() in GOOD)
-    whole = [sides for sides in groups.values() if sorted(sides) == [False, True]]
-    return (
-        bool(whole)
-        and all(len(sides) < 2 or sides in whole for sides in groups.values())
-        and len(whole) > len(groups) / 2
-    )
+        rows.setdefault((key[0], key[1]), []).append(number)
+    return next(((item, key, found) for (_, key), found in rows.items() if key and len(found) > 1), None)
 
 
 def unscored(path: Path, head: str, **options: str) -> list[str]:
@@ -82,10 +93,10 @@ def read_as(path: Path, head: str, **options: str) -> str:
     """Say which columns hold sentence, label, pair and suite."""
     table = _excerpt(path, head, options)
     sentence, label, item, suite = _chosen(table.columns, options)
-    pairs = "each two rows" if item == NEXT else f"the rows with the same {item}"
+    together = "each two rows" if item == NEXT else f"the rows with the same {item}"
     found = dict.fromkeys(value for value in table.cells(label) if value.lower() in GOOD)
     good = options.get("good") or "/".join(found) or "/".join(GOOD)
-    return f"sentence: {sentence}, good where {label} is {good}, pairs: {pairs}, suite: {suite or 'the file'}"
+    return f"sentence: {sentence}, good where {label} is {good}, pairs: {together}, suite: {suite or 'the file'}"
 
 
 def read(
@@ -128,10 +139,15 @@ def read(
             raise UsageError(f"{path}, {option}", f"no such column among {listed}", "a column", f"{cure} that follow.")
         if name and name not in table.columns and not (option == "item" and name == NEXT):
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, table.columns)))
+    if not sentence:
+        refuse_two_texts(table)
+    if not label:
+        _refuse_contradiction(table, labelled)
     used = {text, labelled, "", *({joined} if joined != NEXT else ()), *({named} if named.lower() == "suite" else ())}
     items = []
+    single = f"{path.name}?format=judgements&sentence={text}&label={labelled}"
     for index, (key, rows) in enumerate(_pairs(table, joined, named)):
-        sides = _sides(table, rows, labelled, good)
+        sides = _sides(table, rows, labelled, good, single)
         place = table.place(sides["good"][0])
         name = _table.name(sides["good"][1], named, place) if named else path.stem
         sentences = {
@@ -151,7 +167,7 @@ def _first(columns: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _column(columns: Sequence[str], name: str) -> str:
-    found = [column for column in columns if column.strip().lower() == name]
+    found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
     return found[0] if len(found) == 1 else ""
 
 
@@ -185,8 +201,47 @@ def _pairs(table: _table.Table, item: str, suite: str) -> Iterator[tuple[str, li
         yield key, rows
 
 
-def _sides(table: _table.Table, rows: Sequence[Row], label: str, good: str) -> dict[str, Row]:
-    """Return the good and the bad row of a pair."""
+def pairing(table: _table.Table, label: str, used: Sequence[str]) -> str:
+    """Return a column that divides most rows into twos of one good and one bad sentence; "" if there is none."""
+    for column in table.columns:
+        if column in used:
+            continue
+        groups: dict[str, list[bool]] = {}
+        for _, row in table.rows:
+            if key := shape.plain(row.get(column, "")).strip():
+                groups.setdefault(key, []).append(shape.plain(row.get(label, "")).strip().lower() in GOOD)
+        whole = sum(sorted(sides) == [False, True] for sides in groups.values())
+        if whole > 1 and 4 * whole > len(table.rows):
+            return column
+    return ""
+
+
+def refuse_two_texts(table: _table.Table) -> None:
+    """Refuse a table with two columns that may hold the sentences."""
+    found = [column for name in SENTENCES if (column := _column(table.columns, name)) and not table.has_numbers(column)]
+    if len(found) > 1:
+        cure = f"Name the one that counts, as in {table.path.name}?sentence={found[0]}"
+        raise UsageError(
+            str(table.path), "the columns " + " and ".join(map(repr, found)), "one of sentences", f"{cure}."
+        )
+
+
+def _refuse_contradiction(table: _table.Table, label: str) -> None:
+    """Refuse a table in which another column with the name of labels says something else of a sentence."""
+    others = [column for name in LABELS if (column := _column(table.columns, name)) and column != label]
+    for other in others:
+        if not {value.lower() for value in table.cells(other)} <= _KNOWN:
+            continue
+        for number, row in table.rows:
+            one, another = (shape.plain(row.get(name, "")).strip().lower() for name in (label, other))
+            if one and another and (one in GOOD) != (another in GOOD):
+                found = f"{one!r} in the column {label!r} and {another!r} in {other!r}"
+                cure = f"Name the column that counts, as in {table.path.name}?format=labelled&label={label}"
+                raise InputError(table.place(number), found, "one label of a sentence", f"{cure}.")
+
+
+def _sides(table: _table.Table, rows: Sequence[Row], label: str, good: str, single: str) -> dict[str, Row]:
+    """Return the good and the bad row of a pair; `single` is what to type if rows are no pairs."""
     sides: dict[str, list[Row]] = {"good": [], "bad": []}
     for number, row in rows:
         value = shape.plain(row.get(label, "")).strip()
@@ -200,8 +255,13 @@ def _sides(table: _table.Table, rows: Sequence[Row], label: str, good: str) -> d
         sides["good" if is_good else "bad"].append((number, row))
     if len(sides["good"]) != 1 or len(sides["bad"]) != 1:
         found = f"{len(sides['good'])} good and {len(sides['bad'])} bad sentences of one pair"
-        places = ", ".join(str(number) for number, _ in rows[:4])
-        cure = f"Its rows are in {table.unit}s {places}."
+        places = ", ".join(str(number) for number, _ in rows[:4]) + ", ..." * (len(rows) > 4)
+        cure = (
+            f"Its rows are in {table.unit}s {places}; mend or delete them."
+            if len(rows) > 1
+            else "Add the other, or delete it."
+        )
+        cure += f" If each row is a sentence of its own, write {single}"
         raise InputError(table.place(rows[0][0]), found, "one of each", cure)
     return {side: found[0] for side, found in sides.items()}
 

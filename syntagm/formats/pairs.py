@@ -33,6 +33,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +278,7 @@ def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tupl
     return find
 
 
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """Return the name of a column in lower case, with underscores between its words.
 
@@ -336,7 +338,7 @@ def _has_pairs_only(path: Path, content: str) -> bool:
 
 def _few(rows: Sequence[Sequence[str]]) -> str:
     """Say in how many rows of two cells the cells are alike."""
-    count = sum(alike(*row) for row in rows)
+    count = sum(len(row) == 2 and alike(*row) for row in rows)
     what = f"two sentences of {LEAST_WORDS} words or more that differ a little"
     return f"in its two columns, {count} of {len(rows)} rows are {what}"
 
@@ -520,7 +522,10 @@ def _sides(row: dict[str, Any], pair: tuple[str, str], label: str, place: str) -
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     """Return the prefix method whose columns exist, and these columns."""
-    methods = [(method, names) for method, names in FIELDS if set(names) <= set(columns)]
+    methods = []
+    for method, names in FIELDS:
+        if all(found := [_named(columns, name) or "" for name in names]):
+            methods.append((method, tuple(found)))
     if len(methods) > 1:
         raise InputError(place, "the columns of two prefix methods", "the columns of one method")
     return methods[0] if methods else (None, ())

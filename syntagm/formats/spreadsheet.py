@@ -111,7 +111,7 @@ def _parsed(content: str, mark: str, path: Path) -> Suite:
     suite = _Suite(path)
     for line, cells in rows:
         place = f"{path}, line {line}"
-        if cells[0].startswith("#"):
+        if cells[0].lstrip().startswith("#"):
             suite.add_setting(cells, place)
         elif any(cell.strip() for cell in cells):
             row = csv.named(names, _fitted(cells, len(names)), place)
@@ -201,6 +201,9 @@ class _Suite:
             raise InputError(
                 f"{place}, item", "an empty cell", "the id of an item", "Repeat the id in each row of the item."
             )
+        if moved := next((cell for cell in row.values() if cell in KINDS), ""):
+            found = f"{moved} behind the first column"
+            raise InputError(place, found, "it in the first column", f"Delete what stands before {moved}.")
         tags = {name.removeprefix(TAG): cell for name, cell in row.items() if name.startswith(TAG) and cell}
         known = self.item_tags.setdefault(item, {})
         for name, value in tags.items():

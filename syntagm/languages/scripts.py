@@ -41,7 +41,11 @@ def script(character: str) -> str:
 
 def scripts(text: str) -> Counter[str]:
     """Count the letters of a text by their scripts."""
-    return Counter(found for character in text if (found := script(character)))
+    counts: Counter[str] = Counter()
+    for character, count in Counter(text).items():
+        if found := script(character):
+            counts[found] += count
+    return counts
 
 
 def main_script(text: str) -> str:

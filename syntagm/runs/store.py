@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -13,9 +13,10 @@ import polars as pl
 
 from syntagm.answers import Surprisals
 from syntagm.arguments import public
-from syntagm.conventions.convention import PUBLISHED
+from syntagm.conventions.convention import PUBLISHED, compared
 from syntagm.display import shown
-from syntagm.errors import RunError, UsageError
+from syntagm.errors import FormulaError, RunError, UsageError
+from syntagm.formula import parse
 from syntagm.io.number import counted
 from syntagm.io.order import natural
 from syntagm.progress import Progress
@@ -350,19 +351,22 @@ class Run:
         )
         options = (
             *self.task.signature_parts(self.record["options"]),
-            *self._convention(),
+            *self._convention(record, measure),
             *self._sample(record.tags),
             f"tie:{self.tolerance_in_bits:g}",
         )
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
-    def _convention(self) -> tuple[str, ...]:
+    def _convention(self, suite: SuiteRecord, measure: str) -> tuple[str, ...]:
         """Return the part of signatures that names the convention; empty if it is the sum of bits.
 
-        If those of the suites' authors differ, it is `published`, and the record has them.
+        No convention applies to a prediction that doesn't compare two whole sentences: its number is the same without. If the
+        conventions of the suites' authors differ, it is `published`, and the record has them.
         """
         if not (asked := self.record["options"].get("convention")):
+            return ()
+        if (text := suite.predictions.get(measure)) and not _compares_sentences(text):
             return ()
         if asked != PUBLISHED:
             return (f"convention:{asked}",)
@@ -393,6 +397,15 @@ class Run:
         if content is None:
             raise damaged(self.folder / "shards" / f"{name}.{kind}")
         return pl.read_parquet(BytesIO(content))
+
+
+@lru_cache(maxsize=4096)
+def _compares_sentences(formula: str) -> bool:
+    """Return whether a formula compares two whole sentences; False if it can't be read: records are untrusted input."""
+    try:
+        return compared(parse(formula)) is not None
+    except FormulaError:
+        return False
 
 
 def run_folders(folder: str | Path) -> list[Path]:

@@ -70,6 +70,71 @@ class TestLabelled:
             one("labelled/rows.csv?format=labelled&sentence=text")
 
 
+PAIR_ROWS = "1,Die Katze schläft.,1\n1,Die Katze schlafen.,0\n"
+SINGLE = r"format=judgements&sentence=sentence&label=acceptable"
+
+
+class TestDamagedPairs:
+    """A table of pairs with a damaged one is no table of single sentences."""
+
+    @pytest.mark.parametrize(
+        ("rows", "message"),
+        [
+            (
+                "1,Die Katzen schlief.,0\n",
+                "line 2: 1 good and 2 bad sentences of one pair; expected one of each. Its rows are in lines 2, 3, 4",
+            ),
+            (PAIR_ROWS, "line 2: 2 good and 2 bad sentences of one pair"),
+            ("2,Wir lachen.,1\n2,Wir lachst.,1\n", "line 4: 2 good and 0 bad sentences of one pair"),
+            ("2,Wir lachen.,1\n", "line 4: 1 good and 0 bad sentences of one pair; expected one of each. Add the other"),
+            ("2,Wir lachen.,1\n2,Wir lachst.,no\n", "line 5, acceptable: 'no'; expected one of grammatical"),
+            (",Wir lachen.,1\n,Wir lachst.,0\n", "line 4, pair_id: an empty cell"),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("first", [True, False])
+    def test_it_is_refused_with_its_line(self, tmp_path: Path, rows: str, message: str, first: bool) -> None:
+        (tmp_path / "a.csv").write_text("pair_id,sentence,acceptable\n" + PAIR_ROWS + rows, encoding="utf-8")
+        if not first:  # the same for a damage behind the rows by which formats are recognised
+            more = "".join(f"x{number},Wir lachen.,1\nx{number},Wir lachst.,0\n" for number in range(120))
+            text = f"pair_id,sentence,acceptable\n{more}{PAIR_ROWS}{rows}"
+            (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+            message = message.partition(": ")[2].partition(". Its rows")[0]
+        with pytest.raises(InputError) as caught:
+            reading.read(tmp_path / "a.csv")
+        assert message in str(caught.value)
+
+    def test_all_good_sentences_may_come_first(self, tmp_path: Path) -> None:
+        rows = [f"{number},Wir lachen {label}.,{label}" for label in (1, 0) for number in range(150)]
+        (tmp_path / "a.csv").write_text("\n".join(["pair_id,sentence,acceptable", *rows]))
+        [suite] = reading.read(tmp_path / "a.csv")
+        assert texts(suite) == [("Wir lachen 1.", "Wir lachen 0.")] * 150
+
+    def test_items_with_one_of_the_first_rows_each(self, tmp_path: Path) -> None:
+        rows = [f"{number},Wir lachen {label}.,{label}" for label in (1, 0) for number in range(150)]
+        (tmp_path / "a.csv").write_text("\n".join(["item,sentence,acceptable", *rows]))
+        with pytest.raises(InputError, match=rf"line 152: the item '0' of lines 2 and 152; .*{SINGLE} if each row is"):
+            reading.read(tmp_path / "a.csv")
+        [suite] = reading.read(f"{tmp_path / 'a.csv'}?{SINGLE}")
+        assert len({item.id for item in suite.items}) == 300
+        assert suite.items[150].tags == {"item": "0", "label": "0"}
+        (tmp_path / "a.csv").write_text("\n".join(["item,sentence,acceptable", *rows[:150]]))
+        assert reading.read_as(tmp_path / "a.csv").startswith("judgements: ")
+
+    @pytest.mark.parametrize("item", ["item", "pair_id"])
+    def test_two_columns_of_sentences(self, tmp_path: Path, item: str) -> None:
+        (tmp_path / "a.csv").write_text(f"{item},text,sentence,acceptable\n1,Wir,Wir lachen.,1\n")
+        with pytest.raises(UsageError, match="the columns 'sentence' and 'text'; expected one of sentences"):
+            reading.read(tmp_path / "a.csv")
+
+    def test_labels_of_two_columns_that_differ(self, tmp_path: Path) -> None:
+        rows = "item,sentence,grammatical,acceptable\n1,Wir lachen.,1,1\n1,Wir lachst.,0,1\n"
+        (tmp_path / "a.csv").write_text(rows)
+        with pytest.raises(InputError, match="line 3: '1' in the column 'acceptable' and '0' in 'grammatical'"):
+            reading.read(tmp_path / "a.csv")
+        [suite] = reading.read(f"{tmp_path / 'a.csv'}?format=labelled&label=grammatical")
+        assert texts(suite) == [("Wir lachen.", "Wir lachst.")]
+
+
 def test_the_label_of_two_sentences_and_their_votes() -> None:
     suite = one("qfrblimp/cerfs.jsonl")
     assert texts(suite)[1] == ("La lanterne brille ce soir.", "La lanterne brillent ce soir.")
