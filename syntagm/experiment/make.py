@@ -14,6 +14,7 @@ from syntagm.io import atomic, lock, record
 from syntagm.io.number import counted
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
+from syntagm.runs.engine import well_formed
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.planning import People, people_for
 from syntagm.suite import Suite, sampled
@@ -154,6 +155,8 @@ def planned(
         raise UsageError("SUITES", "none", "at least one suite")
     if repeated := [name for name, count in Counter(suite.name for suite in suites).items() if count > 1]:
         raise InputError(f"suite {repeated[0]}", "two suites with this name", "only one")
+    # What a run would refuse could be asked, but its answers could never become results.
+    suites = list(well_formed(suites))
     critical = [
         trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")
     ]

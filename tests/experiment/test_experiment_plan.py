@@ -188,6 +188,11 @@ def test_a_precision_is_that_of_all_suites_or_of_the_smallest(monkeypatch: pytes
     assert wished == [(30, 12), (10, 4)]
 
 
+def test_suites_that_no_run_takes_are_refused_before_anyone_is_asked() -> None:
+    with pytest.raises(InputError, match="E102"):
+        planned([pairs("<i>name</i>")], "forced-choice", 4)
+
+
 def test_contradictory_plans_are_refused(tmp_path: Path) -> None:
     content = planned([pairs()], "forced-choice", 4).content()
     for key, value in {"lists": [[[99, True]]], "trials": [], "exclusions": {"catch": 1}}.items():
