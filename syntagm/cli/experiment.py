@@ -99,7 +99,18 @@ def _make(parser: argparse.ArgumentParser) -> None:
     add("--design", choices=_DESIGNS, help="what people do")
     add("--preset", metavar="NAME", help="the protocol of a paper: warstadt2020 or marvin2018")
     add("--participants", metavar="N", type=int, help="the number of people")
-    add("--precision", metavar="X", type=float, help="as many people as make the 95%% interval X wide on each side")
+    add(
+        "--precision",
+        metavar="X",
+        type=float,
+        help="as many people as make the 95%% interval X wide on each side, on average: that of the share of pairs as "
+        "predicted, or of the difference between the two conditions in ratings, verdicts or ms, over all suites",
+    )
+    add(
+        "--each-suite",
+        action="store_true",
+        help="for --precision: the interval of each suite, such as a paradigm, instead of that over all",
+    )
     add("--pilot", metavar="RUN", type=Path, help="for --precision: a run of people, or judgements as CSV")
     add("--seed", metavar="S", type=int, default=1, help="the seed of samples, orders and distractors (default 1)")
     add("--limit", metavar="N", type=int, help="at most N items of each suite, drawn as by `syntagm run --limit`")
@@ -175,6 +186,8 @@ def _run_make(arguments: argparse.Namespace) -> int:
         raise UsageError("--design", arguments.design, preset.design, f"--preset {preset.name} fixes the design.")
     if (arguments.precision is None) != (arguments.pilot is None) or (arguments.pilot and arguments.participants):
         raise UsageError("--precision", "without --pilot, or with --participants", "--precision X --pilot RUN")
+    if arguments.each_suite and not arguments.pilot:
+        raise UsageError("--each-suite", "without --precision", "--precision X --pilot RUN --each-suite")
     if not preset and not (arguments.design and (arguments.participants or arguments.pilot)):
         missing = "--design" if not arguments.design else "--participants"
         raise UsageError("experiment make", f"no {missing}", f"{missing}, or --preset")
@@ -196,8 +209,10 @@ def _run_make(arguments: argparse.Namespace) -> int:
         suites = [sampled(suite, arguments.limit, arguments.seed) for suite in suites]
     wishes = replace(wishes, exclusions=_exclusions(arguments, wishes.exclusions))
     if arguments.pilot:
-        wishes = make.for_precision(wishes, suites, arguments.precision, judged.read(arguments.pilot))
-        print(f"people: {wishes.participants}, for an interval of {arguments.precision:g} on each side, on average")
+        pilot = judged.read(arguments.pilot)
+        wishes = make.for_precision(wishes, suites, arguments.precision, pilot, arguments.each_suite)
+        of = " of each suite" if arguments.each_suite else ""
+        print(f"people: {wishes.participants}, for an interval{of} of {arguments.precision:g} on each side, on average")
     model = None
     if arguments.model:
         from syntagm.models import names

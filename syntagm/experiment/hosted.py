@@ -279,7 +279,7 @@ def body_of(asked: Asked) -> dict[str, Any]:
             asked.path[:100], f"{len(asked.body):,} bytes of {asked.kind[:50]}", f"JSON of at most {MAX_ANSWER:,} bytes"
         )
     try:
-        value = json.loads(asked.body, parse_constant=_refuse)
+        value = json.loads(asked.body, parse_constant=_refuse, object_pairs_hook=_once)
         # A lone surrogate could be stored, but in no file of ours and in no answer to the page.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -287,6 +287,12 @@ def body_of(asked: Asked) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(asked.path[:100], "no object", "an object in braces")
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a repeated key")
+    return dict(pairs)
 
 
 def _refuse(name: str) -> None:

@@ -14,6 +14,7 @@ from syntagm.io import atomic, lock, record
 from syntagm.io.number import counted
 from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
+from syntagm.runs.engine import well_formed
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.planning import People, people_for
 from syntagm.suite import Suite, sampled
@@ -92,7 +93,9 @@ def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[
     return chosen, replace(wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule)
 
 
-def for_precision(wishes: Wishes, suites: Sequence[Suite], reach: float, pilot: Judgements) -> Wishes:
+def for_precision(
+    wishes: Wishes, suites: Sequence[Suite], reach: float, pilot: Judgements, each_suite: bool = False
+) -> Wishes:
     """Return the wishes with as many people as make the 95% interval as narrow as wished, on average over studies.
 
     The interval is that of the mean over the items of all suites (of pairs, the share of answers as predicted; otherwise the
@@ -101,6 +104,8 @@ def for_precision(wishes: Wishes, suites: Sequence[Suite], reach: float, pilot: 
     Arguments:
         reach: the largest half-width, in the unit of the answers.
         pilot: judgements of the same kind.
+        each_suite: whether the interval is that of each suite, such as a paradigm, instead: of the one with the fewest items,
+            of which a person sees as large a part as of all.
 
     Raises:
         UsageError: the pilot is of another kind than the design, or so few items can't give such an interval.
@@ -114,6 +119,9 @@ def for_precision(wishes: Wishes, suites: Sequence[Suite], reach: float, pilot: 
         raise UsageError("--pilot", found, f"answers of the design {wishes.design.name}")
     items = sum(len(suite.items) for suite in suites)
     per_person = min(wishes.per_person or items, items)
+    if each_suite:
+        least = min(len(suite.items) for suite in suites)
+        items, per_person = least, max(1, round(least * per_person / items))
     return replace(wishes, participants=people_for(People(pilot, 0.5), reach, items, per_person))
 
 
@@ -147,6 +155,8 @@ def planned(
         raise UsageError("SUITES", "none", "at least one suite")
     if repeated := [name for name, count in Counter(suite.name for suite in suites).items() if count > 1]:
         raise InputError(f"suite {repeated[0]}", "two suites with this name", "only one")
+    # What a run would refuse could be asked, but its answers could never become results.
+    suites = list(well_formed(suites))
     critical = [
         trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")
     ]

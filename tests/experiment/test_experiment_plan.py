@@ -5,11 +5,14 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.experiment import make, order, plan
+from syntagm.experiment import designs, make, order, plan
 from syntagm.formula import parse
+from syntagm.result import Kind
+from syntagm.stats.judgements import Judgements
 from syntagm.suite import Prediction, Suite
 from tests.experiment_for_tests import crossed, pairs, planned
 
@@ -169,6 +172,25 @@ def test_presets_use_the_items_of_the_papers() -> None:
 def test_wrong_numbers_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError):
         planned([pairs()], "forced-choice", **{"participants": 4, **wrong})  # type: ignore[arg-type]
+
+
+def test_a_precision_is_that_of_all_suites_or_of_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """30 items in all, of which a person sees 12: of the smallest suite, 10 items, as large a part."""
+    wished: list[tuple[int, int]] = []
+    monkeypatch.setattr(make, "People", lambda pilot, against: pilot)
+    monkeypatch.setattr(make, "people_for", lambda pilot, reach, items, load: wished.append((items, load)) or 7)
+    people, items = np.divmod(np.arange(20), 5)
+    pilot = Judgements(people, items, np.arange(20) % 2.0, Kind.VERDICT)
+    wishes = make.Wishes(designs.find("forced-choice"), 0, per_person=12)
+    suites = [pairs("x", 20), pairs("y", 10)]
+    assert make.for_precision(wishes, suites, 0.1, pilot).participants == 7
+    make.for_precision(wishes, suites, 0.1, pilot, each_suite=True)
+    assert wished == [(30, 12), (10, 4)]
+
+
+def test_suites_that_no_run_takes_are_refused_before_anyone_is_asked() -> None:
+    with pytest.raises(InputError, match="E102"):
+        planned([pairs("<i>name</i>")], "forced-choice", 4)
 
 
 def test_contradictory_plans_are_refused(tmp_path: Path) -> None:
