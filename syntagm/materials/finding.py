@@ -73,7 +73,9 @@ def _nothing(argument: str, name: str) -> UsageError:
     expected = "a file, a folder, a pattern or a bundled collection: " + (
         ", ".join(collections()) or "none is installed"
     )
-    return UsageError(argument, "no such file, folder or collection", expected)
+    # A plain word may be meant as the name of a published data set.
+    cure = "A data set of the Hub is written with its organisation: hf:nyu-mll/blimp." if name.isalnum() else ""
+    return UsageError(argument, "no such file, folder or collection", expected, cure)
 
 
 def collections() -> list[str]:

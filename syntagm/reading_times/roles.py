@@ -50,7 +50,7 @@ ROLES = (
     ), joint=True),
     Role("position", "the number of the word in its text", (
         "wordposition", "zone", "index", "wordnumber", "wordpos", "ianum", "iaid", "wordid", "textpos", "sentencewordid",
-        "wordinsentence", "wordnum",
+        "wordinsentence", "wordnum", "wordnr", "wordno",
     )),
     Role("word", "the word that was shown", (
         "eachword", "form", "ia", "ialabel", "wordinexp", "string",
@@ -127,6 +127,8 @@ def choose(names: Sequence[str], given: Chosen, wanted: Sequence[str] = tuple(BY
 
     >>> choose(["WorkerId", "story", "zone", "RT", "word"], {})
     {'time': ('RT',), 'participant': ('WorkerId',), 'text': ('story',), 'position': ('zone',), 'word': ('word',)}
+    >>> choose(["word_nr", "word"], {})
+    {'position': ('word_nr',), 'word': ('word',)}
     """
     chosen = {role: columns for role, columns in given.items() if role in wanted}
     taken = {column for columns in given.values() for column in columns}

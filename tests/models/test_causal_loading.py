@@ -333,7 +333,9 @@ def test_a_spoiled_configuration(folder: Path, content: str) -> None:
 def test_a_missing_tokenizer(folder: Path) -> None:
     for path in folder.glob("tokenizer*"):
         path.unlink()
-    refused(folder, "expected (a causal model .*with a fast tokenizer|tokenizer.json next to the weights)")
+    refused(
+        folder, "expected (a causal model .*with a fast tokenizer|tokenizer.json next to the weights. Save it there)"
+    )
 
 
 def test_a_token_with_a_number_beyond_any_vocabulary(folder: Path) -> None:

@@ -176,6 +176,9 @@ def read_checkpoint(
         if not reading.all:
             _leave_file(model)
     again = hub.download(name, revision) if remote else hub.again(Path(name) / "tokenizer.json")
+    if not remote and not (Path(name) / "tokenizer.json").exists():
+        # Checkpoints of a training often lack it.
+        again = f"Save it there: tokenizer.save_pretrained({name!r})."
     _refuse_another_kind(place, kind, model, tokenizer, again)
     return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
 
