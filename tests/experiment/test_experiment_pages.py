@@ -109,7 +109,17 @@ def test_impossible_answers_are_refused(hosted: tuple[Application, dict[str, str
 def test_bodies_that_are_no_json_and_forged_addresses(hosted: tuple[Application, dict[str, str], Study]) -> None:
     application, _, study = hosted
     place = begin(application)
-    for content in (b"", b"{", b"NaN", b'{"n": NaN}', b'{"n": 1, "n": 1}', b'{"said": ["\\ud800"]}', b"\xff", b"[" * 5000, b"1" * 60_000):
+    for content in (
+        b"",
+        b"{",
+        b"NaN",
+        b'{"n": NaN}',
+        b'{"n": 1, "n": 1}',
+        b'{"said": ["\\ud800"]}',
+        b"\xff",
+        b"[" * 5000,
+        b"1" * 60_000,
+    ):
         assert post(application, f"{place}/answer", content).status == 400
     assert post(application, f"{place}/answer", b"{}", "text/plain").status == 400
     for secret in ("x", "..%2F..%2Fplan.json", "%00", "a" * 5000, HOSTILE.replace("/", "%2F").replace('"', "%22")):
