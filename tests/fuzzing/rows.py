@@ -49,11 +49,12 @@ def _need(condition: object) -> None:
         raise Refused
 
 
-def _table(text: str, mark: str, blank: bool = False) -> list[dict[str, str]]:
-    """Read a table; `blank` leaves out rows of empty cells."""
+def _table(text: str, mark: str, blank: bool = False, about: str = "\0") -> list[dict[str, str]]:
+    """Read a table; `blank` leaves out rows of empty cells, and `about` those that begin with it."""
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True) if row]
         rows = [row for number, row in enumerate(rows) if not number or not blank or any(cell.strip() for cell in row)]
+        rows = [row for row in rows if not row[0].lstrip().startswith(about)]
     except csv.Error:
         raise Refused from None
     _need(rows)
@@ -239,12 +240,10 @@ def _joined(cells: Sequence[str]) -> str:
 
 def _regions(text: str) -> list[Item]:
     """Sentences in rows, regions in columns; rows about the suite begin with #."""
-    fixed, lines = ("item", "condition"), text.splitlines(keepends=True)
+    fixed = ("item", "condition")
     rows = [
         {(name.strip().lower() if name.strip().lower() in fixed else name): cell for name, cell in row.items()}
-        for row in _table(
-            "".join(line for number, line in enumerate(lines) if not number or line[:1] != "#"), ",", blank=True
-        )
+        for row in _table(text, ",", blank=True, about="#")
     ]
     header = list(rows[0])
     _need(header[:2] == ["item", "condition"])

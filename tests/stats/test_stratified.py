@@ -22,6 +22,7 @@ def equal(count: int) -> np.ndarray:
     return np.full(count, 1 / count)
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # scipy before 1.16
 def test_the_likelihood_is_that_of_a_general_optimiser() -> None:
     """Three suites with differences of verdicts: the most likely probabilities if the mean difference is 0."""
     gained, lost, sizes = np.array([5.0, 2, 9]), np.array([1.0, 2, 3]), np.array([10.0, 6, 40])
