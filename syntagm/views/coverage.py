@@ -61,15 +61,23 @@ def shares(run: Run, suite: str, limit: int | None = None) -> tuple[int, float, 
 
 def remarks(runs: Sequence[Run]) -> list[str]:
     """Return a sentence for each suite in another script than Latin that a model hardly knows, by its first sentences."""
-    found = []
-    for model, run in named(runs):
-        for record in run.suites if "parquet" in run.tables else ():
-            if main_script("".join(run.sentences(record.name)["text"].head(20))) in ("", "Latn"):
-                continue
-            _, unknown, parts, _ = shares(run, record.name, 100)
-            if unknown + parts >= HARDLY:
-                found.append(_remark(model, record.name, unknown + parts))
-    return found
+    return [
+        _remark(model, record.name, share)
+        for model, run in named(runs)
+        for record in run.suites
+        if (share := unfamiliar(run, record.name)) >= HARDLY
+    ]
+
+
+def unfamiliar(run: Run, suite: str) -> float:
+    """Return the share of tokens that are unknown or parts of characters in the first sentences of a suite.
+
+    It is 0 for suites in Latin script, of whose words a small vocabulary may lack many, and without sentences.
+    """
+    if "parquet" not in run.tables or main_script("".join(run.sentences(suite)["text"].head(20))) in ("", "Latn"):
+        return 0.0
+    _, unknown, parts, _ = shares(run, suite, 100)
+    return unknown + parts
 
 
 def _remark(model: str, suite: str, share: float) -> str:

@@ -16,6 +16,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 from syntagm.cli import main
 from syntagm.errors import RunError, UsageError
 from syntagm.io import integrity
+from syntagm.report.site.addresses import Served
 from syntagm.report.site.folder import contents, write_pages
 from syntagm.report.site.site import Site
 from syntagm.runs.store import Run
@@ -63,6 +64,17 @@ def test_the_numbers_are_those_of_the_export(tmp_path: Path) -> None:
                 f"{float(row['margin']):+.2f}"
                 in (tmp_path / "pages" / "suite" / f"{number}-{row['suite']}.html").read_text()
             )
+
+
+def test_a_model_that_hardly_knows_a_script_is_warned_of_beside_its_numbers(tmp_path: Path) -> None:
+    japanese = pairs("助動詞", ("猫が魚を食べている。", "猫が魚を食べてある。"))
+    site = Site([toy_run(tmp_path / "run", japanese, PLAIN)])
+    shown = {subject.name: site.page(("suite", key), Served()).alerts() for key, subject in site.suites.items()}
+    assert [alert.content.striptags() for alert in shown["助動詞"]] == [
+        "Hardly known. 100% of the tokens of toy:12-sentences are unknown or parts of characters: it has hardly seen this "
+        "script, and its scores say little about the language."
+    ]
+    assert shown["plain"] == []
 
 
 def test_a_folder_of_others_is_refused_and_stale_pages_go(tmp_path: Path) -> None:

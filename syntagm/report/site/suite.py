@@ -39,7 +39,7 @@ from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import CELLS, ORDERS, PAGE, VERDICTS, Selection
 from syntagm.result import Kind
 from syntagm.runs.store import Run
-from syntagm.views import margins
+from syntagm.views import coverage, margins
 
 # With more models than this, only pairs with the first are shown side by side.
 _MOST_MODELS = 8
@@ -104,6 +104,10 @@ class SuitePage(OnePage):
             if not column.run.done and judged < total:
                 content = Markup("<b>Unfinished.</b> Under %s, %s of %s are judged so far.")
                 found.append(Alert(content % (isolate(column.name), f"{judged:,}", counted(total, "item")), mild=False))
+            if (share := coverage.unfamiliar(column.run, self.subject.name)) >= coverage.HARDLY:
+                content = Markup("<b>Hardly known.</b> %s of the tokens of %s are unknown or parts of characters: %s")
+                meaning = "it has hardly seen this script, and its scores say little about the language."
+                found.append(Alert(content % (f"{share:.0%}", isolate(column.name), meaning)))
         return found
 
     def beside(self) -> tuple[Step | None, Step | None]:
