@@ -40,15 +40,18 @@ class Convention:
         return "+".join([self.linking.name, *(treatment.name for treatment in self.treatments)])
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: str, *others_known: str) -> Self:
         """Parse LINKING or LINKING+TREATMENT+...
+
+        Arguments:
+            others_known: what else the user may say there, for the message about an unknown name.
 
         Raises:
             UsageError: there is no such linking function or treatment, or a treatment is given twice.
         """
         name, *others = text.split("+")
         if name not in linking.BY_NAME:
-            known = list(linking.BY_NAME)
+            known = [*linking.BY_NAME, *others_known]
             raise UsageError("convention", repr(name), "one of " + ", ".join(known), did_you_mean(name, known))
         for other in others:
             if other not in treatments.BY_NAME or others.count(other) > 1:
@@ -158,7 +161,7 @@ def canonical(asked: str) -> str:
     Raises:
         UsageError: as for `Convention.parse`.
     """
-    return asked if asked == PUBLISHED else str(Convention.parse(asked))
+    return asked if asked == PUBLISHED else str(Convention.parse(asked, PUBLISHED))
 
 
 def of_suite(asked: str, suite: str, scored: str, formulas: Iterable[Formula]) -> Convention:

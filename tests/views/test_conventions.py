@@ -28,6 +28,7 @@ from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.auc import auc
+from syntagm.tasks.predictions.task import Predictions
 from syntagm.views import auc as separation
 from syntagm.views import claims, conventions
 from syntagm.views.conventions import numbers
@@ -144,6 +145,11 @@ def test_ties_are_decided_in_bits_and_count_as_the_convention_says() -> None:
 def test_unknown_conventions(name: str) -> None:
     with pytest.raises(UsageError, match="convention"):
         Convention.parse(name)
+
+
+def test_a_misspelt_published_is_named() -> None:
+    with pytest.raises(UsageError, match="published"):
+        Predictions(convention="publishd")
 
 
 def test_morcela_recovers_planted_parameters(tmp_path: Path) -> None:

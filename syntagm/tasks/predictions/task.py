@@ -49,7 +49,7 @@ class Predictions(Task[Slice]):
 
     def __post_init__(self) -> None:
         if self.convention != conventions.PUBLISHED:
-            _refuse_unigrams(self.convention, Convention.parse(self.convention))
+            _refuse_unigrams(self.convention, Convention.parse(self.convention, conventions.PUBLISHED))
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the alignment rule, the tolerance, and the convention if it is not the default, or is recorded."""
