@@ -106,8 +106,8 @@ def read(
     for name in (sentence, label, rating, id, suite):
         if name and name not in table.columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, table.columns)))
-        if not sentence:
-            labelled.refuse_two_texts(table)
+    if not sentence:
+        labelled.refuse_two_texts(table)
     text, is_label, rated = chosen
     if not text or not (is_label or rated):
         cure = f"Name them: {path.name}?format=judgements&sentence=COLUMN&label=COLUMN, or &rating=COLUMN."
@@ -117,7 +117,7 @@ def read(
         is_label, rated = rated, ""
     if not (sentence or label or rating or id):
         _refuse_pairs(table, text, is_label)
-    id = id or _unique(table)
+    id = id or _unique(table, suite)
     used = {text, is_label, rated, id, "", *({suite} if suite.lower() == "suite" else ())}
     suites: dict[str, list[Item]] = {}
     for index, (number, row) in enumerate(table.rows):
@@ -146,10 +146,12 @@ def _refuse_pairs(table: _table.Table, sentence: str, label: str) -> None:
         )
 
 
-def _unique(table: _table.Table) -> str:
-    """Return the column of ids, none of which is used twice; "" if there is none, so that sentences are numbered."""
+def _unique(table: _table.Table, suite: str) -> str:
+    """Return the column of ids, none of which a suite has twice; "" if there is none, so that sentences are numbered."""
     name = next((name for name in table.columns if name.lower() in _IDS), "")
-    cells = list(table.cells(name)) if name or "" in table.columns else []
+    if not name and "" not in table.columns:
+        return ""
+    cells = [(_cell(row, suite) if suite else "", cell) for _, row in table.rows if (cell := _cell(row, name))]
     return name if len(cells) == len(set(cells)) else ""
 
 

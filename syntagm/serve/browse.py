@@ -115,7 +115,9 @@ class Shelf:
                     return found
             made = make(self.site)
             self._keep(key, made, state)
-        if self._cache and lasts:
+            unchanged = self._look() == state
+        # A page of runs that have changed since it was asked for doesn't belong under the key of those before.
+        if self._cache and lasts and unchanged:
             self._cache.put(lasts, made)
         return made
 

@@ -44,6 +44,20 @@ def test_a_page_is_found_again_as_long_as_nothing_changes_that_it_depends_on(tmp
     assert not made_by(cache, [other])
 
 
+def test_a_page_is_not_kept_if_a_run_changed_while_it_was_made(tmp_path: Path) -> None:
+    run, cache = toy_run(tmp_path / "run", agreement()), PageCache(tmp_path / "pages")
+    ledger = tmp_path / "run" / "ledger.jsonl"
+    before = ledger.read_bytes()
+
+    def make(site: object) -> bytes:
+        ledger.write_bytes(before + b"\n")
+        return b"a page of other runs"
+
+    assert Shelf([run], cache=cache).get(("a",), make, lasting=True)
+    ledger.write_bytes(before)
+    assert made_by(cache, [run])
+
+
 def test_unfinished_runs_and_those_in_memory_are_not_kept(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", agreement())
     assert key_of([run], [])
