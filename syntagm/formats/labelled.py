@@ -249,7 +249,7 @@ def _sides(table: _table.Table, rows: Sequence[Row], label: str, good: str, sing
             raise InputError(f"{table.place(number)}, {label}", "an empty cell", "the label of the sentence")
         is_good = value == good if good else value.lower() in GOOD
         if not good and not is_good and value.lower() not in BAD:
-            cure = f"Add the label of good sentences: &good={value}" if value else ""
+            cure = f"Mend it, or add &good={value} if this is the label of all good sentences."
             expected = "one of " + ", ".join((*GOOD, *BAD))
             raise InputError(f"{table.place(number)}, {label}", repr(value[:60]), expected, cure)
         sides["good" if is_good else "bad"].append((number, row))

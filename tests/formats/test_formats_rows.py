@@ -269,3 +269,19 @@ class TestPairs:
     def test_ratings_of_another_folder_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="the name of a file in the folder"):
             reading.read(self.table(tmp_path) + "?ratings=../r.csv")
+
+
+def test_ids_count_anew_in_each_suite_of_judgements(tmp_path: Path) -> None:
+    table = tmp_path / "ratings.csv"
+    table.write_text("part,item,acceptability,sentence\np,1,6.5,A cat sleeps.\np,7,2.5,A cat sleep.\nq,7,6,Dogs run.\n")
+    suites = reading.read(f"{table}?format=judgements&suite=part")
+    assert [(suite.name, [item.id for item in suite.items]) for suite in suites] == [("p", ["1", "7"]), ("q", ["7"])]
+
+
+def test_a_slip_in_a_label_is_not_called_the_label_of_good_sentences(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text("item,grammaticality,sentence\n1,grammatical,A cat sleeps.\n1,ungramatical,A cat sleep.\n")
+    with pytest.raises(
+        InputError, match="Mend it, or add &good=ungramatical if this is the label of all good sentences"
+    ):
+        reading.read(f"{table}?format=labelled")
