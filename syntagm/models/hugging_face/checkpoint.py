@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import re
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ _HERE_OR_NOT = dict.fromkeys(
 )
 # Numbers that a model may have beside those that are stored: masks, and weights that are stored once and used twice.
 _FREE = 250_000_000
+_REPLACING = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,7 +241,7 @@ def _reading() -> Iterator[_Reading]:
     Copying them afterwards (`_leave_file`) gives the same, but needs the memory twice.
     """
     library: Any = importlib.import_module("transformers.modeling_utils")
-    opened, reading = library.safe_open, _Reading()
+    reading = _Reading()
 
     def read(*arguments: Any, **options: Any) -> Any:
         if options.get("backend") == "mmap" and str(options.get("device", "cpu")) == "cpu":
@@ -248,11 +250,13 @@ def _reading() -> Iterator[_Reading]:
         reading.mapped += 1  # older versions, which know no other way
         return opened(*arguments, **options)
 
-    library.safe_open = read
-    try:
-        yield reading
-    finally:
-        library.safe_open = opened
+    # The library's name is that of all threads.
+    with _REPLACING:
+        opened, library.safe_open = library.safe_open, read
+        try:
+            yield reading
+        finally:
+            library.safe_open = opened
 
 
 def _leave_file(model: Any) -> None:
