@@ -89,8 +89,8 @@ def test_many_odd_texts() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_odd_texts() -> None:
-    for seed in range(2, 102):
+def test_thirty_thousand_odd_texts() -> None:
+    for seed in range(2, 32):
         check_texts(1_000, seed)
 
 

@@ -100,13 +100,14 @@ def check_suite(path: Path, kind: str, bos: str, limit: int | None = None) -> No
     assert near <= len(results) // 2
 
 
-def check_pairs(path: Path, kind: str, bos: str, limit: int | None) -> None:
+def check_pairs(path: Path, kind: str, bos: str, limit: int | None, every: int = 1) -> None:
+    """Judge the pairs of a file, and compare each pair, or one in `every` pairs, with the reference."""
     model, reference = opinions(kind, bos)
     [suite] = read(path)
     suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags)
     results = judged(suite, model, "strict")
     seen = 0
-    for item, pair in zip(suite.items, pairs(path, limit), strict=True):
+    for item, pair in list(zip(suite.items, pairs(path, limit), strict=True))[::every]:
         expected = {"full_sentence": reference.total(pair["sentence_bad"]) - reference.total(pair["sentence_good"])}
         if pair.get("one_prefix_method"):
             costs = (reference.conditional(pair["one_prefix_prefix"], pair[f"one_prefix_word_{end}"]) for end in ENDS)
@@ -124,7 +125,8 @@ def check_pairs(path: Path, kind: str, bos: str, limit: int | None) -> None:
                 continue
             assert row.margin == pytest.approx(margin, abs=CLOSE), (row, pair)
             assert row.value == (margin > 0) or abs(margin) <= CLOSE
-    assert seen == len(results)
+    compared = {item.id for item in suite.items[::every]}
+    assert seen == sum(item in compared for item, _ in results)
 
 
 def border_of(pair: dict[str, str], method: str, end: str) -> int:
@@ -174,7 +176,8 @@ def test_published_paradigms(name: str, bos: str, count: int) -> None:
 @pytest.mark.skipif(not PARADIGMS, reason="no ../shared here")
 @pytest.mark.parametrize(("path", "kind", "bos"), turns([path for path in PARADIGMS if path.stem != "models_summary"]))
 def test_published_paradigms_whole(path: Path, kind: str, bos: str) -> None:
-    check_pairs(path, kind, bos, None)
+    # The reference asks for one sentence at a time: it takes minutes for a thousand pairs.
+    check_pairs(path, kind, bos, None, every=4)
 
 
 @pytest.mark.parametrize(
