@@ -87,7 +87,7 @@ def test_a_flipped_bit_is_a_miss(filled: Path) -> None:
 
 @pytest.mark.slow
 def test_thousands_of_flipped_bits(filled: Path) -> None:
-    assert flip_and_read(filled, 5000, seed=4) == 5000
+    assert flip_and_read(filled, 2000, seed=4) == 2000
 
 
 def flip_the_file(path: Path, flips: int, seed: int) -> tuple[int, int]:
@@ -116,8 +116,8 @@ def test_flipped_bits_of_the_file_are_never_a_wrong_answer(filled: Path) -> None
 
 @pytest.mark.slow
 def test_thousands_of_flipped_bits_of_the_file(filled: Path) -> None:
-    said, keys = flip_the_file(filled, 3000, seed=6)
-    assert said > 300
+    said, keys = flip_the_file(filled, 1200, seed=6)
+    assert said > 120
     assert keys
 
 
