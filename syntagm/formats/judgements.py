@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _table, labelled, pairs
+from syntagm.formats import _table, labelled
 from syntagm.io import csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -200,28 +200,21 @@ def _is_rated(table: _table.Table) -> bool:
     found = {value.lower() for value in table.cells(column)}
     in_words = bool(found) and found <= _TRUTH.keys()
     if label:
-        return in_words and (found.isdisjoint(_NUMBERS) or any(_named(table.columns, name) for name in _MARKS))
+        return in_words and (found.isdisjoint(_NUMBERS) or bool(labelled.first(table.columns, _MARKS)))
     return in_words or (column.strip().lower() in RATINGS[:3] and table.has_numbers(column))
 
 
 def _has_ratings(columns: Sequence[str]) -> bool:
-    ratings = sum(bool(_named(columns, name)) for name in RATINGS)
-    return bool(_sentences(columns)) and (ratings == 1 or (not ratings and bool(_named(columns, "label"))))
-
-
-def _sentences(columns: Sequence[str]) -> str:
-    return next((found for name in _SENTENCES if (found := _named(columns, name))), "")
-
-
-def _named(columns: Sequence[str], name: str) -> str:
-    found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
-    return found[0] if len(found) == 1 else ""
+    ratings = sum(bool(labelled.column_of(columns, name)) for name in RATINGS)
+    return bool(labelled.first(columns, _SENTENCES)) and (
+        ratings == 1 or (not ratings and bool(labelled.column_of(columns, "label")))
+    )
 
 
 def _chosen(columns: Sequence[str], options: dict[str, str]) -> tuple[str, str, str]:
     """Return the columns of sentence, label and rating, by the options or else by their known names."""
     sentence, label, rating = (options.get(name, "") for name in ("sentence", "label", "rating"))
     if not label and not rating:
-        rating = next((found for name in RATINGS if (found := _named(columns, name))), "")
-        label = "" if rating else _named(columns, "label")
-    return sentence or _sentences(columns), label, rating
+        rating = labelled.first(columns, RATINGS)
+        label = "" if rating else labelled.column_of(columns, "label")
+    return sentence or labelled.first(columns, _SENTENCES), label, rating

@@ -56,14 +56,14 @@ def claims(path: Path, head: str) -> bool:
     if path.suffix not in ENDINGS or not any(name in head[:4000].lower() for name in ("pair", "item")):
         return False
     table = _table.excerpt(path, head, _has_known)
-    return has_labels(table) and (_first(table.columns, PAIRS) != "" or repeated(table) is not None)
+    return has_labels(table) and (first(table.columns, PAIRS) != "" or repeated(table) is not None)
 
 
 def has_labels(table: _table.Table) -> bool:
     """Return whether a table has the known columns, and known labels; 1 and 0 under `label` may be those of anything."""
     if not _has_known(table.columns):
         return False
-    label = _first(table.columns, LABELS)
+    label = first(table.columns, LABELS)
     known = [value.lower() in _KNOWN for value in table.cells(label)]
     unknown = {value for value in table.cells(label) if value.lower() not in _KNOWN}
     if label.strip().lower() == "label" and any(value.lower() in _NUMBERS for value in table.cells(label)):
@@ -158,15 +158,16 @@ def read(
 
 
 def _has_known(columns: Sequence[str]) -> bool:
-    return all(_first(columns, names) for names in (SENTENCES, LABELS, ITEMS))
+    return all(first(columns, names) for names in (SENTENCES, LABELS, ITEMS))
 
 
-def _first(columns: Sequence[str], names: Sequence[str]) -> str:
+def first(columns: Sequence[str], names: Sequence[str]) -> str:
     """Return the column with the first of some names that there is; "" if there is none."""
-    return next((column for name in names if (column := _column(columns, name))), "")
+    return next((column for name in names if (column := column_of(columns, name))), "")
 
 
-def _column(columns: Sequence[str], name: str) -> str:
+def column_of(columns: Sequence[str], name: str) -> str:
+    """Return the only column that a known name means, however it is spelled; "" if there is none, or several."""
     found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
     return found[0] if len(found) == 1 else ""
 
@@ -179,10 +180,10 @@ def _chosen(columns: Sequence[str], options: dict[str, str]) -> tuple[str, str, 
     """Return the columns of sentence, label, pair and suite, by the options or else by their known names."""
     sentence, label, item, suite = (options.get(name, "") for name in ("sentence", "label", "item", "suite"))
     return (
-        sentence or _first(columns, SENTENCES),
-        label or _first(columns, LABELS),
-        item or _first(columns, ITEMS),
-        suite or _first(columns, SUITES),
+        sentence or first(columns, SENTENCES),
+        label or first(columns, LABELS),
+        item or first(columns, ITEMS),
+        suite or first(columns, SUITES),
     )
 
 
@@ -218,7 +219,9 @@ def pairing(table: _table.Table, label: str, used: Sequence[str]) -> str:
 
 def refuse_two_texts(table: _table.Table) -> None:
     """Refuse a table with two columns that may hold the sentences."""
-    found = [column for name in SENTENCES if (column := _column(table.columns, name)) and not table.has_numbers(column)]
+    found = [
+        column for name in SENTENCES if (column := column_of(table.columns, name)) and not table.has_numbers(column)
+    ]
     if len(found) > 1:
         cure = f"Name the one that counts, as in {table.path.name}?sentence={found[0]}"
         raise UsageError(
@@ -228,7 +231,7 @@ def refuse_two_texts(table: _table.Table) -> None:
 
 def _refuse_contradiction(table: _table.Table, label: str) -> None:
     """Refuse a table in which another column with the name of labels says something else of a sentence."""
-    others = [column for name in LABELS if (column := _column(table.columns, name)) and column != label]
+    others = [column for name in LABELS if (column := column_of(table.columns, name)) and column != label]
     for other in others:
         if not {value.lower() for value in table.cells(other)} <= _KNOWN:
             continue

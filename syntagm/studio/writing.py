@@ -43,8 +43,6 @@ _RELATIONS = {"<": "is less surprising", ">": "is more surprising", "=": "is as 
 _CONDITIONS = ("first", "second", "third", "fourth")
 _BUILDER = ("prediction", "region", "relation", *_CONDITIONS, "formula")
 _OTHERS = ("model", "beside", "limit", "design", "people")
-
-
 # The fields that are typed into, with what they begin with.
 _TYPED = {"prediction": "", "formula": "", "limit": "", "people": "24"}
 

@@ -31,10 +31,10 @@ def make_table(runs: Sequence[Run]) -> Table:
     for model, run in named(runs):
         for record in run.suites if "parquet" in run.tables else ():
             title, language = names[record.name, record.hash], record.tags.get("language", "")
-            total, unknown, parts, characters = shares(run, record.name)
+            total, unknown, parts, characters = shares(sentences := run.sentences(record.name))
             if not total:
                 continue
-            script = main_script("".join(run.sentences(record.name)["text"].head(100)))
+            script = main_script("".join(sentences["text"].head(100)))
             rows.append((model, title, language, script, total, unknown, parts, characters))
             if unknown + parts >= HARDLY:
                 warnings.append(_remark(model, title, unknown + parts))
@@ -43,20 +43,14 @@ def make_table(runs: Sequence[Run]) -> Table:
     return Table("Coverage of suites by vocabularies", COLUMNS, tuple(rows), notes=(NOTE,), warnings=tuple(warnings))
 
 
-def shares(run: Run, suite: str, limit: int | None = None) -> tuple[int, float, float, float]:
-    """Return the number of tokens of a suite, the shares of unknown ones and of parts of characters, and their length.
-
-    Arguments:
-        limit: look at the first sentences only; None for all.
-    """
-    table = run.sentences(suite)
-    table = table if limit is None else table.head(limit)
-    tokens = table.with_row_index("sentence").filter(pl.col("starts").list.len() > 0).explode(["starts", "known"])
+def shares(sentences: pl.DataFrame) -> tuple[int, float, float, float]:
+    """Return the number of tokens of sentences, the shares of unknown ones and of parts of characters, and their length."""
+    tokens = sentences.with_row_index("sentence").filter(pl.col("starts").list.len() > 0).explode(["starts", "known"])
     if not len(tokens):
         return 0, 0.0, 0.0, 0.0
     same = pl.len().over("sentence", "starts") > 1
     unknown, parts = tokens.select((~pl.col("known").cast(pl.Boolean)).mean().alias("u"), same.mean().alias("p")).row(0)
-    return len(tokens), float(unknown), float(parts), float(table["text"].str.len_chars().sum()) / len(tokens)
+    return len(tokens), float(unknown), float(parts), float(sentences["text"].str.len_chars().sum()) / len(tokens)
 
 
 def remarks(runs: Sequence[Run]) -> list[str]:
@@ -64,19 +58,19 @@ def remarks(runs: Sequence[Run]) -> list[str]:
     return [
         _remark(model, record.name, share)
         for model, run in named(runs)
-        for record in run.suites
-        if (share := unfamiliar(run, record.name)) >= HARDLY
+        for record in (run.suites if "parquet" in run.tables else ())
+        if (share := unfamiliar(run.sentences(record.name))) >= HARDLY
     ]
 
 
-def unfamiliar(run: Run, suite: str) -> float:
-    """Return the share of tokens that are unknown or parts of characters in the first sentences of a suite.
+def unfamiliar(sentences: pl.DataFrame) -> float:
+    """Return the share of tokens that are unknown or parts of characters in the first sentences that a run has of a suite.
 
-    It is 0 for suites in Latin script, of whose words a small vocabulary may lack many, and without sentences.
+    It is 0 for suites in Latin script, of whose words a small vocabulary may lack many.
     """
-    if "parquet" not in run.tables or main_script("".join(run.sentences(suite)["text"].head(20))) in ("", "Latn"):
+    if main_script("".join(sentences["text"].head(20))) in ("", "Latn"):
         return 0.0
-    _, unknown, parts, _ = shares(run, suite, 100)
+    _, unknown, parts, _ = shares(sentences.head(100))
     return unknown + parts
 
 
