@@ -1,9 +1,6 @@
 """The published raw data of Hu et al. 2020 give the numbers of the reference, each to the digits that stand there."""
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -371,18 +368,6 @@ def test_figures_of_an_audit_with_other_programs(shared: Path) -> None:
     assert round(within["word-level neural models, size as a factor", "pooled"], 2) == -0.42
     gaps = {row.models: round(row.value, 1) for row in findings.rows() if row.part == "difference of AICs"}
     assert (gaps["all"], gaps["without withdrawn"]) == (7.1, 2.2)
-
-
-@pytest.mark.slow
-def test_processes_that_order_sets_differently_write_the_same_bytes(shared: Path, tmp_path: Path) -> None:
-    written = []
-    for seed in ("1", "2"):
-        folder = tmp_path / seed
-        line = [sys.executable, "-m", "syntagm", "reproduce", "hu2020", "--from-raw", str(shared / "data" / "hu2020")]
-        subprocess.run([*line, "-o", str(folder)], env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
-        written.append({path.name: path.read_bytes() for path in folder.glob("*.csv")})
-    assert written[0].keys() == written[1].keys() >= {"multiverse.csv", "regression_coefficients.csv"}
-    assert [name for name in written[0] if written[0][name] != written[1][name]] == []
 
 
 def test_withdrawn_models(study: Study) -> None:

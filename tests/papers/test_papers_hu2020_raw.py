@@ -1,7 +1,10 @@
 """The raw data of Hu et al. 2020 in a small made-up form: read, prepared by pencil, refused, and with parts missing."""
 
 import csv
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -197,6 +200,19 @@ def test_the_raw_data_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(papers, "find", lambda name: paper)
     assert main(["reproduce", "hu2020", "--from-raw", str(folder), "-o", str(tmp_path / "out"), "--strict"]) == 1
     assert calls == [folder]
+
+
+@pytest.mark.slow
+def test_processes_that_order_sets_differently_write_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    written = []
+    for seed in ("1", "2"):
+        out = tmp_path / seed
+        line = [sys.executable, "-m", "syntagm", "reproduce", "hu2020", "--from-raw", str(folder), "-o", str(out)]
+        line += ["--set", "suites=34", "ngram=mean", "--bootstrap", "100"]
+        subprocess.run(line, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
+        written.append({path.name: path.read_bytes() for path in out.glob("*.csv")})
+    assert written[0].keys() == written[1].keys() >= {"multiverse.csv", "regression_coefficients.csv"}
+    assert [name for name in written[0] if written[0][name] != written[1][name]] == []
 
 
 @pytest.mark.slow

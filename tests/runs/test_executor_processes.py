@@ -96,7 +96,8 @@ def test_workers_import_nothing_from_the_current_folder_and_pass_on_the_environm
 
 @pytest.mark.slow
 def test_kills_of_workers_and_drivers_change_nothing(tmp_path: Path) -> None:
-    assert list(Kills(tmp_path, "local:2").trials(20, random.Random(1))) == []
+    # `python -m tests.laboratory` tries hundreds.
+    assert list(Kills(tmp_path, "local:2").trials(6, random.Random(1))) == []
 
 
 @pytest.mark.slow
