@@ -113,6 +113,7 @@ def test_what_a_killed_process_left_is_deleted_and_what_a_living_one_writes_is_n
     assert {path.name for path in tmp_path.iterdir()} == {"results.csv", "other"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [False, True], ids=["at the end", "after a kill"])
 def test_a_folder_is_deleted_though_others_still_write_there(tmp_path: Path, left: bool) -> None:
     """As the workers of a command that has ended: they learn of the end only when the folder is gone."""

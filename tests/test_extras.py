@@ -72,6 +72,7 @@ def test_an_import_that_fails_within_an_installed_package_stays_what_it_is(name:
         raise ModuleNotFoundError(f"No module named '{name}.lost'", name=f"{name}.lost")
 
 
+@pytest.mark.slow
 def test_without_extras(tmp_path: Path) -> None:
     """The core evaluates, makes tables and figures, and everything else is refused in a line; nothing is left behind."""
     program = """
@@ -111,6 +112,7 @@ except Exception as error:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_selftest_of_the_core(tmp_path: Path) -> None:
     program = "from syntagm.cli import main, selftest\n"
     program += "selftest.CHECKS = {name: selftest.CHECKS[name] for name in ('versions', 'numbers', 'run', 'locks')}\n"

@@ -341,6 +341,7 @@ def test_a_hundred_thousand_random_strings() -> None:
     assert fuzz(range(10_000, 110_000)) > 100
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text(max_size=60))
 def test_any_unicode(text: str) -> None:

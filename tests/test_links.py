@@ -124,6 +124,7 @@ def test_a_folder_behind_a_link_is_one_that_the_user_named(place: Path) -> None:
     assert open_run(place / "there").done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finished", [True, False])
 def test_each_file_of_a_run_behind_a_link_stays_as_it_is(finished: bool, tmp_path: Path) -> None:
     """The run goes on in a file of its own."""

@@ -179,6 +179,7 @@ def test_the_kinds_of_its_measures_are_known(run: str) -> None:
         assert opened.kind(measure).name == kinds.get(measure.partition("(")[0], "VERDICT")
 
 
+@pytest.mark.slow
 @each_version
 def test_every_file_is_whole(version: str, copy: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
     copy(version)
@@ -228,6 +229,7 @@ def test_models_of_a_study_give_the_same_bits(run: str) -> None:
             np.testing.assert_allclose(found.bits, answer.bits, rtol=0, atol=OF_A_TOKEN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", UNFINISHED)
 def test_an_interrupted_run_goes_on_where_it_stopped(run: str, copy: Callable[[str], None]) -> None:
     version, _, name = run.partition("/")
@@ -275,6 +277,7 @@ def answers_in(cache: Path) -> list[tuple[bytes, bytes]]:
         return connection.execute("SELECT key, value FROM entries ORDER BY key").fetchall()
 
 
+@pytest.mark.slow
 @each_version
 def test_a_finished_study_has_nothing_to_do(
     version: str, copy: Callable[[str], None], capsys: pytest.CaptureFixture[str]

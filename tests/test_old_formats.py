@@ -66,6 +66,7 @@ def test_a_command_gives_the_same_again(place: Path, line: str) -> None:
         assert {path.name for path in out.iterdir()} >= {"plan.json", "study.toml", "texts"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_all_of_it_is_whole_and_shown(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["integrity", ".", "--json"]) == 0

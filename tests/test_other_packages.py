@@ -78,6 +78,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path) -> None:
     code = CODE.format(folder=str(folder))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -89,6 +90,7 @@ def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path)
     assert (folder / "x.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "found"),
     [

@@ -152,6 +152,7 @@ def test_an_error_gives_place_found_expected_and_cure(call: Callable[[sg.Languag
         call(sg.load_model("toy"))
 
 
+@pytest.mark.slow
 def test_an_object_with_score_is_a_model(suites: list[sg.Suite], tmp_path: Path) -> None:
     """The class of `examples/agreement.py`: in this process it answers as in one of its own."""
     path = Path(__file__).parents[1] / "examples" / "agreement.py"
@@ -194,6 +195,7 @@ def test_infinite_and_undefined_bits_of_an_object() -> None:
         assert sg.score_text(Constant(), "dog")["bits"].is_nan().all()
 
 
+@pytest.mark.slow
 def test_gaps_are_filled_in_memory_as_in_a_folder(tmp_path: Path) -> None:
     suites = sg.make("marvin2018/simple_agrmt", n=4)
     demo = sg.load_model("demo")
@@ -296,6 +298,7 @@ def test_a_frame_of_pandas_needs_pandas(run: sg.Run, monkeypatch: pytest.MonkeyP
         sg.table("scores", run).to_pandas()
 
 
+@pytest.mark.slow
 def test_lists_are_shown_as_tables(run: sg.Run, suites: list[sg.Suite]) -> None:
     estimates = sg.estimate(run)
     assert estimates == list(estimates)

@@ -17,6 +17,7 @@ def tried(name: str, folder: Path, inputs: int, seed: int) -> int:
     return sum(reader.survives(path, reader.mutant(chance, seeds)) for _ in range(max(1, inputs // reader.cost)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_mutants_are_read_or_refused(name: str, tmp_path: Path) -> None:
     accepted = tried(name, tmp_path, 25, seed=1)

@@ -160,6 +160,7 @@ def test_splines_are_natural_and_penalised_by_their_curvature() -> None:
     np.testing.assert_allclose(areas, 1, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_smooths_find_lines_and_curves() -> None:
     random = np.random.default_rng(11)
     bits = random.uniform(0, 12, 600)
@@ -256,6 +257,7 @@ def test_layouts_have_the_roles_of_a_join() -> None:
         layouts.find("Provo")
 
 
+@pytest.mark.slow
 def test_natural_stories(shared: Path) -> None:
     """10,256 words are aligned with GPT-3's tokens; the lag alarm rings, and falls silent when times are moved."""
     folder = shared / "data" / "reading" / "natural_stories"
@@ -485,6 +487,7 @@ def test_values_that_stand_for_missing_ones_are_missing_at_every_lag() -> None:
             fitting.prepare(source(data), Request(**{**vars_of(request), "missing": (wrong,)}))
 
 
+@pytest.mark.slow
 def test_entropies_of_words_are_those_before_their_first_tokens() -> None:
     """The n-gram model of the toy family has one distribution a token; windows and word borders don't matter to it."""
     words = ["The", "dog", "barks", "The", "cat", "sleeps"]
@@ -528,6 +531,7 @@ def test_each_language_has_a_model_of_its_own() -> None:
             predictors.score_languages(times, given, "text")
 
 
+@pytest.mark.slow
 def test_an_analysis_shows_again_what_the_fit_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tables, figures, the page and the citations come from the sealed record, and have the numbers of the fit."""
     path, page = tmp_path / "table.csv", tmp_path / "page.html"

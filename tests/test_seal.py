@@ -90,6 +90,7 @@ def test_truncated_deleted_and_added_files_are_refused(trained: dict[str, Path],
     load(name_of(family, folder))
 
 
+@pytest.mark.slow
 def test_a_seal_that_was_made_to_fit_is_refused(trained: dict[str, Path], tmp_path: Path) -> None:
     folder = copied(trained["lstm"], tmp_path / "m")
     content = json.loads((folder / seal.FILE).read_text())

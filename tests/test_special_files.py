@@ -149,6 +149,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_each_declared_file_of_a_folder(
@@ -269,6 +270,7 @@ def _opens(call: ast.Call) -> bool:
     return name in _READ or (name == "connect" and ast.unparse(call.func) == "sqlite3.connect")
 
 
+@pytest.mark.slow
 def test_all_readers_open_files_in_one_place() -> None:
     """`io/regular.py` opens them; SQLite opens its file itself, after the same check."""
     sources = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}

@@ -243,6 +243,7 @@ def test_a_suite_without_a_defined_item_is_no_test(tmp_path, capsys):
     assert "no test" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_effects_are_compared_in_bits(folders, capsys):
     assert main(["compare", *folders, "--effects"]) == 0
     out = capsys.readouterr().out

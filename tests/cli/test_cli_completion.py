@@ -43,6 +43,7 @@ def test_words(line: str, words: set[str], tmp_path: Path) -> None:
     assert set(completed(line, tmp_path)) == words
 
 
+@pytest.mark.slow
 def test_files_stand_beside_bundled_names(tmp_path: Path) -> None:
     (tmp_path / "human.json").write_text("{}")
     assert set(completed("syntagm check hu", tmp_path)) == {"hu2020", "human.json"}

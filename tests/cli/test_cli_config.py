@@ -23,6 +23,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_file_says_all_that_options_say(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--config", file) == 0
     assert f"{file}: suite, limit, output, no_report, models\n" in capsys.readouterr().err
@@ -161,6 +162,7 @@ def test_quiet_lines_print_the_results_only(file: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_name_of_the_command_line_replaces_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "config.toml"
     path.write_text('[[models]]\nmodel = "toy"\nname = "A"\n')

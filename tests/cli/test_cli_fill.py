@@ -50,6 +50,7 @@ def test_the_same_line_again_shows_the_same(line: list[str], capsys: pytest.Capt
     assert "2 of them already finished" in second.err
 
 
+@pytest.mark.slow
 def test_cut_offs(line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line, "--top", "0.9,0.5", "--bottom", "published", "--eligible", "single-token"]) == 0
     assert "cut-offs use only rows whose forms are single tokens" in capsys.readouterr().err

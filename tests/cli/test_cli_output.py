@@ -65,6 +65,7 @@ def test_a_report_is_written_beside_its_run_or_refused_at_once(capsys: pytest.Ca
     assert "nowhere: no run.json" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_missing_folders_are_made_for_what_is_written_and_left_alone_otherwise(tmp_path: Path) -> None:
     suite, new = str(Path(__file__).parent.parent / "data" / "syntaxgym" / "lanterns.json"), tmp_path / "new"
     assert main(["report", "nothing", "-o", str(new / "deeper" / "page.html")]) == 2

@@ -20,6 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "model"
 
 
+@pytest.mark.slow
 def test_a_line_per_sentence_or_per_prefix(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ def test_one_run_beside_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "agreement" in (tmp_path / "report.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_several_runs_need_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = [str(tmp_path / name) for name in ("one", "two")]
     for folder in folders:

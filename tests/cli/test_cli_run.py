@@ -40,6 +40,7 @@ def test_a_run_from_suites_to_the_page(pairs: Path, tmp_path: Path, capsys: pyte
     assert (first["suite"], first["item"], first["measure"], first["value"]) == ("agreement", "1", "full_sentence", "1")
 
 
+@pytest.mark.slow
 def test_few_units_are_said_below_the_table(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An interval from few suites or items is no more than a hint; the report and the other tables say so, too."""
     line = ["run", "toy", "random", "--suite", str(pairs), "hu2020/mvrr", "-o", str(tmp_path / "runs"), "--no-report"]
@@ -193,6 +194,7 @@ def test_score_prints_tokens_and_words(capsys: pytest.CaptureFixture[str]) -> No
     assert "8.236 bits, 3 tokens" in capsys.readouterr().out  # 2 + 2.963 + 3.273
 
 
+@pytest.mark.slow
 def test_an_unscored_first_token_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "demo?bos=no", "The dog", "--json"]) == 0
     line = json.loads(capsys.readouterr().out)

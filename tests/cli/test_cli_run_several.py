@@ -34,6 +34,7 @@ def results(folder: Path) -> bytes:
 
 
 class TestSeveralModels:
+    @pytest.mark.slow
     def test_each_has_a_folder_and_is_loaded_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -98,6 +99,7 @@ class TestSeveralModels:
         _screen.show_runs([toy_run(tmp_path / "single", suites[1])] * 2, None)
         assert "first prediction" not in capsys.readouterr().err
 
+    @pytest.mark.slow
     def test_one_that_fails_is_named_and_the_others_are_done(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

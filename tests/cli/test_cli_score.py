@@ -67,6 +67,7 @@ def test_a_text_beyond_the_window_has_all_its_bits_and_that_is_said(capsys: pyte
     assert "note: 1 of 2 texts longer than the model's window, scored in 3 windows" in shown.err
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_character_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "demo?eos=yes", "café 雪 😀"]) == 0
     shown = capsys.readouterr().out
@@ -74,6 +75,7 @@ def test_the_parts_of_a_character_are_said(capsys: pytest.CaptureFixture[str]) -
     assert shown.count("end-of-text symbol, ") == 1
 
 
+@pytest.mark.slow
 def test_bits_that_the_option_excludes_are_said_and_no_failure(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "demo?bos=no", "--file", str(text), "-o", "-"]) == 0
     shown = capsys.readouterr()

@@ -19,6 +19,7 @@ def test_this_installation_is_well(tmp_path: Path, capsys: pytest.CaptureFixture
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_another_number_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

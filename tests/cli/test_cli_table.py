@@ -129,6 +129,7 @@ def test_files_and_what_is_not_replaced(runs: list[str], tmp_path: Path, capsys:
     assert main(["table", "scores", runs[0], "-o", str(tmp_path / "thesis"), "--format", "latex", "--force"]) == 0
 
 
+@pytest.mark.slow
 def test_the_table_and_the_figure_of_a_view_share_a_stem(runs: list[str], tmp_path: Path) -> None:
     command = ["effects", runs[0], "-o", str(tmp_path / "effects")]
     for _ in range(2):
@@ -163,6 +164,7 @@ def test_views_with_a_table_and_a_figure_declare_the_columns_of_both(name: str) 
     assert all(len(columns) > 3 for columns in views.headers(name))
 
 
+@pytest.mark.slow
 def test_figures_and_their_numbers(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stem = str(tmp_path / "figure")
     assert main(["figure", "scores", *runs, "-o", stem, "--format", "svg"]) == 0

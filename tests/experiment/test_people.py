@@ -288,6 +288,7 @@ def test_the_same_simulation_gives_the_same_answers(tmp_path: Path) -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_the_views_about_people(tmp_path: Path) -> None:
     given = [
         *chosen("a", "good", "good"),

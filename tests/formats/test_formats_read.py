@@ -421,6 +421,7 @@ def reads_or_refuses(path: Path, content: bytes) -> None:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
 def test_fuzz(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -431,6 +432,7 @@ JSON_FILES = [path for path in FILES if ".json" in path.suffix]
 VALUES = ([1], {"a": 1}, None, True, 1.5, "", -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", JSON_FILES, ids=[path.name for path in JSON_FILES])
 def test_a_value_of_another_type_is_read_or_refused(tmp_path: Path, seed: Path) -> None:
     lines = [json.loads(line) for line in seed.read_text().splitlines()] if seed.suffix == ".jsonl" else None

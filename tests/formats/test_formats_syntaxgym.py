@@ -94,6 +94,7 @@ class TestWriting:
         syntaxgym.write([one(LANTERNS, options)], tmp_path / "out.json")
         assert (tmp_path / "out.json").read_bytes() == LANTERNS.read_bytes()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("options", ["", "?joined=hub"])
     def test_all_published_files_come_back_byte_for_byte(self, tmp_path: Path, options: str) -> None:
         if not PUBLISHED.is_dir():

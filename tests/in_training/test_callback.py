@@ -78,6 +78,7 @@ def test_mixed_precision_does_not_reach_the_numbers(tmp_path: Path) -> None:
     assert found.to_list() == pytest.approx(expected.results()["margin"].to_list(), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_what_is_refused(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     with pytest.raises(sg.UsageError, match="every=0"):

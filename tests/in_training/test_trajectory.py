@@ -81,6 +81,7 @@ def test_the_record_is_honest_about_weights_and_probe(tmp_path: Path) -> None:
     assert "weights:" not in str(second.signature("boats", "agreement"))
 
 
+@pytest.mark.slow
 def test_weights_are_not_hashed_and_the_probe_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     probes: list[Any] = []
     own = causal.probed
@@ -96,6 +97,7 @@ def test_weights_are_not_hashed_and_the_probe_runs_once(tmp_path: Path, monkeypa
     assert len(probes) == 2
 
 
+@pytest.mark.slow
 def test_training_is_the_same_with_and_without(tmp_path: Path) -> None:
     def trained(trajectory: sg.Trajectory | None) -> tuple[list[torch.Tensor], list[object]]:
         model = transformer("gpt2", byte_level())
@@ -144,6 +146,7 @@ def test_the_views_of_trajectories_read_it(tmp_path: Path) -> None:
     assert "precision 0.3, reached 0.2" in trajectory.runs()[0].record["command"]
 
 
+@pytest.mark.slow
 def test_a_masked_model(tmp_path: Path) -> None:
     model = masked_transformer("bert", word_pieces()).train()
     trajectory = sg.Trajectory(tmp_path, suites(), word_pieces(), masked=True, masking="word")
@@ -160,6 +163,7 @@ def test_a_masked_model(tmp_path: Path) -> None:
     assert trajectory.runs()[1].model == "masked:model@step10?masking=word"
 
 
+@pytest.mark.slow
 def test_resumption_moves_later_steps_away(tmp_path: Path) -> None:
     model = transformer("gpt2", byte_level())
     for start in (0, 10, 10):

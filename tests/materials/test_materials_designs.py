@@ -93,6 +93,7 @@ def test_verbs_need_an_object() -> None:
     }
 
 
+@pytest.mark.slow
 def test_attractors_have_the_number_that_their_tag_says() -> None:
     for item in suites("distance")["agreement"].items:
         sentence = item.sentences["good"]

@@ -26,6 +26,7 @@ def suites() -> dict[str, Suite]:
     return {suite.name: suite for suite in syntagm.read_suites("frontier?n=6")}
 
 
+@pytest.mark.slow
 def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> None:
     assert len(suites()) == 58
     for suite in suites().values():

@@ -87,6 +87,7 @@ def test_the_analyser_by_hand() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_suites_are_there_and_each_says_what_it_tests() -> None:
     assert len(suites()) == 23
     for suite in suites().values():

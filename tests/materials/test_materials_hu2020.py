@@ -241,6 +241,7 @@ def test_the_page_on_coverage_names_every_suite_beside_its_topic() -> None:
     assert shown == {(suite(name).tags["textbook"], name) for name in DESIGNS}
 
 
+@pytest.mark.slow
 def test_the_table_of_all_collections_counts_every_suite() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")
     section = page.partition("\n## All collections by topic\n")[2].partition("\n## ")[0]

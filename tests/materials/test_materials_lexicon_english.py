@@ -155,6 +155,7 @@ def test_counting_writes_frequencies_and_bands(tmp_path, monkeypatch, capsys):
     assert "of them not in 90 words" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_random_phrases_are_those_that_the_features_allow(capsys):
     assert lexicon.main(["read", "-n", "40", "--seed", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()

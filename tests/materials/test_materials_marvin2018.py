@@ -171,6 +171,7 @@ def test_examples() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "good"),
     [

@@ -52,6 +52,7 @@ def test_a_list_is_read_and_is_on_the_page(name: str) -> None:
     assert f"| `{name}` | {', '.join(found.labels)} | {len(found.rows):,} |" in PAGE
 
 
+@pytest.mark.slow
 def test_enough_verbs_in_order_with_the_base_as_plural() -> None:
     lemmas = [row.lemma for row in verbs()]
     assert len(lemmas) >= 3562

@@ -143,6 +143,7 @@ def test_the_command(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "one of article_case, article_gender, verb_number" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.exists(), reason="the sample of a treebank is absent")
 @pytest.mark.parametrize(("rule", "least"), [("verb_number", 60), ("article_gender", 250), ("article_case", 80)])
 def test_the_bundled_rules_on_a_german_treebank(rule: str, least: int) -> None:

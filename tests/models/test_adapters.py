@@ -147,6 +147,7 @@ def test_adapter_and_base_may_move(saved: Path, tmp_path: Path) -> None:
     assert (one.name, one.fingerprint) == (other.name, other.fingerprint)
 
 
+@pytest.mark.slow
 def test_a_masked_model(tmp_path: Path) -> None:
     import peft
     from transformers import AutoModelForMaskedLM

@@ -63,6 +63,7 @@ def test_bits_are_those_of_one_sentence_at_a_time_in_float64(family: str, option
         np.testing.assert_allclose(answer.bits, reference(model, text), rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_what_the_probe_finds_out() -> None:
     found = {name: (model.forward.tree, model.forward.direct_head) for name in CAUSAL for model in [causal(name)]}
     # Are prefixes shared, and is the head applied outside? ALiBi and recurrence can't share; capping needs the model's own pass.
@@ -354,6 +355,7 @@ class TestWrap:
         with pytest.raises(UsageError, match=option):
             from_transformers(transformer("gpt2", byte_level()), byte_level(), "live", **{option: "no"})
 
+    @pytest.mark.slow
     def test_the_fingerprint_is_of_weights_vocabulary_and_policies(self) -> None:
         def made(seed: int = 1, **options: str) -> str:
             return from_transformers(
@@ -385,6 +387,7 @@ def test_options_that_cannot_be_taken(option: str, value: str) -> None:
         names.load(f"demo?{option}={value}")
 
 
+@pytest.mark.slow
 def test_the_start_symbol() -> None:
     assert names.load("demo").bos == END
     assert names.load("demo?bos=no").bos is None

@@ -216,6 +216,7 @@ def test_contexts_and_shared_beginnings_are_computed_once() -> None:
     assert model.forward.evaluated - before == 1 + len(ids)
 
 
+@pytest.mark.slow
 def test_many_packs_and_no_tree_give_the_same_numbers() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     asked = tuple(one + two + three for one, two, three in product(letters, "aeiou", letters[:4]))

@@ -63,6 +63,7 @@ def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> 
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_name_is_folder_and_content_and_no_path(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = names.load(f"causal:{saved}")
     shutil.copytree(saved, tmp_path / "elsewhere" / "tiny")
@@ -495,6 +496,7 @@ def test_names_that_cannot_be_read(text: str) -> None:
         names.load(text)
 
 
+@pytest.mark.slow
 def test_names_of_results_say_what_changes_numbers_and_nothing_else() -> None:
     model = names.load("demo?device=cpu&batch=99&sharing=no&eos=yes&bos=no")
     assert model.name == "causal:demo?bos=no&eos=yes"

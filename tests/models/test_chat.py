@@ -97,6 +97,7 @@ def test_names_signatures_and_records_show_the_chat_and_default_ones_do_not_chan
     assert sg.from_transformers(model, other, name="tiny", chat="user").fingerprint != chat.fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("template", "options", "match"),
     [

@@ -206,6 +206,7 @@ def test_types_are_called_alike_in_declarations_and_in_records() -> None:
     assert DTYPE.values.shown() == tuple(f"`{spelled(dtype)}`" for dtype in types)
 
 
+@pytest.mark.slow
 def test_declarations_load_nothing_heavy() -> None:
     code = (
         "import sys; from syntagm.models import families; [families.find(name) for name in families.names()];"
@@ -308,6 +309,7 @@ def test_a_program_named_by_its_file_alone_needs_the_permission(tmp_path: Path, 
         names.check(str(path))
 
 
+@pytest.mark.slow
 def test_another_package_adds_a_family_by_an_entry_point(tmp_path: Path) -> None:
     (tmp_path / "parrot").mkdir()
     (tmp_path / "parrot" / "family.py").write_text(PARROT)

@@ -92,6 +92,7 @@ def by_score(model: LanguageModel, left: str, word: str) -> tuple[float, bool, i
     return float(answer.bits[inside].sum()), bool(answer.in_vocabulary[inside].all()), int(inside.sum())
 
 
+@pytest.mark.slow
 def test_a_fill_is_the_score_of_the_filled_text(model: LanguageModel) -> None:
     if model.settings.get("fill") == "word" or model.settings.get("boundary") == "word":
         pytest.skip("words with their ends are computed apart in test_causal_fill.py")

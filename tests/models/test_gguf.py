@@ -114,6 +114,7 @@ def test_the_numbers_are_those_of_the_dequantised_weights(saved: Path, kind: str
     assert model.name.startswith(f"causal:tiny-{kind}.gguf@")
 
 
+@pytest.mark.slow
 def test_file_and_folder_name_the_same_model(saved: Path, capfd: pytest.CaptureFixture[str]) -> None:
     one, other = names.load(f"{saved}/tiny-Q8_0.gguf"), names.load(f"{saved}?gguf=tiny-Q8_0.gguf")
     assert not any(capfd.readouterr())
@@ -125,6 +126,7 @@ def test_file_and_folder_name_the_same_model(saved: Path, capfd: pytest.CaptureF
     assert "dequantised" in record["weights"]
 
 
+@pytest.mark.slow
 def test_a_byte_of_the_file_is_another_fingerprint(file: Path) -> None:
     one = names.load(str(file))
     content = bytearray(file.read_bytes())

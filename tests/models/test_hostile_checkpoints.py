@@ -93,6 +93,7 @@ def refused(saved: Path, tmp_path: Path, spoil: Spoil, kind: str = "gpt2", optio
     return str(error.value).replace(f"{folder}", "tiny")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -115,6 +116,7 @@ def test_tokenizers(saved: Path, tmp_path: Path, spoil: Spoil, message: str) -> 
     assert message in refused(saved, tmp_path, spoil)
 
 
+@pytest.mark.slow
 def test_a_panic_without_a_trial(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no process can be started, or only a text makes a regular expression give up, the panic is still one error."""
     monkeypatch.setattr(sys, "executable", "")

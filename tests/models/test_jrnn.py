@@ -120,6 +120,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_equations(tmp_path: Path) -> None:
     values = arrays()
     folder = imported(tmp_path, values)
@@ -141,6 +142,7 @@ def test_the_numbers_are_those_of_the_equations(tmp_path: Path) -> None:
     assert np.isnan(bare.bits).tolist() == [True, False, False, False]
 
 
+@pytest.mark.slow
 def test_the_whole_way_by_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, vocabulary = written(tmp_path, values := arrays())
     line = ["import", "jrnn", str(file), "--vocabulary", str(vocabulary), "-o", str(tmp_path / "jrnn")]

@@ -239,6 +239,7 @@ def test_a_word_of_several_tokens_is_unmasked_from_left_to_right() -> None:
     np.testing.assert_allclose(fill.bits[[0, 2]], one.bits[[0, 2]], rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_contexts_are_asked_once_and_candidates_tokenised_once_a_kind_of_context(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -309,6 +310,7 @@ def test_a_blank_in_the_middle_of_a_word_is_what_the_tokens_are_there() -> None:
         assert np.isfinite(bits) == (len(blank.left + word) in starts)
 
 
+@pytest.mark.slow
 def test_a_saved_checkpoint_is_the_live_model(tmp_path: Path) -> None:
     tokenizer = word_pieces()
     made = transformer("bert", tokenizer)

@@ -108,6 +108,7 @@ def check_odd_texts(family: str, count: int, seed: int) -> None:
             assert failures(check, model, texts) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [*PLAIN, *PROGRAMS])
 def test_odd_texts(family: str) -> None:
     check_odd_texts(family, 6, seed=8)

@@ -30,6 +30,7 @@ def ids(model: BackOff, words: tuple[str, ...]) -> list[int]:
     return [model.ngrams.words.index(word) for word in words]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(CORPORA, st.integers(1, 5), st.booleans(), PRUNED)
 @example(NO_DISCOUNT, 2, False, ())

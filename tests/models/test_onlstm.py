@@ -214,6 +214,7 @@ def test_trees_of_prefixes_and_odd_texts() -> None:
     assert together[2] == ("(X Porto)",)
 
 
+@pytest.mark.slow
 def test_the_layer_changes_trees_and_no_numbers() -> None:
     trees, fingerprints, named = set(), set(), set()
     for options in ({}, {"layer": "1"}, {"layer": "2"}, {"layer": "3"}):
@@ -227,6 +228,7 @@ def test_the_layer_changes_trees_and_no_numbers() -> None:
         onlstm(layer="4")
 
 
+@pytest.mark.slow
 def test_parse_prints_trees_without_labels_and_compares_spans(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """The plan that computes shared prefixes once."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ def spelled(pack: Pack, path: np.ndarray) -> list[int]:  # type: ignore[type-arg
     return [int(pack.tokens[node]) for node in path]
 
 
+@pytest.mark.slow
 @given(SEQUENCES, st.integers(1, 20), st.booleans())
 def test_each_sequence_runs_through_one_tree_with_its_own_tokens(
     sequences: list[list[int]], size: int, last: bool
@@ -64,6 +66,7 @@ def test_a_plan_by_hand() -> None:
     assert [pack.sequences for pack in plan(sequences, 9, among=[0, 2])] == [(2, 0)]
 
 
+@pytest.mark.slow
 @given(SEQUENCES, st.integers(1, 30), st.integers(1, 30))
 def test_batches_stay_within_the_budget(sequences: list[list[int]], size: int, budget: int) -> None:
     packs = list(plan(sequences, size))

@@ -459,6 +459,7 @@ def python(folder: Path, text: str) -> LanguageModel:
     return names.load(f"python:{folder / 'json.py'}", allow_exec=True)
 
 
+@pytest.mark.slow
 def test_a_class_in_a_python_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """It may print, give arrays, raise an error, and end its process."""
     model = python(tmp_path, CLASS)

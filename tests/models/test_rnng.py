@@ -23,6 +23,7 @@ from syntagm.runs.evaluate import run_suites
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", ["all", "stack"])
 @pytest.mark.parametrize("root", ["drop", "mask"])
 def test_numbers_are_those_of_the_plain_decoder(parts: str, root: str) -> None:
@@ -48,6 +49,7 @@ def test_beams_that_end_the_search_too_early_are_warned_of(options: dict[str, st
     assert [warning.split(" is ")[0] for warning in rnng(**options).warnings] == named
 
 
+@pytest.mark.slow
 def test_loading_runs_and_commands_show_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
     learn("rnng", tmp_path / "model", tmp_path / "text.txt")
@@ -82,6 +84,7 @@ def test_the_score_of_a_tree_is_the_sum_over_its_actions() -> None:
     assert abs(item.score - total) < 1e-5
 
 
+@pytest.mark.slow
 def test_no_other_text_changes_a_single_bit_of_a_number() -> None:
     torch.manual_seed(1)
     network = Network(300, 9, 64, 96, 2).eval()
@@ -148,6 +151,7 @@ def test_parses_have_the_words_and_the_labels() -> None:
     assert [*model.parse([""])] == [()]
 
 
+@pytest.mark.slow
 def test_a_word_that_the_beam_does_not_reach_has_no_surprisal() -> None:
     sizes = {"beam": "1", "word_beam": "1", "fast_track": "0"}
     model = rnng(**sizes)
@@ -159,6 +163,7 @@ def test_a_word_that_the_beam_does_not_reach_has_no_surprisal() -> None:
     assert np.isnan(answer.bits).tolist() == [False, True, True]
 
 
+@pytest.mark.slow
 def test_the_end_symbol_closes_the_tree() -> None:
     sizes = {"beam": "20", "word_beam": "8", "fast_track": "2"}
     [words, nothing], [whole, empty] = (

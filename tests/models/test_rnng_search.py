@@ -156,6 +156,7 @@ def test_the_surprisals_of_the_exact_mask_rule_are_those_of_the_words() -> None:
 LOGITS = st.lists(st.floats(-2, 2), min_size=4, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(LOGITS, st.lists(st.floats(-0.3, 0.3), min_size=4, max_size=4), st.sampled_from(["drop", "mask"]))
 def test_a_larger_beam_never_lowers_the_mass_if_nothing_else_is_limited(

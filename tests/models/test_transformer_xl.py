@@ -59,6 +59,7 @@ def test_the_numbers_are_those_of_transformers(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_whole_way_by_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, words = written(tmp_path, published(), CONFIG, vocabulary(WORDS))
     line = ["import", "transformer_xl", str(file), "--vocabulary", str(words), "-o", str(tmp_path / "xl")]

@@ -134,6 +134,7 @@ def test_recorded_surprisals_are_refused(tmp_path: Path) -> None:
         list(names.load(f"recorded:{tmp_path / 'tokens.csv'}").read(["The"]))
 
 
+@pytest.mark.slow
 def test_an_lstm_carries_its_state_through_a_long_text() -> None:
     text = " ".join(TEXT.split() * 8)
     for options in ({}, {"bos": "no"}, {"eos": "yes"}):

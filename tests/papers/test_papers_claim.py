@@ -178,6 +178,7 @@ def test_a_perplexity_of_another_model_or_experiment_is_refused(place: Path) -> 
         list(measured.finished(out))
 
 
+@pytest.mark.slow
 def test_a_damaged_run_of_a_later_model_is_repaired(place: Path) -> None:
     asked = design(place, {"xs": 40, "sm": 56}, "ngram")
     hu2020.experiment(asked)

@@ -223,6 +223,7 @@ def test_killed_during_its_tests_it_simulates_no_response_again(
     assert not EXPERIMENT.check(out)
 
 
+@pytest.mark.slow
 def test_the_plan_does_nothing(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line(texts, tmp_path / "out", "--plan")) == 0
     shown = capsys.readouterr().out
@@ -368,6 +369,7 @@ def designed(texts: Path, folder: Path, sizes: dict[str, int], changes: dict[str
     return Design(folder, *files, sizes, [1], hyperparameters.options("small", families, changes), SUITES[:1])
 
 
+@pytest.mark.slow
 def test_families_and_sizes_can_be_added(texts: Path, tmp_path: Path) -> None:
     small = {"lstm.epochs": "1", "lstm.hidden": "8", "lstm.embedding": "8"}
     hu2020.experiment(designed(texts, tmp_path, {"sm": 1200}, {}, "ngram"))

@@ -54,11 +54,13 @@ def test_verdicts_on_part_of_the_data_say_so(tmp_path: Path) -> None:
     assert all(str(row[3]).endswith(INCOMPLETE) for row in others if row[3] != UNKNOWN)
 
 
+@pytest.mark.slow
 def test_a_figure_without_gpt_2_says_nothing_of_its_absence(tmp_path: Path) -> None:
     row = row_of(tmp_path / "raw", "Figures 3 and 4", "vanilla", "rnng")
     assert row[2:] == ("no results of GPT-2", UNKNOWN)
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,7 @@ def close(found: object, expected: str) -> bool:
     return abs(float(str(found)) - float(expected)) <= DRAWN
 
 
+@pytest.mark.slow
 def test_rows(shared: Path, study: Study) -> None:
     assert len(raw(shared).items) == 213_868
     assert (len(study.scores()), len(study.deltas())) == (1_426, 1_271)

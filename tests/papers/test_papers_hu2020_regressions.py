@@ -44,6 +44,7 @@ def test_classes_are_left_out_by_either_name(classes: tuple[str, ...], left: dic
     assert found == {f"without {name}": count for name, count in left.items()}
 
 
+@pytest.mark.slow
 def test_a_test_that_cannot_be_made_is_a_note() -> None:
     names = ("full", "no_size", "no_architecture")
     found = regressions.fit_models(observed("lstm", "gpt2"), names)

@@ -51,6 +51,7 @@ def test_tables_of_small_data(tmp_path: Path) -> None:
     assert [(row[2], row[3], row[6]) for row in found["predicted"].rows] == [("people", 48, None), ("GPT-2", 12, 0.25)]
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lacking = raw.missing(raw.read(published(tmp_path)))
     assert "no surprisals of Agreement by lstm" in lacking
@@ -62,6 +63,7 @@ def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "incomplete raw data: no reading times of fillers" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_published_data(shared: Path) -> None:
     """Differences in surprisal as printed; the effects of people by plain means are inside the published intervals."""
     paper = find("huang2024")

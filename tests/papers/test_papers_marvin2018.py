@@ -226,12 +226,14 @@ def test_choices_that_an_analysis_does_not_have(run: Run, tmp_path: Path, capsys
     assert "--set: no option 'suites'; expected one of unigrams" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_several_runs_have_tables_of_their_own(run: Run, tmp_path: Path) -> None:
     line = ["reproduce", "marvin2018", "--from-run", str(run.folder), str(run.folder), "-o", str(tmp_path)]
     assert main(line) == 0
     assert (tmp_path / "table1_1.csv").read_bytes() == (tmp_path / "table1_2.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_is_said(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = tmp_path / "run"
     (copy / "shards").mkdir(parents=True)

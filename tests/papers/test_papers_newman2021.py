@@ -204,6 +204,7 @@ def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
         options.call(nucleus.draw_figure, [filled(tmp_path, OTHER, SHORT, LONG)], {"measure": "tse"}, "figure nucleus")
 
 
+@pytest.mark.slow
 def test_frequency_bands_by_pencil(tmp_path: Path) -> None:
     figure = frequency_bands.draw_figure([filled(tmp_path, OTHER, SHORT, LONG)])
     values = {(row["label"], row["band"]): (row["value"], row["n"]) for row in figure.table.iter_rows(named=True)}

@@ -50,6 +50,7 @@ def tables(study: tuple[Path, list[str]]) -> dict[str, Table]:
     return dict(overview.tables(study[0]))
 
 
+@pytest.mark.slow
 def test_the_texts(tables: dict[str, Table]) -> None:
     # 8 * 7 + 6 + 6 words. Known: The farmer sees the old dog . Unknown: sailors (UNK-LC-s), painted (UNK-LC-ed). Of the test
     # text, Paris (UNK-INITC), and (UNK-LC), 1984 and 7 (UNK-NUM) have other classes; `sailors` has one of training's.

@@ -96,6 +96,7 @@ def test_items_of_an_experiment(run: Run) -> None:
     assert set(study.deltas()["delta"]) == {0.0}
 
 
+@pytest.mark.slow
 def test_the_command_of_runs(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert main(["reproduce", "hu2020", "--from-run", str(run.folder), "-o", str(out)]) == 0

@@ -177,6 +177,7 @@ def test_sizes_are_found_in_the_folder_of_an_experiment(tmp_path: Path) -> None:
             learning_curve.training_words([run])
 
 
+@pytest.mark.slow
 def test_one_item_undefined_items_and_ties_are_said(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement(PLAIN, "bird"), undefined(NOUN))
     made = warstadt2020.of_runs([run])

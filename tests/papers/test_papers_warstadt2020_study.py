@@ -114,6 +114,7 @@ def test_names_of_a_first_sample_are_those_of_studies_with_one() -> None:
     assert measured.cell({"family": "lstm", "size": "xs", "seed": 1}) == Cell("lstm", "xs", 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 4), st.floats(0, 1)), min_size=1, max_size=12))
 def test_a_mean_is_over_samples_and_inside_its_interval(models: list[tuple[int, float]]) -> None:

@@ -84,6 +84,7 @@ def materials(folder: Path, names: list[str]) -> tuple[Path, Path, list[tuple[st
     return path, folder / "verbs.csv", rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [gpt2, bert])
 def test_the_whole_way(tmp_path: Path, family: Callable[[], tuple[LanguageModel, list[str], Distribution]]) -> None:
     model, names, distribution = family()

@@ -71,6 +71,7 @@ def test_what_stands_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert made.endswith("    (verb;%fit%) < (verb;%clash%)\n\nComment: Written by hand.\n")
 
 
+@pytest.mark.slow
 def test_baselines_are_those_of_the_language() -> None:
     pytest.importorskip("wordfreq")
     # The English verb "die" is rare; the German article is more frequent than "das".

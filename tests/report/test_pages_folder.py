@@ -34,6 +34,7 @@ def files_of(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_file_and_every_file_is_linked(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / name, agreement(), PLAIN, model=name) for name in ("toy", "random")]
     folder = write_pages(runs, tmp_path / "pages").parent
@@ -47,6 +48,7 @@ def test_every_link_leads_to_a_file_and_every_file_is_linked(tmp_path: Path) -> 
     assert {"suite/01-agreement.html", "suite/01-agreement/02-2.html", "suite/02-plain.csv"} <= led
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_export(tmp_path: Path) -> None:
     toy_run(tmp_path / "run", agreement(), PLAIN)
     write_pages(tmp_path / "run", tmp_path / "pages")
@@ -77,6 +79,7 @@ def test_a_model_that_hardly_knows_a_script_is_warned_of_beside_its_numbers(tmp_
     assert shown["plain"] == []
 
 
+@pytest.mark.slow
 def test_a_folder_of_others_is_refused_and_stale_pages_go(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", agreement(), PLAIN)
     (tmp_path / "taken").mkdir()
@@ -97,6 +100,7 @@ def test_a_folder_of_others_is_refused_and_stale_pages_go(tmp_path: Path) -> Non
         write_pages(run, tmp_path / "pages")
 
 
+@pytest.mark.slow
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", agreement())
     write_pages(run, tmp_path / "pages")
@@ -137,6 +141,7 @@ def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
         assert not [tag for tag, _ in elements if tag in ("img", "iframe", "object", "style")]
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = toy_run(tmp_path / "run", agreement())
     expected = write_pages(run, tmp_path / "whole").parent

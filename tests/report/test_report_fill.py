@@ -73,6 +73,7 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     assert "2of 3" in shown  # rows
 
 
+@pytest.mark.slow
 def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9], bottom=[0.1])
     page = report([run], tmp_path / "page.html")
@@ -89,6 +90,7 @@ def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
     assert [row["left"] for row in of_csv(page)["02-other-contexts.csv"]] == ["A bird "]
 
 
+@pytest.mark.slow
 def test_cut_offs_bands_and_constructions_are_there_where_the_run_has_them(tmp_path: Path) -> None:
     page = report([filled(tmp_path / "cut", top=[0.9])], tmp_path / "cut.html")
     shown = text(page)
@@ -110,6 +112,7 @@ def test_bands_on_the_page_have_the_numbers_of_the_figure(tmp_path: Path) -> Non
         assert f"{row['band']}{float(row['value']):.3f} no intervaln=1" in text(page)
 
 
+@pytest.mark.slow
 def test_what_makes_runs_incomparable_is_said(tmp_path: Path) -> None:
     one, same = filled(tmp_path / "one"), filled(tmp_path / "same", seed="k")
     other = filled(tmp_path / "other", eligible="single-token")

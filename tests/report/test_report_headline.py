@@ -48,6 +48,7 @@ def test_suites_above_and_below_chance_are_counted_after_adjustment(tmp_path: Pa
     assert (line.above, line.below, line.suites) == (1, 1, 2)
 
 
+@pytest.mark.slow
 def test_models_are_counted_against_each_other_and_many_only_against_the_first(tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("the dog bark\nthe dog bark\nthe dog bark\n")
     # On `half`, each model gets right what the other gets wrong.
@@ -74,6 +75,7 @@ def test_models_are_counted_against_each_other_and_many_only_against_the_first(t
     assert [len(line.versus) for line in many_models] == [0, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_where_no_suite_can_be_significant_the_page_says_so(tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("the dog bark\nthe dog bark\nthe dog bark\n")
     # With three items, p of McNemar's test is at least .08, and that of the binomial test .25.
@@ -85,6 +87,7 @@ def test_where_no_suite_can_be_significant_the_page_says_so(tmp_path: Path) -> N
     assert "No suite can show a significant difference between models" in text
 
 
+@pytest.mark.slow
 def test_what_can_not_be_tested_is_counted(tmp_path: Path) -> None:
     offset = Prediction("offset", parse("(2;%good%) < (2;%bad%) + 1"))
     run = toy_run(tmp_path, agreement(), replace(agreement("other"), predictions=(offset,)))
@@ -93,6 +96,7 @@ def test_what_can_not_be_tested_is_counted(tmp_path: Path) -> None:
     assert "Not tested against chance: 1 suite" in written(tmp_path, run).text
 
 
+@pytest.mark.slow
 def test_suites_are_grouped_and_sorted(tmp_path: Path) -> None:
     suites = [
         replace(many("low", 1, 3), tags={"circuit": "A"}),
@@ -110,6 +114,7 @@ def test_suites_are_grouped_and_sorted(tmp_path: Path) -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_effects_and_names_of_predictions_are_on_the_page(tmp_path: Path) -> None:
     page = written(tmp_path, toy_run(tmp_path, agreement(), many("pairs", 2, 1)))
     assert "effect in bits" in page.text

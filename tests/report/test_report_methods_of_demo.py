@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from toy_runs import pairs
 
 import syntagm as sg
@@ -11,6 +12,7 @@ from syntagm.report.paragraph import methods_text
 PAIR = pairs("pair", ("the dogs bark", "the dogs barks"))
 
 
+@pytest.mark.slow
 def test_the_paragraph_says_how_the_demo_was_taught() -> None:
     taught = "taught number agreement by 148,242 clauses chosen for that purpose"
     assert taught in str(methods_text([sg.evaluate(sg.load_model("demo"), [PAIR])]))

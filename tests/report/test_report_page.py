@@ -50,6 +50,7 @@ def test_the_numbers_are_there(tmp_path: Path) -> None:
         assert expected in page.text, expected
 
 
+@pytest.mark.slow
 def test_every_number_can_be_saved(tmp_path: Path) -> None:
     runs = [
         toy_run(tmp_path / "toy", agreement(), PLAIN),
@@ -117,6 +118,7 @@ def figure_mean(run: Run) -> float:
     return float(regions["bits"].to_numpy().mean())
 
 
+@pytest.mark.slow
 def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     other = toy_run(tmp_path / "random", agreement(), PLAIN, model="random:?seed=3")
     toy = toy_run(tmp_path / "toy", agreement())
@@ -130,6 +132,7 @@ def test_models_are_compared_on_the_suites_they_share(tmp_path: Path) -> None:
     assert "Models compared" not in written(tmp_path, toy).text
 
 
+@pytest.mark.slow
 def test_models_are_compared_by_the_same_prediction_or_not_at_all(tmp_path: Path) -> None:
     toy, other = (toy_run(tmp_path / model, agreement(), model=model) for model in ("toy", "random"))
     # The second model was asked the second prediction only, which is then its first.
@@ -138,6 +141,7 @@ def test_models_are_compared_by_the_same_prediction_or_not_at_all(tmp_path: Path
     assert "Models compared" not in written(tmp_path, toy, other).text
 
 
+@pytest.mark.slow
 def test_models_without_a_suite_in_common_are_not_compared(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / "one", agreement()), toy_run(tmp_path / "two", agreement(nouns=("dog", "cat")))]
     assert "Models compared" not in written(tmp_path, *runs).text
@@ -151,6 +155,7 @@ def test_a_suite_is_shown_by_an_item_and_its_prediction_in_words(tmp_path: Path)
     assert "is less surprising in <code><bdi>good</bdi></code> than in <code><bdi>bad</bdi></code>" in content
 
 
+@pytest.mark.slow
 def test_what_a_model_is_not_asked_is_said_and_is_not_missing(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement(), PLAIN)
     whole = run.results
@@ -166,6 +171,7 @@ def test_what_a_model_is_not_asked_is_said_and_is_not_missing(tmp_path: Path) ->
     assert "A score is undefined where a suite has no defined item" in text
 
 
+@pytest.mark.slow
 def test_suites_in_no_group_are_counted(tmp_path: Path) -> None:
     bare = replace(agreement(), name="bare", tags={})
     assert (
@@ -197,6 +203,7 @@ def test_tokens_are_embedded(tmp_path: Path) -> None:
     assert items["items"][0]["sentences"][1][3] == ["The", " dog", " bark"]
 
 
+@pytest.mark.slow
 def test_undefined_ties_and_unfinished_runs_are_loud(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", agreement(), crossed())
     text = written(tmp_path, run).text
@@ -208,6 +215,7 @@ def test_undefined_ties_and_unfinished_runs_are_loud(tmp_path: Path) -> None:
     assert "Unfinished. The run of toy:12-sentences has the status “interrupted”; 4 of 4 items are not judged." in text
 
 
+@pytest.mark.slow
 def test_suites_of_different_runs_stand_side_by_side(tmp_path: Path) -> None:
     page = written(tmp_path, toy_run(tmp_path / "one", agreement(), PLAIN), toy_run(tmp_path / "two", PLAIN))
     assert "not run" in page.text
@@ -284,6 +292,7 @@ def test_hostile_texts_stand_as_text_in_a_run_over_gaps(tmp_path: Path) -> None:
         assert visible(attack) in page.text
 
 
+@pytest.mark.slow
 def test_measures_whose_values_are_numbers_have_a_page_without_verdicts(tmp_path: Path) -> None:
     measures = Surprisal("good"), Surprisal("bad")
     runs = [run(load(name), [agreement(), PLAIN], tmp_path / name, measures=measures) for name in ("toy", "random")]

@@ -78,6 +78,7 @@ def test_a_page_without_room_omits_the_numbers_of_suites(tmp_path: Path) -> None
     assert "accuracy by prediction" not in text
 
 
+@pytest.mark.slow
 def test_measures_of_many_models_have_no_verdicts(tmp_path: Path) -> None:
     some = [
         run_suites(

@@ -109,6 +109,7 @@ def flip_the_file(path: Path, flips: int, seed: int) -> tuple[int, int]:
     return said, keys
 
 
+@pytest.mark.slow
 def test_flipped_bits_of_the_file_are_never_a_wrong_answer(filled: Path) -> None:
     said, _ = flip_the_file(filled, 30, seed=5)
     assert said > 2
@@ -296,6 +297,7 @@ def test_a_letter_of_the_schema(filled: Path) -> None:
     assert fault(filled) is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_unsynced")
 def test_flipped_bits_of_the_schema(filled: Path, tmp_path: Path) -> None:
     content = filled.read_bytes()
@@ -320,6 +322,7 @@ def test_each_bit_of_the_schema(filled: Path, tmp_path: Path) -> None:
     assert warned > 800
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_unsynced")
 def test_a_damaged_log(filled: Path, tmp_path: Path) -> None:
     """A killed process leaves its log beside the file. SQLite does without what is damaged in it."""

@@ -150,6 +150,7 @@ def test_every_write_may_fail_once(
     assert all(expected[name] == undisturbed[name] for name in shards)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed: dict[str, str]) -> None:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (

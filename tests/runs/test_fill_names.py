@@ -14,6 +14,7 @@ from syntagm.runs.evaluate import fill
 from syntagm.views.gaps import kept, lemmas
 
 
+@pytest.mark.slow
 def test_a_folder_may_be_named_like_a_model_with_its_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_suite_whose_first_prediction_is_not_computed_has_a_circuit_all_the_sa
     assert '<bdi>Licensing</bdi></th><td class="number" data-value="1">1</td>' in page
 
 
+@pytest.mark.slow
 def test_a_suite_of_parts_alone_is_refused_unless_they_are_asked_for(tmp_path: Path) -> None:
     [suite] = [suite for suite in sg.read_suites("hu2020?n=2") if suite.name == "mvrr"]
     with pytest.raises(UsageError, match="regions=yes"):

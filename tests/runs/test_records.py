@@ -194,6 +194,7 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from places(inner, (*place, key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["predictions", "gaps"])
 def test_a_sealed_record_of_another_shape_is_refused_with_the_place(made: Path, tmp_path: Path, name: str) -> None:
     """Entries that are missing, new, or of another type, under a seal that fits."""
@@ -368,6 +369,7 @@ def test_a_seal_is_not_renewed_over_damaged_tables(made: Path, tmp_path: Path) -
     assert main(["integrity", str(folder)]) == 1
 
 
+@pytest.mark.slow
 def test_a_kill_between_any_two_writes_of_a_repair(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged ledger of a finished run: wherever the repair is cut off, the same command ends with the same numbers."""
 

@@ -56,6 +56,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return models
 
 
+@pytest.mark.slow
 @WAYS
 def test_unfinished_models_come_first_and_finished_ones_are_not_planned(
     way: list[str], suites: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -234,6 +234,7 @@ def test_all_orders_of_events_up_to_a_length(units: tuple[Unit, ...], complete: 
     assert found[State.WRITING] or length < 8
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_random_walks_to_the_end(data: st.DataObject) -> None:

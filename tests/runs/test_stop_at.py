@@ -56,6 +56,7 @@ def test_each_suite_gets_its_own_number_of_items(tmp_path: Path) -> None:
     assert run_suites(load("toy"), SUITES, tmp_path / "run", stop_at=0.05).results().equals(run.results())
 
 
+@pytest.mark.slow
 def test_it_is_shown_with_the_numbers_and_is_another_run_without_it(tmp_path: Path) -> None:
     run = run_suites(load("toy"), SUITES[:2], tmp_path / "run", stop_at=0.05)
     assert "|sample:381,seed:1,half-width:0.05|" in str(run.signature("even", "full_sentence"))
@@ -108,6 +109,7 @@ def many(tmp_path: Path) -> str:
     return str(tmp_path / "many.tsv")
 
 
+@pytest.mark.slow
 def test_several_models_get_the_number_of_items_that_one_of_them_needs_most(
     tmp_path: Path, many: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_route_can_permit_styles_but_no_scripts_in_a_page() -> None:
             Route("/x", said, policy=worse)
 
 
+@pytest.mark.slow
 def test_a_password_lets_in_from_any_host_and_can_not_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     gate = Gate(password=Password("a long password"), clock=lambda: now[0])
@@ -180,6 +181,7 @@ def test_sessions_end() -> None:
     assert not gate.knows(oldest)
 
 
+@pytest.mark.slow
 def test_the_file_of_the_password(tmp_path: Path) -> None:
     path = tmp_path / "password"
     for content, fault in (("short", "at least 12"), ("", "0 lines"), ("a long password\nand more", "2 lines")):
@@ -213,6 +215,7 @@ def test_other_addresses_need_a_password_and_ports_must_be_free() -> None:
             serve([], port=taken.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_visitors_behind_a_named_proxy_are_held_off_one_by_one() -> None:
     for proxy, expected in (("127.0.0.1", 403), ("", 429)):
         addresses: Queue[str] = Queue()

@@ -56,6 +56,7 @@ def score(run: Run) -> float:
     return sum(float(of_suite.mean() or 0) for of_suite in values) / 2
 
 
+@pytest.mark.slow
 def test_groups_of_models_by_groups_of_suites(visitor: Visitor, runs: list[Run]) -> None:
     rows = visitor.rows("/overview.csv?table=model-groups")
     for group, members in (("A", runs[:3]), ("B", runs[3:])):

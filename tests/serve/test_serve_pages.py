@@ -61,6 +61,7 @@ def alone(runs: tuple[Run, Run]) -> Visitor:
     return Visitor(runs[0])
 
 
+@pytest.mark.slow
 def test_every_link_of_every_page_leads_somewhere(visitor: Visitor) -> None:
     waiting, seen = ["/"], set[str]()
     while waiting:
@@ -251,6 +252,7 @@ def test_looking_changes_no_run(visitor: Visitor, runs: tuple[Run, Run]) -> None
     assert state(runs[0].folder) == before
 
 
+@pytest.mark.slow
 def test_hostile_names_are_addresses_and_nothing_else(tmp_path: Path) -> None:
     visitor = Visitor(hostile(tmp_path))
     page = visitor.get("/").text

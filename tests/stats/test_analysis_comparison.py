@@ -133,6 +133,7 @@ def test_each_side_has_its_own_tolerance():
     assert (found.verdicts.ties_a, found.verdicts.ties_b) == (0, 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=2, max_size=20), st.randoms())
 def test_the_order_of_the_items_makes_no_difference(margins, random):

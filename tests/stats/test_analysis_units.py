@@ -129,6 +129,7 @@ def test_p_of_few_pairs_is_exact() -> None:
     assert association([0, 0, 0, 1], [0, 0, 0, 1]).p == pytest.approx(1 / 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["Pearson", "Spearman"])
 def test_exact_p_is_that_of_all_permutations(method: str) -> None:
     x, y = np.array([1.0, 2, 2, 5, 7, 11]), np.array([3.0, 1, 4, 4, 9, 2])

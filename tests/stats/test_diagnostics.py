@@ -25,6 +25,7 @@ def answers(interaction: float = 0.0, odd: float = 0.0) -> pl.DataFrame:
 FORMULA = "correct ~ class + (1 | suite) + (1 | model)"
 
 
+@pytest.mark.slow
 def test_dispersion_finds_a_missing_interaction() -> None:
     found = [diagnostics.dispersion(logistic.fit(FORMULA, answers(each)), ("suite", "model")) for each in (0.0, 1.0)]
     # Below 1, because the effects of ten suites and eight models are fitted to these cells.
@@ -77,6 +78,7 @@ def test_without_variance_the_change_is_that_of_a_logistic_regression() -> None:
         assert row["distance"] == pytest.approx(expected, rel=0.01, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_odd_model_is_the_most_influential() -> None:
     fit = logistic.fit(FORMULA, answers(odd=3.0))
     found = diagnostics.influence(fit, "model")
@@ -87,6 +89,7 @@ def test_the_odd_model_is_the_most_influential() -> None:
     assert found["classb"][0] < -0.5
 
 
+@pytest.mark.slow
 def test_what_cannot_be_estimated_without_a_level_is_nan() -> None:
     table = answers().with_columns(pl.when(pl.col("model") == "m7").then(pl.lit("c")).otherwise("class").alias("class"))
     found = diagnostics.influence(logistic.fit(FORMULA, table), "model")
@@ -94,6 +97,7 @@ def test_what_cannot_be_estimated_without_a_level_is_nan() -> None:
     assert found.filter(pl.col("level") != "m7")["distance"].is_not_nan().all()
 
 
+@pytest.mark.slow
 def test_linear_models_and_unknown_groups_are_refused() -> None:
     table = answers()
     for function in (diagnostics.dispersion, diagnostics.residuals):

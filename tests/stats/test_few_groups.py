@@ -99,6 +99,7 @@ def test_a_logistic_model_has_a_normal_test() -> None:
     assert effect.p == pytest.approx(2 * stats.norm.sf(abs(effect.t)))
 
 
+@pytest.mark.slow
 def test_few_groups_are_said_and_bootstrapped(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

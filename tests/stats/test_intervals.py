@@ -120,6 +120,7 @@ def test_tangos_interval_of_a_published_table() -> None:
     assert mcnemar(7, 1, 21) == pytest.approx(0.0339, abs=1e-4)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.integers(2, 120), st.data())
 def test_on_a_suite_interval_and_test_agree(n: int, data: st.DataObject) -> None:
@@ -142,6 +143,7 @@ def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
     assert found.p == 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=8), min_size=2, max_size=8))
 def test_over_suites_interval_and_test_agree(suites: list[list[float]]) -> None:
@@ -441,6 +443,7 @@ def test_suites_as_skewed_as_any_are_not_remarked_on(right: list[int]) -> None:
     assert not [remark for remark in over_suites(verdicts(right), Kind.VERDICT).remarks if remark.startswith("skewed")]
 
 
+@pytest.mark.slow
 def test_few_samples_of_suites_that_are_not_skewed_are_remarked_on() -> None:
     """Of normal suites Hall's interval is twice as wide as Student's in every seventh sample, by chance."""
     draw = np.random.default_rng(4)

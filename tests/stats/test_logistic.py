@@ -147,6 +147,7 @@ def test_without_random_effects_a_table_of_two_by_two() -> None:
     assert doubled.coefficient("kindb").estimate == pytest.approx(found.coefficient("kindb").estimate)
 
 
+@pytest.mark.slow
 def test_groups_that_do_not_differ_and_groups_that_differ_wholly() -> None:
     same = pl.DataFrame({"hit": [0, 1] * 20, "g": np.repeat(np.arange(5), 8)})
     found = logistic.fit("hit ~ (1 | g)", same)
@@ -156,6 +157,7 @@ def test_groups_that_do_not_differ_and_groups_that_differ_wholly() -> None:
     assert any("successes or failures only" in message for message in logistic.fit("hit ~ (1 | g)", apart).messages)
 
 
+@pytest.mark.slow
 def test_nested_models_are_compared_and_linear_ones_refused() -> None:
     from syntagm.stats.mixed.linear import fit
 
@@ -170,6 +172,7 @@ def test_nested_models_are_compared_and_linear_ones_refused() -> None:
     assert (found.df, "bound" in found.remark) == (1, True)
 
 
+@pytest.mark.slow
 def test_few_groups_are_said() -> None:
     draw = np.random.default_rng(1)
     rows = [(f"g{k}", k % 2, int(draw.random() < 0.5 + 0.1 * (k % 3))) for k in range(24) for _ in range(12)]

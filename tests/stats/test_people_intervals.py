@@ -20,6 +20,7 @@ def answers(right: np.ndarray) -> pl.DataFrame:
     return pl.DataFrame({"value": right.ravel().astype(float), "person": who, "suite": where, "item": what})
 
 
+@pytest.mark.slow
 def test_a_suite_borrows_the_spread_of_items_from_the_others() -> None:
     generator = np.random.default_rng(2)
     odds = 1.0 + generator.normal(0, 1, (12, 1, 1)) + generator.normal(0, 1, (1, 6, 4))
@@ -79,6 +80,7 @@ def test_reliability_has_an_interval_over_items() -> None:
     assert math.isnan(agreement.split_halves(20, lambda half: of(half)[:4], 50, 1).low), "four items are too few"
 
 
+@pytest.mark.slow
 def test_so_many_people_as_the_precision_wants() -> None:
     generator = np.random.default_rng(3)
     people, items = (codes.ravel() for codes in np.indices((12, 10)))

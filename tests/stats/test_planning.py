@@ -27,6 +27,7 @@ def verdicts(better: int, worse: int, same: int) -> np.ndarray:
 TWO = [verdicts(2, 1, 17), verdicts(5, 1, 14), verdicts(3, 2, 15), verdicts(9, 1, 10)]
 
 
+@pytest.mark.slow
 def test_without_a_difference_the_power_is_the_level() -> None:
     found = planning.power(planning.TwoModels(TWO), 0.0, suites=12, items=20)
     # 200 studies: three standard errors of .05 are .046.
@@ -34,6 +35,7 @@ def test_without_a_difference_the_power_is_the_level() -> None:
     assert found.low < found.power < found.high
 
 
+@pytest.mark.slow
 def test_more_suites_and_items_find_more() -> None:
     pilot = planning.TwoModels(TWO)
     small, more_items, more_suites = (
@@ -127,6 +129,7 @@ def people(draw: np.random.Generator, difference: float = 0.0) -> Judgements:
     return Judgements(person, item, values, Kind.VERDICT, second, ("a", "b"))
 
 
+@pytest.mark.slow
 def test_people_and_items_vary_as_in_the_pilot() -> None:
     draw = np.random.default_rng(8)
     judged = people(draw)
@@ -142,6 +145,7 @@ def test_people_and_items_vary_as_in_the_pilot() -> None:
     assert none < some < more
 
 
+@pytest.mark.slow
 def test_conditions_differ_and_each_person_sees_both() -> None:
     draw = np.random.default_rng(6)
     judged = people(draw, 1.5)

@@ -289,6 +289,7 @@ class TestWhatDoesNotMatter:
         assert other.coefficient("x").estimate == pytest.approx(found.coefficient("x").estimate * 50 * 1000)
         assert other.group("g").sd == pytest.approx(np.multiply(found.group("g").sd, (50, 50_000)), rel=1e-5)
 
+    @pytest.mark.slow
     def test_the_seed_and_the_number_of_starts(self) -> None:
         table = random_table(4)
         fits = [fit("y ~ x + (x + f | g) + (1 | h)", table, seed=seed, starts=seed + 1) for seed in range(4)]

@@ -57,6 +57,7 @@ def compared(fits: tuple[Fit, Fit], folder: Path | None, progress: Progress) -> 
         return few_groups.compare(*fits, draws=DRAWS, folder=folder)
 
 
+@pytest.mark.slow
 def test_interrupted_twice_no_response_is_simulated_again(fits: tuple[Fit, Fit], tmp_path: Path) -> None:
     whole = compared(fits, tmp_path / "whole", alone := Stop())
     assert whole == compared(fits, None, Progress())
@@ -77,6 +78,7 @@ def test_interrupted_twice_no_response_is_simulated_again(fits: tuple[Fit, Fit],
     assert (silent.done, silent.lines) == ([], [])
 
 
+@pytest.mark.slow
 def test_more_responses_begin_where_fewer_ended(fits: tuple[Fit, Fit], tmp_path: Path) -> None:
     few_groups.compare(*fits, draws=8, folder=tmp_path)
     progress = Stop()
@@ -99,6 +101,7 @@ def test_a_test_that_is_clear_needs_no_more(fits: tuple[Fit, Fit], tmp_path: Pat
     assert (few_groups_plan.responses, few_groups_plan.kept) == (few_groups.DRAWS, number)
 
 
+@pytest.mark.slow
 def test_the_plan_counts_what_is_kept(fits: tuple[Fit, Fit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(few_groups, "DRAWS", DRAWS)
     designs = fits[0].design, fits[1].design
@@ -114,6 +117,7 @@ def test_the_plan_counts_what_is_kept(fits: tuple[Fit, Fit], tmp_path: Path, mon
     assert (done.responses, done.kept, done.left, done.seconds) == (DRAWS, DRAWS, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["flipped", "cut", "edited", "of other estimates"])
 def test_a_file_that_is_not_as_it_was_written_is_simulated_again(
     fits: tuple[Fit, Fit], tmp_path: Path, change: str
@@ -173,6 +177,7 @@ def test_responses_that_cannot_be_fitted_are_kept_as_such(
     assert again.done == []
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_an_error(fits: tuple[Fit, Fit], tmp_path: Path) -> None:
     (tmp_path / "simulations").write_text("mine")
     with pytest.raises(RunError, match="simulations"):
@@ -207,6 +212,7 @@ def test_a_killed_process_leaves_its_responses(fits: tuple[Fit, Fit], tmp_path: 
     assert progress.done == list(range(15, DRAWS + 1))
 
 
+@pytest.mark.slow
 def test_logistic_models_have_files_too(tmp_path: Path) -> None:
     rows = [(suite, run, int((suite + run) % 3 > 0) + 2 * (run % 2), run % 2) for suite in range(4) for run in range(6)]
     table = pl.DataFrame(rows, schema=["s", "r", "correct", "x"], orient="row").with_columns(

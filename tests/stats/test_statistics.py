@@ -60,6 +60,7 @@ def test_power_is_symmetric_and_the_level_without_a_difference_is_kept() -> None
     assert power.power(20, 0.0, 0.0) == 0.0
 
 
+@pytest.mark.slow
 def test_the_detectable_difference_is_where_the_power_is_as_wanted() -> None:
     found = power.detectable(60, balanced=0.2)
     assert power.power(60, found, 0.2 + found) == pytest.approx(0.8, abs=1e-6)
@@ -287,6 +288,7 @@ def test_labels_of_words_do_not_lie_on_each_other(run: Run, tmp_path: Path) -> N
     assert drawn.table["frequency"].to_list() == [2.0] * 6
 
 
+@pytest.mark.slow
 def test_words_without_any_frequency_have_rows(run: Run) -> None:
     drawn = lexical_figure.draw_figure([run], by="region:2", measure="full_sentence")
     assert drawn.table.select("word", "value", "n", "ties").rows() == [("barks", 0.5, 4, 1)]
@@ -325,6 +327,7 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
         significance.make_table([a])
 
 
+@pytest.mark.slow
 def test_undefined_items_and_a_single_one_are_said(tmp_path: Path) -> None:
     halves = {
         name: Sentence(f"The dog {verb}", (Region("1", 0, 6), Region("2", 6, 8 + len(verb))))

@@ -84,6 +84,7 @@ def test_limits_are_those_of_direct_maximisation(
     assert (strata.end(1), strata.end(-1)) == pytest.approx(expected, abs=2e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=5), st.data()

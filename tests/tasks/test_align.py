@@ -62,6 +62,7 @@ def slowly(sentence: Sentence, starts: list[int]) -> list[tuple[int, set[int]]]:
     return found
 
 
+@pytest.mark.slow
 @given(cases())
 def test_every_token_lands_where_the_rule_says(case: tuple[Sentence, Surprisals]) -> None:
     sentence, answer = case
@@ -89,6 +90,7 @@ def test_regions_and_the_rest_make_the_total(case: tuple[Sentence, Surprisals]) 
     assert regions.sum() + unowned == answer.bits.sum() == Reading(rule="start").region(sentence, answer, "*")
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(0, 14), st.sampled_from(["strict", "start"]))
 def test_empty_regions_take_nothing_and_move_nothing(case: tuple[Sentence, Surprisals], at: int, rule: Rule) -> None:
     sentence, answer = case

@@ -127,6 +127,7 @@ def evaluated(folder: Path | None = None, cache: AnswerCache | None = None, mode
     return run_suites(sg.load_model(model), [agreement()], folder, measures=[RANK, ENTROPY], cache=cache)
 
 
+@pytest.mark.slow
 def test_a_run_keeps_what_was_asked_for(tmp_path: Path) -> None:
     run = evaluated(tmp_path / "run")
     rows, tokens = run.distributions("agreement"), run.tokens("agreement")
@@ -155,6 +156,7 @@ def test_a_run_without_reductions_is_as_before(tmp_path: Path) -> None:
     assert main(["export", str(tmp_path), "--as", "distributions", "-o", str(tmp_path / "d.csv")]) == 2
 
 
+@pytest.mark.slow
 def test_the_cache_has_answers_of_both_kinds(tmp_path: Path) -> None:
     cache = AnswerCache(tmp_path / "c.sqlite", pytest.fail)
     model = sg.load_model("demo")
@@ -188,6 +190,7 @@ def test_odd_numbers_are_refused() -> None:
         assert possible.fault(answer, sg.load_model("toy")) is not None
 
 
+@pytest.mark.slow
 def test_the_numbers_that_stand_for_a_region() -> None:
     run = run_suites(
         sg.load_model("demo"), [agreement()], None,

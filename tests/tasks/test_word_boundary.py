@@ -93,6 +93,7 @@ def test_inner_terms_cancel(kind: str) -> None:
         assert other.bits.sum() == pytest.approx(one.bits.sum() + rows.begin[-1] - opening, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MADE)
 def test_words_of_one_prefix_sum_to_at_most_one(kind: str) -> None:
     """Uncorrected, single-token words after `The` may sum to more or less; corrected, they and nothing else fill the 1."""

@@ -52,6 +52,7 @@ def combinations(counted: Counted) -> list[tuple[int, ...]]:
     return sorted(tuple(id(one[slot]) for slot in SLOTS) for one in drawn if meets(counted.checks, one))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.tuples(cell, cell), min_size=1, max_size=4), min_size=4, max_size=4),
     st.lists(condition.filter(lambda one: len(expression.slots(one)) > 1), max_size=4),

@@ -187,6 +187,7 @@ b = {{ text = "of {{s0.sg}}", when = "number = sg" }}
     assert 200 < len(followed) < 1_000
 
 
+@pytest.mark.slow
 def test_words_of_many_configurations_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effort, "PLANNED", 4_000)
     monkeypatch.setattr(effort, "PLANNED_PER_SUITE", 0)

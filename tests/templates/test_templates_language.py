@@ -316,6 +316,7 @@ def test_configurations_of_a_cross_are_those_of_all_alternatives() -> None:
     assert values == [{"number": "sg", "r": "a"}, {"number": "sg", "r": "b"}, {"number": "pl", "r": "b"}]
 
 
+@pytest.mark.slow
 def test_too_many_choices_are_refused() -> None:
     rules = "".join(f'r{number} = ["a", "b"]\n' for number in range(300))
     used = " ".join(f"{{r{number}}}" for number in range(300))

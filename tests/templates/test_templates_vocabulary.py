@@ -124,6 +124,7 @@ def test_other_vocabularies_are_refused(tmp_path: Path) -> None:
             made(tmp_path, NOUNS, place)
 
 
+@pytest.mark.slow
 def test_sentences_are_split_as_models_split_them() -> None:
     odd = [
         "It's herself that cannot go.",

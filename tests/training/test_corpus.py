@@ -114,6 +114,7 @@ def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path: Path) -> N
         next(corpus.texts([f"bllip:{tmp_path}"]))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_and_memory_stays_flat(tmp_path: Path) -> None:
     # 40 MB of the same line make 40 kB.
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress((b"a " * 2000 + b"\n") * 10_000))

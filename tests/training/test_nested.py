@@ -12,6 +12,7 @@ from syntagm.errors import UsageError
 from syntagm.training.corpora import corpus, nested
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 30), min_size=3, max_size=60), st.data(), st.integers(0, 9))
 def test_nested_and_no_larger_than_needed(lengths: list[int], data: st.DataObject, seed: int) -> None:
     total = sum(lengths)

@@ -84,6 +84,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return bits
 
 
+@pytest.mark.slow
 def test_the_history_says_how_it_went(undisturbed: Any) -> None:
     family, folder = undisturbed
     made = json.loads((folder / "training.json").read_text())
@@ -143,6 +144,7 @@ def test_the_size_is_told_before_the_first_step_and_a_slow_step_when_it_ends(
     assert re.fullmatch(rf"step 1 of {steps:,}, loss [\d.]+, rate .*, .* tokens/s, \d+ min left at most", first)
 
 
+@pytest.mark.slow
 def test_the_rate_falls_to_a_quarter_after_an_evaluation_without_gain(
     corpus: Path, tmp_path: Path, judged: list[float]
 ) -> None:
@@ -156,6 +158,7 @@ def test_the_rate_falls_to_a_quarter_after_an_evaluation_without_gain(
     assert [row["bits_per_word"] for row in noting.rows] == pytest.approx([5, 5, 4, 4.5])
 
 
+@pytest.mark.slow
 def test_the_last_step_is_evaluated_too(tmp_path: Path, corpus: Path) -> None:
     steps = learn("lstm", tmp_path / "a", corpus, replace(LSTM, epochs=1, every=0))[-1]["step"]
     history = learn("lstm", tmp_path / "b", corpus, replace(LSTM, epochs=1, every=int(steps) - 1))
@@ -178,6 +181,7 @@ def test_training_stops_when_patience_ends_and_the_best_is_kept(
     assert all(torch.equal(best[name], written[name]) for name in written)
 
 
+@pytest.mark.slow
 def test_a_cosine_goes_up_and_down(corpus: Path, tmp_path: Path) -> None:
     noting = Noting()
     settings = Settings(2, "adamw", 0.01, "cosine", warmup=4)
@@ -356,6 +360,7 @@ def full_disk() -> Iterator[None]:
     signal.signal(signal.SIGXFSZ, before)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_state(
     begun: Path, corpus: Path, undisturbed: Any, request: pytest.FixtureRequest
 ) -> None:
@@ -397,6 +402,7 @@ def test_a_text_without_a_batch_is_refused(corpus: Path, tmp_path: Path) -> None
             learn(family, tmp_path / family, corpus, batch=100_000)
 
 
+@pytest.mark.slow
 def test_a_warm_up_longer_than_the_training_is_refused(corpus: Path, tmp_path: Path) -> None:
     one_epoch = replace(GPT2, epochs=1)
     [row] = learn("gpt2", tmp_path / "m", corpus, one_epoch)
@@ -623,6 +629,7 @@ def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_pa
         train("b", 280)
 
 
+@pytest.mark.slow
 def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     history = learn("gpt2", tmp_path / "first", corpus)
     start, texts = str(tmp_path / "first"), [str(corpus)]

@@ -103,6 +103,7 @@ def test_the_same_text_gives_the_same_vocabulary(corpus: Path) -> None:
         word_pieces([str(corpus)], Text(20))
 
 
+@pytest.mark.slow
 def test_what_comes_out_is_a_checkpoint_that_masked_takes_by_its_folder_alone(corpus: Path, tmp_path: Path) -> None:
     history = learn("masked", tmp_path / "m", corpus)
     assert history[-1]["bits_per_word"] < history[0]["bits_per_word"]
@@ -115,6 +116,7 @@ def test_what_comes_out_is_a_checkpoint_that_masked_takes_by_its_folder_alone(co
     assert plain("The old").input_ids[0] == plain.cls_token_id
 
 
+@pytest.mark.slow
 def test_a_damaged_tokenizer_of_a_training_is_named(corpus: Path, tmp_path: Path) -> None:
     learn("masked", tmp_path / "m", corpus)
     (tmp_path / "m" / "tokenizer.json").write_text("{")

@@ -113,6 +113,7 @@ class Judge(Progress):
         self.rows.append(row)
 
 
+@pytest.mark.slow
 def test_averaging_begins_when_the_last_evaluations_are_no_better(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +174,7 @@ def test_a_softmax_is_adaptive_only_where_memory_says_so(corpus: Path, monkeypat
         learner(corpus, adaptive)
 
 
+@pytest.mark.slow
 def test_an_adaptive_softmax_is_trained_recorded_and_scored(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,7 @@ def test_nothing_is_started_without_permission(made: Callable[[str], str], tmp_p
         parsed(tmp_path, "demo?allow_exec=yes")
 
 
+@pytest.mark.slow
 def test_a_model_is_a_parser_too(made: Callable[[str], str], tmp_path: Path) -> None:
     made("")
     (tmp_path / "train.txt").write_text(TEXT, encoding="utf-8")

@@ -171,6 +171,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "model"
 
 
+@pytest.mark.slow
 def test_a_trained_model_scores_and_parses(trained: Path) -> None:
     model = names.load(str(trained))
     [answer] = model.score([TEXT.splitlines()[0]])

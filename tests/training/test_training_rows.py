@@ -101,6 +101,7 @@ def test_the_loss_is_the_mean_over_the_tokens_of_last_words(learner: Any) -> Non
         assert float(loss) == pytest.approx(np.mean(nats), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_training_with_cloze_lines_gives_the_same_model_twice_and_another_than_without(
     corpus: str, lines: str, tmp_path: Path
 ) -> None:

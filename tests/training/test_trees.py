@@ -52,6 +52,7 @@ def test_a_word_beside_a_node() -> None:
     assert trees.words(only("(NP the (NN dog) now)")) == ["the", "dog", "now"]
 
 
+@pytest.mark.slow
 @given(st.lists(TREE, max_size=3), st.sampled_from([" ", "\n", "", "\r\n"]))
 def test_printed_and_read(found: list[Tree], between: str) -> None:
     text = between.join(map(str, found))

@@ -89,6 +89,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert shown.err.rstrip().endswith("(two, two)")
 
 
+@pytest.mark.slow
 def test_on_the_page_and_in_the_figure(run: Run) -> None:
     page = report([run], run.folder / "report.html").read_text(encoding="utf-8")
     assert 'data-value="0.5" title="1/2, any continuous distribution">0.500</td>' in page

@@ -78,6 +78,7 @@ def independently(name: str, text: str, by_word: list[list[float]], begin: int, 
     }[name]
 
 
+@pytest.mark.slow
 def test_every_linking_function_on_a_thousand_sentences() -> None:
     draw = random.Random(1)
     for _ in range(1000):
@@ -205,6 +206,7 @@ def test_the_table_by_pencil() -> None:
     assert rows["mean_token"][7] == sum(one != bool(other) for one, other in zip(holds, bits, strict=True))
 
 
+@pytest.mark.slow
 def test_the_table_agrees_with_the_verdicts_of_the_run() -> None:
     run = evaluate(sg.load_model("demo"), [agreement(), pairs("two", *TEXTS)])
     chosen = numbers.choose(run, numbers.Source())
@@ -251,6 +253,7 @@ def test_claims_survive_only_if_every_convention_shows_them() -> None:
     assert [row[1:] for row in mixed] == [("no", 2, 1, 1, "shared_rest"), ("no", 2, 1, 1, "bits")]
 
 
+@pytest.mark.slow
 def test_a_suite_of_regions_has_no_whole_sentences() -> None:
     run = evaluate(sg.load_model("toy"), sg.read_suites("hu2020/mvrr"), limit=2)
     with pytest.raises(UsageError, match="no prediction that compares two whole sentences"):
@@ -261,6 +264,7 @@ def test_a_suite_of_regions_has_no_whole_sentences() -> None:
         conventions.make_table([sg.fill(sg.load_model("toy"), [agreement()], "verbs", limit=2)])
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = tmp_path / "pairs.tsv"
     suite.write_text("good\tbad\n" + "".join(f"{good}\t{bad}\n" for good, bad in TEXTS))

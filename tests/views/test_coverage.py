@@ -39,6 +39,7 @@ def test_parts_of_characters_are_counted_and_said(tmp_path: Path) -> None:
     assert [row[0] for row in groups.make_table([run]).rows] == ["language"] * 3
 
 
+@pytest.mark.slow
 def test_a_run_says_that_a_model_hardly_knows_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "demo", "--suite", *suites(tmp_path), "-o", str(tmp_path / "run")]) == 0
     noted = capsys.readouterr().err
@@ -46,6 +47,7 @@ def test_a_run_says_that_a_model_hardly_knows_a_script(tmp_path: Path, capsys: p
     assert "script of en" not in noted
 
 
+@pytest.mark.slow
 def test_every_published_sample_is_scored_by_language(shared: Path) -> None:
     """All samples with a tiny byte-level model: the counts are those of the files."""
     folders = [str(path) for path in sorted((shared / "data" / "minimal_pairs").iterdir()) if path.is_dir()]

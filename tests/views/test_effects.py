@@ -268,6 +268,7 @@ def test_with_many_models_each_has_a_figure_of_effects_on_the_same_axis(tmp_path
         assert (picture.drawing.stem, sides in picture.drawing.heading) == (stem, True)
 
 
+@pytest.mark.slow
 def test_a_figure_of_many_effects_has_an_axis_at_the_top_as_well(tmp_path: Path) -> None:
     run = of_two_predictions(tmp_path)
     found = [
@@ -286,6 +287,7 @@ def test_the_figure_of_regions_names_the_prediction_that_it_shows(tmp_path: Path
     assert "those of" not in str(figure("regions", garden_path(tmp_path / "one")).spec["title"])
 
 
+@pytest.mark.slow
 def test_the_reason_for_a_missing_interval_is_given(tmp_path: Path) -> None:
     same = pairs("same", ("the dog barks", "the dog bark"), ("the dog barks", "the dog bark"))
     made = toy_run(tmp_path / "same", replace(same, items=tuple(replace(same.items[0], id=name) for name in "ab")))

@@ -33,6 +33,7 @@ def test_on_a_suite_it_agrees_with_the_interval_of_ninety_percent() -> None:
     assert np.isnan(paired_intervals.equivalence([], 0.05))
 
 
+@pytest.mark.slow
 def test_the_table_has_three_verdicts(tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("the dog barks\nthe bird bark\nthe cats bark\nthe cat barks\n")
     suites = (agreement("far", ("cat",) * 20), agreement("same", ("dog",) * 200), agreement("few", ("dog",) * 5))

@@ -74,6 +74,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_difference_is_found(run: Run, name: str) -> None:
     """The smallest set that leaves nothing contains the planted one, or has the same verdicts with fewer differences."""

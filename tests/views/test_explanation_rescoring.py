@@ -90,6 +90,7 @@ def refuse_unexplained(
         assert wanted in sets, names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("bos=no",), ("a blank before", "ties_as_hits")])
 def test_planted_changes_are_found(folder: Path, names: tuple[str, ...]) -> None:
     suite = corpus(30)
@@ -117,6 +118,7 @@ def test_another_model_is_refused(folder: Path) -> None:
         explanation.explain(own, own, str(folder))
 
 
+@pytest.mark.slow
 def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = tmp_path / "random.tsv"
     rows = [(item.sentences["good"].text, item.sentences["bad"].text) for item in corpus(12).items]

@@ -31,6 +31,7 @@ def hostile_regions() -> Figure:
     return regions.draw([pl.DataFrame(rows, schema=regions.SCHEMA, orient="row")], ATTACKS[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", [hostile_scores(), hostile_regions()], ids=["scores", "regions"])
 def test_hostile_names_are_text(figure: Figure) -> None:
     root = ElementTree.fromstring(figure.svg())

@@ -37,6 +37,7 @@ def caption(figure: sg.Figure) -> str:
     return " ".join(title["subtitle"])
 
 
+@pytest.mark.slow
 def test_one_suite_that_decides_is_in_every_table_of_scores(runs: list[Run]) -> None:
     for name in ("scores", "groups", "classes"):
         notes = " ".join(sg.table(name, runs[0]).notes)
@@ -94,6 +95,7 @@ def test_the_command_line_and_the_page_say_it_too(
     assert unseen("items") in page
 
 
+@pytest.mark.slow
 def test_effects_and_regions_say_what_their_intervals_do_not_know(runs: list[Run]) -> None:
     assert unseen("items") in sg.table("effects", runs[0]).notes
     assert unseen("items") in sg.table("effects", runs, paired="yes").notes

@@ -85,6 +85,7 @@ def test_what_can_not_be_planned_is_refused(folder: Path, names: str, options: d
         sg.table("power", runs(folder, names), **options)
 
 
+@pytest.mark.slow
 def test_fixed_suites_are_those_of_the_pilot(folder: Path) -> None:
     fixed = sg.Resampling(suites="fixed")
     assert sg.table("power", runs(folder, "ab"), fixed, items="10").to_frame()["suites"].to_list() == [3]
@@ -92,6 +93,7 @@ def test_fixed_suites_are_those_of_the_pilot(folder: Path) -> None:
         sg.table("power", runs(folder, "ab"), fixed, suites="10")
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_table_or_writes_it_with_the_curves(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +108,7 @@ def test_the_command_prints_the_table_or_writes_it_with_the_curves(
     assert (tmp_path / "plan-curve.svg").exists()
 
 
+@pytest.mark.slow
 def test_people_are_planned_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "people.csv"
     rows = [(f"p{k // 6}", f"i{k % 8}", k % 5 > 0, "ab"[(k // 6 + k) % 2]) for k in range(48)]

@@ -109,6 +109,7 @@ def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
     assert row["series"] == "toy:.txt"
 
 
+@pytest.mark.slow
 def test_chance_as_a_level_and_levels_never_reached(checkpoints: list[Run]) -> None:
     [row] = rows(table.make_table(checkpoints, level="chance"))
     assert row["level"] == 0.5
@@ -120,6 +121,7 @@ def test_chance_as_a_level_and_levels_never_reached(checkpoints: list[Run]) -> N
         options.call(table.make_table, checkpoints, {"level": "people"}, "table trajectory")
 
 
+@pytest.mark.slow
 def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
     a, b, c = checkpoints
     # Series one: 1/3 at 1, 1 at 2. Series two: at 1 the mean of 1/3 and 1, at 2 a score of 2/3: flat.
