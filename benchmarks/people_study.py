@@ -7,6 +7,11 @@ to 7, and reading in one's own pace. In each, the server is killed so many times
 many times, while they answer. Afterwards every receipt is compared with the file of answers, and the known effects with
 their intervals. What is expected of the population of people and items is the mean of as many simulated answers as
 `EXPECTED` says.
+
+    python -m benchmarks.people_study rehearsed [STUDIES]
+
+does the same without a server, once for each of so many groups of people, and prints how often the interval has the known
+effect.
 """
 
 import contextlib
@@ -26,7 +31,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.people_load import Server, Visitor
-from syntagm.experiment import answers, designs, make, people, plan, read, simulate
+from syntagm.experiment import answers, designs, fill, make, people, plan, read, simulate
 from syntagm.experiment.answers import Audit
 from syntagm.experiment.plan import Plan, Trial
 from syntagm.experiment.store import NAME, Study
@@ -195,9 +200,7 @@ def study(design: str, count: int, disturbances: int, folder: Path) -> Sequence[
     # As everything that is asked later reads it.
     made = plan.read(folder / "study")
     what = took_part(folder / "study", made, count, disturbances)
-    audit = Audit()
-    given = answers.audited(made, read.read(folder / "study", made, {}, audit), audit)
-    run, applied = people.run_of(made, plan.digest(folder / "study"), given, audit, design, folder / "run")
+    run, applied, audit = imported(made, folder / "study", folder / "run")
     value, low, high = found(run)
     true = expected(made)
     report([run], folder / "people.html")
@@ -209,6 +212,34 @@ def study(design: str, count: int, disturbances: int, folder: Path) -> Sequence[
         f"the rules; expected {true:.3f} {unit}, found {value:.3f} [{low:.3f}, {high:.3f}]: "
         f"{'inside' if low <= true <= high else 'OUTSIDE'}; report {size / 1000:.0f} kB.",
     ]
+
+
+def imported(made: Plan, folder: Path, run: Path) -> tuple[Run, Any, Audit]:
+    """The run of the answers, what the declared rules excluded, and what was left out."""
+    audit = Audit()
+    given = answers.audited(made, read.read(folder, made, {}, audit), audit)
+    return *people.run_of(made, plan.digest(folder), given, audit, made.design.name, run), audit
+
+
+def rehearsed(studies: int) -> None:
+    """Print how often the intervals of 60 people in each design have the known effect."""
+    print(f"`python -m benchmarks.people_study rehearsed {studies}`: 60 people a study, without a server.\n")
+    print("| design | studies | intervals with the known effect | mean found | known |\n|---|---|---|---|---|")
+    for design in DESIGNS:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            make.write(make.planned([suite(design)], make.Wishes(designs.find(design), 60, seed=1)), folder / "study")
+            made = plan.read(folder / "study")
+            true, estimates = expected(made), []
+            for seed in range(1, studies + 1):
+                copied = folder / f"study{seed}"
+                fill.copy(folder / "study", copied)
+                truth = simulate.Truth(simulate.EFFECTS[design])
+                fill.fill(copied, simulate.Simulated(made, truth, seed)).close()
+                estimates.append(found(imported(made, copied, folder / f"run{seed}")[0]))
+        inside = sum(low <= true <= high for _, low, high in estimates)
+        mean = fmean(value for value, *_ in estimates)
+        print(f"| {design} | {studies} | {inside} | {mean:.3f} | {true:.3f} |", flush=True)
 
 
 def main(count: int, disturbances: int) -> None:
@@ -226,4 +257,7 @@ def main(count: int, disturbances: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*([int(text) for text in sys.argv[1:3]] if len(sys.argv) > 2 else [60, 20]))
+    if sys.argv[1:2] == ["rehearsed"]:
+        rehearsed(int(sys.argv[2]) if len(sys.argv) > 2 else 100)
+    else:
+        main(*([int(text) for text in sys.argv[1:3]] if len(sys.argv) > 2 else [60, 20]))
