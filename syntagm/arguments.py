@@ -30,6 +30,7 @@ from typing import (
     overload,
 )
 
+from syntagm import renames
 from syntagm.errors import InputError, UsageError
 
 T = TypeVar("T", bound=Callable[..., Any])
@@ -207,6 +208,8 @@ def _checked(function: Any, name: str, owner: str = "", annotated: Any = None, t
         if plan is None:
             # Not before: annotations may name types of modules that are imported after the function's own.
             plan = _planned(function, annotated or function, types, name)
+        if renames.RENAMES:
+            kwargs = dict(renames.renewed(renames.ARGUMENT.format(name), kwargs, plan.keywords, name))
         # Python itself refuses arguments that are too many, or whose keyword is unknown.
         given = args
         for at, value in enumerate(args):

@@ -2,7 +2,8 @@
 
 What is renamed is one line of `RENAMES`. Whatever looks a name up asks `current`: `registry.find` (views, formats, measures,
 commands and all other rooms), `settings.read` (`name=value` of views, measures, models), the command line (its options, on
-the line and as keys of `--config`), and `syntagm.NAME`. A file on disk has the number of its format instead.
+the line and as keys of `--config`), `syntagm.NAME`, and public functions (`arguments.public`). A file on disk has the number
+of its format instead.
 """
 
 import inspect
@@ -10,10 +11,13 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from syntagm.errors import UsageError
 
-OPTION, FLAG, PYTHON = "option", "flag", "python"
+_Value = TypeVar("_Value")
+
+OPTION, FLAG, PYTHON, ARGUMENT = "option", "flag", "python", "argument of {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,8 @@ class Rename:
 
     Arguments:
         kind: the room of the package whose names users write (`views`, `cli`, `tasks.measures`), or `OPTION` (`name=value`),
-            `FLAG` (an option of the command line, `--name`) or `PYTHON` (a name in `syntagm`).
+            `FLAG` (an option of the command line, `--name`), `PYTHON` (a name in `syntagm`), or `ARGUMENT.format(NAME)`
+            (an argument of a public function or method, by its name).
         old: the name before.
         new: the name now.
         since: the version that renamed it, MAJOR.MINOR. The next MINOR version may drop the old name.
@@ -71,15 +76,15 @@ def _out() -> int:
     return level - 1
 
 
-def renewed(kind: str, texts: Mapping[str, str], known: Collection[str], place: str) -> Mapping[str, str]:
-    """Return what somebody wrote, name -> text, under current names.
+def renewed(kind: str, texts: Mapping[str, _Value], known: Collection[str], place: str) -> Mapping[str, _Value]:
+    """Return what somebody wrote, name -> text or value, under current names.
 
     Raises:
         UsageError: the old and the new name are given.
     """
     if not RENAMES:
         return texts
-    found: dict[str, str] = {}
+    found: dict[str, _Value] = {}
     for name, text in texts.items():
         new = current(kind, name, known)
         if new in found or (new != name and new in texts):

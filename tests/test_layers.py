@@ -212,7 +212,7 @@ def test_imports_point_down() -> None:
         (
             "tasks/new.py",
             "syntagm.runs.store.Run",
-            "tasks/new.py imports syntagm.runs: tasks stands on floor 11 and must not know floor 12",
+            "tasks/new.py imports syntagm.runs: tasks stands on floor 12 and must not know floor 13",
         ),
         ("suite.py", "syntagm.utils", "suite.py imports syntagm.utils: no such room in docs/design.md"),
         ("models/new/family.py", "syntagm.models.names.choose", None),

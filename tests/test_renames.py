@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -9,7 +10,7 @@ import syntagm as sg
 from syntagm import registry, renames, settings
 from syntagm.cli import main
 from syntagm.errors import UsageError
-from syntagm.renames import FLAG, OPTION, PYTHON, Rename, RenamedWarning, current
+from syntagm.renames import ARGUMENT, FLAG, OPTION, PYTHON, Rename, RenamedWarning, current
 
 PAIRS = "good\tbad\nThe keys are here.\tThe keys is here.\n"
 
@@ -24,6 +25,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
         Rename(FLAG, "--counting", "--counts", "1.1"),
         Rename(FLAG, "--trust", "--trust-remote-code", "1.1"),
         Rename(PYTHON, "assess", "evaluate", "1.1"),
+        Rename(ARGUMENT.format("score_text"), "passage", "text", "1.1"),
         Rename("views", "gone", "nowhere", "1.1"),
         Rename("views", "scores", "regions", "1.1"),
     )
@@ -68,6 +70,17 @@ def test_python_knows_old_names() -> None:
     assert found[0].filename == __file__
     with pytest.raises(AttributeError, match="no attribute 'judge'"):
         sg.judge  # noqa: B018
+
+
+def test_functions_know_old_names_of_arguments() -> None:
+    model, old, read = sg.load_model("random:"), {"passage": "The keys."}, cast(Any, sg.read_suites)
+    score = cast(Any, sg.score_text)
+    with warned("passage", "text"):
+        assert score(model, **old).equals(score(model, text="The keys."))
+    with pytest.warns(RenamedWarning), pytest.raises(UsageError, match="passage and text; expected one of the two"):
+        score(model, text="The keys.", **old)
+    with pytest.raises(TypeError, match="passage"):
+        read(**old)
 
 
 def test_the_command_line_knows_old_names(
