@@ -12,6 +12,7 @@ suite, and several scores are computed from one.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import polars as pl
@@ -154,15 +155,22 @@ def _selected(table: pl.DataFrame, predictions: Predictions, rule: str) -> pl.Da
 
 
 def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFrame:
-    pairs = [(suite, name) for suite, names in predictions.items() for name in names]
-    named = pl.DataFrame(pairs, schema=_strings("suite", "measure"), orient="row")
-    chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
-    chosen = numbered(chosen, "model", "suite", "measure")
-    # `nan_min` is nan if a value is.
-    least = (pl.col("value").nan_min(), pl.col("margin").min())
-    joined = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True).agg(*least)
+    places = [(suite, name, place) for suite, names in predictions.items() for place, name in enumerate(names)]
+    named = pl.DataFrame(places, schema=_strings("suite", "measure") | {"place": pl.Int64}, orient="row")
+    chosen = results.join(named, on=["suite", "measure"], maintain_order="left")
+    first, *others = [chosen.filter(pl.col("place") == place) for place in chosen["place"].unique().sort()] or [chosen]
+    items = first.select(_ITEM)
+    if all(items.equals(other.select(_ITEM)) for other in others):
+        # Usually all measures have the same items in the same order: then nothing has to be grouped.
+        both = [tuple(table[name].to_numpy() for table in (first, *others)) for name in ("value", "margin")]
+        # `minimum` is nan if a value is, `fmin` is not.
+        least = items.with_columns(value=reduce(np.minimum, both[0]), margin=reduce(np.fmin, both[1]))
+    else:
+        chosen = numbered(chosen, "model", "suite", "measure")
+        groups = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True)
+        least = groups.agg(pl.col("value").nan_min(), pl.col("margin").min())
     margin = pl.when(pl.col("value").is_nan()).then(np.nan).otherwise(pl.col("margin"))
-    return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", margin.alias("margin"))
+    return least.select(*_ITEM, pl.lit("all").alias("measure"), "value", margin.alias("margin"))
 
 
 def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
