@@ -110,6 +110,15 @@ class Run:
             raise damaged(path, cure)
         return content
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files whose hashes the record and the ledger have; none of a run in memory."""
+        if self.folder is None:
+            return []
+        shards = self.folder / "shards"
+        tables = [shards / f"{name}.{kind}" for name, line in self._ledger.items() for kind in line["files"]]
+        return [*(self.folder / name for name in self.record["files"]), *tables]
+
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
         suites = counted(len(self.suites), "suite")
