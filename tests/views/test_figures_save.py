@@ -68,6 +68,7 @@ def test_specifications_are_valid_vega_lite() -> None:
         altair.Chart.from_dict(dict(figure.spec), validate=True)
 
 
+@pytest.mark.slow
 def test_files_are_drawn_on_white_and_a_png_has_the_pixels_that_the_converter_drew() -> None:
     figure = hostile_scores()
     drawn = vl_convert.vegalite_to_svg({**figure.spec, "background": "white"}, allowed_base_urls=[])
