@@ -5,6 +5,7 @@ through entry points, whose group is that of the room (`ROOMS`): for example, th
 """
 
 import importlib
+import importlib.util
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
@@ -91,6 +92,29 @@ def find(room: str, name: str) -> Any:
 def added(room: str) -> list[str]:
     """List the names in a room that other packages add."""
     return sorted(_added(room))
+
+
+def added_packages() -> list[tuple[str, list[Path]]]:
+    """List what other packages add to all rooms: what it is with the version of its package, and where its code is.
+
+    Nothing is imported. Of a package that can't be found, there is no place.
+    """
+    found = []
+    for point in _points():
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else ""
+        found.append((f"{point.group} {point.name} {point.value} {package}", _places(point.module.partition(".")[0])))
+    return found
+
+
+def _places(package: str) -> list[Path]:
+    """Return the folders of a package, or the file of a module."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return []
+    if spec is None:
+        return []
+    return [Path(place) for place in spec.submodule_search_locations or [spec.origin or ""] if place]
 
 
 def modules(name: str) -> list[ModuleType]:

@@ -170,7 +170,7 @@ def save(kind: views.Kind, name: str, made: Any, stem: Path, formats: Sequence[s
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """Divide paths into run directories and files of `syntagm reading`, which have a record beside them."""
-    from syntagm.reading_times.analyses import is_analysis
+    from syntagm.reading_times.record import is_analysis
 
     found = [path for path in paths if Path(path).is_file() and is_analysis(path)]
     return [path for path in paths if path not in found], found

@@ -16,6 +16,7 @@ import polars as pl
 from syntagm.arguments import public
 from syntagm.display import shown, visible
 from syntagm.drawing.pdf import ordered
+from syntagm.drawing.png import packed
 from syntagm.drawing.save import Product, endings
 from syntagm.drawing.svg import checked
 from syntagm.errors import UsageError
@@ -26,6 +27,7 @@ INK = "currentColor"
 GREY = "#808080"
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 _RESOLUTION = 216  # pixels per inch
+_SIZE = re.compile(r'<svg [^>]*?width="([^"]*)" height="([^"]*)"[^>]*>')
 _PIXELS_PER_METRE = round(_RESOLUTION / 0.0254).to_bytes(4)
 # How the files of figures begin, or what they contain. A PNG gives its resolution in pixels per metre.
 _MARKS = {
@@ -70,16 +72,16 @@ class Figure(Product):
         import vl_convert
 
         endings(self.FORMATS, [format])
-        spec = _written({**self.spec, "background": "white"})
+        if format == "vl.json":
+            return (_written(self.spec, indent=1) + "\n").encode()
+        svg = _on_white(_laid_out(_written(self.spec)))
         match format:
-            case "vl.json":
-                return (_written(self.spec, indent=1) + "\n").encode()
             case "svg":
-                return checked(_laid_out(spec)).encode()
+                return checked(svg).encode()
             case "png":
-                return bytes(vl_convert.svg_to_png(_laid_out(spec), ppi=_RESOLUTION))
+                return packed(bytes(vl_convert.svg_to_png(svg, ppi=_RESOLUTION)))
             case _:
-                return ordered(bytes(vl_convert.svg_to_pdf(_laid_out(spec))))
+                return ordered(bytes(vl_convert.svg_to_pdf(svg)))
 
     def marks(self) -> Mapping[str, re.Pattern[bytes]]:
         """Return, by extension, the pattern of files that may be earlier versions of this product."""
@@ -97,7 +99,7 @@ def _written(spec: Mapping[str, Any], indent: int | None = None) -> str:
     return visible(json.dumps(spec, indent=indent, ensure_ascii=False))
 
 
-# PNG and PDF are made from the same SVG, and laying it out takes longer than converting it.
+# All files and the drawing on a page are made from the same SVG, and laying it out takes longer than converting it.
 @lru_cache(maxsize=32)
 def _laid_out(spec: str) -> str:
     import vl_convert
@@ -108,6 +110,14 @@ def _laid_out(spec: str) -> str:
         raise UsageError("Figure, spec", " ".join(str(error).split())[:300], "a Vega-Lite specification") from error
     assert "<image" not in svg, "charts have no pictures, since a picture could be loaded from anywhere"
     return svg
+
+
+def _on_white(svg: str) -> str:
+    """Put a drawing with a transparent background on a white one, as the converter would."""
+    size = _SIZE.match(svg)
+    assert size, "the converter gives the size of a drawing"
+    ground = f'<rect width="{size[1]}" height="{size[2]}" fill="white"/>'
+    return svg[: size.end()] + ground + svg[size.end() :]
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:

@@ -100,12 +100,6 @@ def open_analyses(paths: Sequence[str | Path]) -> list[Analysis]:
     ]
 
 
-def is_analysis(path: str | Path) -> bool:
-    """Return whether a path is a table with a record of an analysis of reading times beside it, or such a record."""
-    place = Path(path)
-    return place.name.endswith(record.ENDING) or record.place(place).is_file()
-
-
 def of_outcome(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Linearity] = ()) -> Analysis:
     """Return a fit in memory, with the same numbers as in its record; for the arguments see `of_fit`."""
     content = {"command": FIT, **of_fit(outcome, found, tests)}

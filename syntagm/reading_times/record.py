@@ -30,6 +30,12 @@ def place(output: Path) -> Path:
     return output.with_name(output.name + ENDING)
 
 
+def is_analysis(path: str | Path) -> bool:
+    """Return whether a path is a table with a record of an analysis of reading times beside it, or such a record."""
+    path = Path(path)
+    return path.name.endswith(ENDING) or place(path).is_file()
+
+
 def write(
     output: Path,
     content: bytes,

@@ -10,13 +10,12 @@ from markupsafe import Markup
 
 from syntagm.arguments import public
 from syntagm.errors import UsageError
-from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
 from syntagm.report.people.chapter import People
 from syntagm.report.predictions.chapter import Predictions
-from syntagm.report.reading.chapter import ReadingTimes
+from syntagm.report.reading import opening
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
@@ -177,7 +176,8 @@ def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list
         InputError, RunError: a file of `reading` can't be read, or is damaged.
     """
     about_runs = [chapter_of(runs)] if runs or not reading else []
-    return [*about_runs, *([ReadingTimes(open_analyses(reading))] if reading else [])]
+    about_reading = opening.chapter_on(opening.open_all(reading))
+    return [*about_runs, *([about_reading] if about_reading else [])]
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:

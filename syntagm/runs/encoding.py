@@ -9,7 +9,7 @@ import polars as pl
 
 from syntagm.io import csv
 from syntagm.runs.store import Run
-from syntagm.tasks.task import Judged, Unit
+from syntagm.tasks.task import RESULTS, Judged, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 
@@ -29,7 +29,8 @@ def encoded_results(run: Run) -> dict[str, Iterable[bytes]]:
 
 
 def _in_one_part(run: Run) -> Iterator[bytes]:
-    yield _parquet(run.results())
+    # From the units, not from an earlier file of all results.
+    yield _parquet(pl.concat([pl.DataFrame(schema=RESULTS), *(run.results(suite.name) for suite in run.suites)]))
 
 
 def _lines(run: Run) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Runs and the reading of run directories (`runs.files`). Reading a run never loads a model."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from html import escape
 from io import BytesIO
@@ -34,6 +34,8 @@ from syntagm.tasks.task import Schema, SuiteRecord, Task
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")
 DISTRIBUTION_COLUMNS = ("model", "suite", "item", "condition", "index", "entropy", "rank", "probability")
+# The file of all results, and the ending of those of a unit.
+RESULTS, RESULTS_OF_UNIT = "results.parquet", "results.parquet"
 
 
 _CURE = "Use syntagm.evaluate(model, suites), or syntagm.open_run(folder)."
@@ -107,6 +109,15 @@ class Run:
         if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
             raise damaged(path, cure)
         return content
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files whose hashes the record and the ledger have; none of a run in memory."""
+        if self.folder is None:
+            return []
+        shards = self.folder / "shards"
+        tables = [shards / f"{name}.{kind}" for name, line in self._ledger.items() for kind in line["files"]]
+        return [*(self.folder / name for name in self.record["files"]), *tables]
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
@@ -190,8 +201,32 @@ class Run:
         The columns are model, suite, item, measure, value, margin and n.
         """
         if suite is None:
-            return self._kept.table("results", "", lambda: self._named(self.table("results.parquet")))
-        return self._named(self.table("results.parquet", suite))
+            return self.derived("results", lambda: self._named(self._all_results()))
+        return self._named(self.table(RESULTS_OF_UNIT, suite))
+
+    def derived(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """Return what is made of the whole run, kept in memory like its tables: a run that was opened never changes.
+
+        Arguments:
+            name: its name, which no table of the run has.
+        """
+        return self._kept.table(name, "", make)
+
+    def _all_results(self) -> pl.DataFrame:
+        """Return the results of all suites.
+
+        A finished run has them in one file, which is decoded several times faster than those of all units. These are the
+        original, so each must still be what was written; and if the file is not, nothing is lost.
+        """
+        if self.folder is None or not self.done or RESULTS not in self.record["files"]:
+            return self.table(RESULTS_OF_UNIT)
+        content = content_of(self.folder / RESULTS)
+        if hashlib.sha256(content).hexdigest() != self.record["files"][RESULTS]:
+            return self.table(RESULTS_OF_UNIT)
+        for suite in self.suites:
+            for name in suite.shards:
+                self._content(name, RESULTS_OF_UNIT)
+        return pl.read_parquet(BytesIO(content)).select(*self.tables[RESULTS_OF_UNIT])
 
     def _named(self, results: pl.DataFrame) -> pl.DataFrame:
         # A run may be continued with another spelling of the model's name (`bos=yes` for `bos=auto`).
@@ -393,10 +428,15 @@ class Run:
     def _table(self, name: str, kind: str) -> pl.DataFrame:
         if self.folder is None:
             return self._in_memory[name, kind]
+        return pl.read_parquet(BytesIO(self._content(name, kind)))
+
+    def _content(self, name: str, kind: str) -> bytes:
+        """Return the content of a table of a unit; RunError if it is not what was written."""
+        assert self.folder
         content = read_shard(self.folder, name, kind, self._ledger)
         if content is None:
             raise damaged(self.folder / "shards" / f"{name}.{kind}")
-        return pl.read_parquet(BytesIO(content))
+        return content
 
 
 @lru_cache(maxsize=4096)

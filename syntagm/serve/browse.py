@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from syntagm.errors import SyntagmError
 from syntagm.reading_times import record
-from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.page import refuse_runs
+from syntagm.report.reading import opening
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, READING, SEARCH, TABLES, Place, Query, Served
 from syntagm.report.site.site import NoPage, Site
@@ -69,7 +69,7 @@ class Shelf:
             refuse_runs(runs)
         self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
         self._reading, self._cache = reading, cache
-        self._analyses = open_analyses(reading)
+        self._analyses = opening.open_all(reading)
         self._state = self._look()
         self._key = key_of(self._runs, suites, self._files()) if cache else ""
         self._site: Site | None = None
@@ -104,7 +104,9 @@ class Shelf:
             if (found := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return found
-            lasts = key_within(self._key, key) if lasting and self._key else ""
+            runs, lasts = self._runs, self._key if lasting else ""
+        if lasts:
+            lasts = key_within(lasts, runs, key)
         # Without waiting for a page that is being made.
         if self._cache and lasts and (found := self._cache.get(lasts)) is not None:
             self._keep(key, found, state)
@@ -144,7 +146,7 @@ class Shelf:
                 renewed = open_run(run.folder) if run.folder else run
                 renewed.name = run.name
                 opened.append(renewed)
-            analyses = open_analyses(self._reading)
+            analyses = opening.open_all(self._reading)
             site = Site(opened, self._suites, analyses)
             key = key_of(opened, self._suites, self._files()) if self._cache else ""
             with self._lock:

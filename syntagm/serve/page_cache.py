@@ -1,8 +1,10 @@
 """A cache of rendered pages, tables and figures in the user's cache folder, so that a second start shows them at once.
 
 A file's name is the hash of what its content depends on: the records and ledgers of the runs, which have the hashes of
-their tables, their names, the page, and this installation. A file begins with the hash of what follows; a damaged one is
-a miss. Nothing is read from it but whole pages, so a fault of the cache costs time, and changes no number.
+their tables, their names, the page, and this installation with the packages that add to it. It also depends on the times
+and sizes of the tables: a page of tables that were touched since is made again, which reads them and refuses damaged ones.
+A file begins with the hash of what follows; a damaged one is a miss. Nothing is read from it but whole pages, so a fault
+of the cache costs time, and changes no number.
 """
 
 import contextlib
@@ -14,6 +16,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from syntagm import registry
 from syntagm.errors import RunError, SyntagmError
 from syntagm.io import atomic, regular
 from syntagm.runs.cache import default_path
@@ -124,26 +127,38 @@ def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] 
     return _hash(found + [part for suite in suites for part in (suite.name, suite_hash(suite))])
 
 
-def key_within(key: str, name: object) -> str:
-    """Return the key of something about those runs and suites.
+def key_within(key: str, runs: Sequence[Run], name: object) -> str:
+    """Return the key of something about runs and suites, as the files of the runs are now.
 
     Arguments:
+        key: their key, from `key_of`.
         name: what it is; its representation tells it from all else.
     """
-    return _hash([key, repr(name)])
+    return _hash([key, repr(name), *(_state(path) for run in runs for path in run.paths)])
+
+
+def _state(path: str | Path) -> str:
+    """Return what changes when a file is written, even if its size and its time of modification are put back."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return "missing"
+    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}"
 
 
 @cache
 def installation() -> str:
-    """Return the hash of this installation: of the versions of packages, and the states of its own files."""
-    here = Path(__file__).resolve().parents[1]
+    """Return the hash of this installation: of the versions of packages, and the states of its files and theirs that add."""
+    added = registry.added_packages()
     files = []
-    for folder, folders, names in os.walk(here):
-        folders[:] = sorted(name for name in folders if name != "__pycache__")
-        for name in sorted(names):
-            status = os.stat(os.path.join(folder, name))
-            files.append(f"{folder}/{name} {status.st_mtime_ns} {status.st_size}")
-    versions = [platform.python_version(), platform.machine()]
+    for place in [Path(__file__).resolve().parents[1], *(path for _, paths in added for path in paths)]:
+        if place.is_file():
+            files.append(f"{place} {_state(place)}")
+        for folder, folders, names in os.walk(place):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            paths = (os.path.join(folder, name) for name in sorted(names))
+            files += [f"{path} {_state(path)}" for path in paths]
+    versions = [platform.python_version(), platform.machine(), *(name for name, _ in added)]
     for package in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
             versions.append(f"{package} {version(package)}")

@@ -5,11 +5,14 @@ first prediction (the raw results of Hu et al. 2020), `all` requires that all pr
 `cpllab/syntaxgym`). Under `all`, an item is undefined if any of its predictions is. The name of a measure is also a
 rule: it uses that measure, in the suites that have it.
 
-Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits).
+Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits). A tally is what
+numbers need of them: one row for each model, suite and measure. It is a hundred times smaller than the results of a large
+suite, and several scores are computed from one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import polars as pl
@@ -60,7 +63,12 @@ def accuracy(results: pl.DataFrame, kind_of: KindOf, tolerance: float) -> list[E
     >>> estimate.value, estimate.n, estimate.ties, estimate.undefined
     (0.5, 2, 1, 1)
     """
-    return [estimate(group, [sample]) for group, sample in samples(results, kind_of, tolerance)]
+    return accuracies(tally(results, tolerance), kind_of)
+
+
+def accuracies(tallied: pl.DataFrame, kind_of: KindOf) -> list[Estimate]:
+    """Compute the accuracies of a tally, like `accuracy`."""
+    return [estimate(group, [sample]) for group, sample in samples(tallied, kind_of)]
 
 
 def score(
@@ -87,13 +95,29 @@ def score(
     Returns:
         One estimate for each model and label; its group has model, rule and, if there is a tag, the label.
     """
+    return scores(tally(verdicts(results, predictions, rule), tolerance), predictions, kind, rule, tag, labels)
+
+
+def scores(
+    tallied: pl.DataFrame,
+    predictions: Predictions,
+    kind: Kind,
+    rule: str,
+    tag: str = "",
+    labels: Mapping[str, str] | None = None,
+) -> list[Estimate]:
+    """Compute the scores of a tally, like `score`.
+
+    Arguments:
+        tallied: the tally of the verdicts under the rule: see `tally_under`.
+    """
     suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
     labels = dict.fromkeys(suites, "") if labels is None else labels
-    table = verdicts(results, predictions, rule)
+    by_model: dict[str, dict[str, Sample]] = {}
+    for group, sample in samples(tallied, lambda measure: kind):
+        by_model.setdefault(group.model, {})[sample.suite] = sample
     estimates = []
-    for model in table["model"].unique(maintain_order=True):
-        rows = table.filter(pl.col("model") == model)
-        by_suite = {sample.suite: sample for _, sample in samples(rows, lambda measure: kind, tolerance)}
+    for model, by_suite in by_model.items():
         for label in dict.fromkeys(labels[suite] for suite in suites if suite in labels):
             chosen = [
                 by_suite.get(suite, Sample(suite, kind, np.empty(0), 0, 0))
@@ -113,8 +137,11 @@ def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.D
     >>> verdicts(table, {"s": ["0", "1"]}, "all").select("measure", "value", "margin").rows()
     [('all', 0.0, -3.0)]
     """
-    if rule == "all":
-        return _conjunction(results, predictions)
+    return _conjunction(results, predictions) if rule == "all" else _selected(results, predictions, rule)
+
+
+def _selected(table: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
+    """Return the rows of the one measure of each suite that a rule other than "all" selects, under the rule's name."""
     if rule == "first":
         measure_of_suite = {suite: names[0] for suite, names in predictions.items() if names}
     else:
@@ -123,36 +150,72 @@ def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.D
         {"suite": list(measure_of_suite), "measure": list(measure_of_suite.values())},
         schema=_strings("suite", "measure"),
     )
-    chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
+    chosen = table.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
     return chosen.with_columns(measure=pl.lit(rule))
 
 
 def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFrame:
-    pairs = [(suite, name) for suite, names in predictions.items() for name in names]
-    named = pl.DataFrame(pairs, schema=_strings("suite", "measure"), orient="row")
-    chosen = results.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
-    chosen = numbered(chosen, "model", "suite", "measure")
-    undefined = pl.col("value").is_nan().any()
-    least = [pl.when(undefined).then(np.nan).otherwise(pl.col(name).min()).alias(name) for name in ("value", "margin")]
-    joined = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True).agg(*least)
-    return joined.select(*_ITEM, pl.lit("all").alias("measure"), "value", "margin")
+    places = [(suite, name, place) for suite, names in predictions.items() for place, name in enumerate(names)]
+    named = pl.DataFrame(places, schema=_strings("suite", "measure") | {"place": pl.Int64}, orient="row")
+    chosen = results.join(named, on=["suite", "measure"], maintain_order="left")
+    first, *others = [chosen.filter(pl.col("place") == place) for place in chosen["place"].unique().sort()] or [chosen]
+    items = first.select(_ITEM)
+    if all(items.equals(other.select(_ITEM)) for other in others):
+        # Usually all measures have the same items in the same order: then nothing has to be grouped.
+        both = [tuple(table[name].to_numpy() for table in (first, *others)) for name in ("value", "margin")]
+        # `minimum` is nan if a value is, `fmin` is not.
+        least = items.with_columns(value=reduce(np.minimum, both[0]), margin=reduce(np.fmin, both[1]))
+    else:
+        chosen = numbered(chosen, "model", "suite", "measure")
+        groups = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True)
+        least = groups.agg(pl.col("value").nan_min(), pl.col("margin").min())
+    margin = pl.when(pl.col("value").is_nan()).then(np.nan).otherwise(pl.col("margin"))
+    return least.select(*_ITEM, pl.lit("all").alias("measure"), "value", margin.alias("margin"))
 
 
-def samples(results: pl.DataFrame, kind_of: KindOf, tolerance: float) -> Iterator[tuple[Group, Sample]]:
-    """Yield the items of each model, suite and measure, in the order of first appearance; arguments as for `accuracy`."""
-    keys = ("model", "suite", "measure")
+def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
+    """Return one row for each model, suite and measure, in the order of first appearance.
+
+    Arguments:
+        tolerance: margins within this many bits are ties.
+
+    Returns:
+        The columns model, suite, measure, value (a list of the defined values), ties and undefined (numbers of items).
+    """
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
-    table = results.group_by(keys, maintain_order=True).agg(
+    return results.group_by("model", "suite", "measure", maintain_order=True).agg(
         pl.col("value").filter(defined),
         (tied & defined).sum().alias("ties"),
         (~defined).sum().alias("undefined"),
     )
-    for model, suite, measure, values, ties, undefined in zip(*table.get_columns(), strict=True):
-        yield (
-            Group(model, suite, measure),
-            Sample(suite, kind_of(measure), values.to_numpy().astype(np.float64), ties, undefined),
-        )
+
+
+def tally_under(tallied: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
+    """Return the tally of the verdicts under a rule other than "all", which needs the items of several measures.
+
+    Arguments:
+        tallied: the tally of all measures.
+    """
+    return _selected(tallied, predictions, rule)
+
+
+def samples(tallied: pl.DataFrame, kind_of: KindOf) -> Iterator[tuple[Group, Sample]]:
+    """Yield the items of each row of a tally.
+
+    Arguments:
+        kind_of: measure -> kind of its values.
+    """
+    if tallied.is_empty():
+        return
+    sizes = tallied["value"].list.len()
+    # In one piece, of which the samples are parts: an empty list would leave a null.
+    flat = tallied["value"].filter(sizes > 0).explode().to_numpy().astype(np.float64)
+    parts = np.split(flat, sizes.cum_sum().to_list()[:-1])
+    rows = tallied.select("model", "suite", "measure", "ties", "undefined").iter_rows()
+    kinds = {measure: kind_of(measure) for measure in tallied["measure"].unique(maintain_order=True)}
+    for values, (model, suite, measure, ties, undefined) in zip(parts, rows, strict=True):
+        yield Group(model, suite, measure), Sample(suite, kinds[measure], values, ties, undefined)
 
 
 def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) -> Estimate:

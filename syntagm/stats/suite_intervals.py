@@ -6,7 +6,7 @@ for two to five suites that agree by chance.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf, nan, sqrt
 
 import numpy as np
@@ -60,10 +60,10 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     if len(arrays) == 1:
         [items] = arrays.values()
         return of_difference(items, kind) if difference else of_items(items, kind)
-    means = np.array([mean_of(items) for items in arrays.values()])
     if bootstrap.current().suites == "fixed" and all(len(items) == 1 for items in arrays.values()):
         return Interval(nan, nan, "no interval: one item in each suite; fixed: suites")
-    found = _over_several(list(arrays.values()), kind, difference)
+    suites = _Suites.of(list(arrays.values()))
+    found = _over_several(suites, kind, difference)
     if bootstrap.current().suites == "fixed":
         single = [suite for suite, items in arrays.items() if len(items) == 1]
         if not single:
@@ -72,15 +72,43 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
         return found.remarked(f"one item, {taken}: {_named(single)}")
 
     def without(place: int) -> Interval:
-        return _over_several([items for k, items in enumerate(arrays.values()) if k != place], kind, difference)
+        return _over_several(suites.without(place), kind, difference)
 
     proportion = kind.bounded and not difference
-    if remarks := influence_of_one(found, list(arrays), means, without, proportion):
+    if remarks := influence_of_one(found, list(arrays), suites.means, without, proportion):
         return found.remarked(*remarks)
     if "Hall" not in found.method:
         return found
-    plain = _over_several(list(arrays.values()), kind, difference, corrected=False)
-    return found.remarked(*skewed("suites", _evened(means, proportion), mean_of(means), found, plain))
+    plain = _over_several(suites, kind, difference, corrected=False)
+    return found.remarked(*skewed("suites", _evened(suites.means, proportion), mean_of(suites.means), found, plain))
+
+
+@dataclass(frozen=True, slots=True)
+class _Suites:
+    """The items of several suites, with their means and variances, on which all numbers over suites rest.
+
+    Arguments:
+        samples: the values of each suite. Shapes (items,).
+        means: the mean of each. Shape (suites,).
+        variances: the variance of the items of each; None with fewer than two.
+    """
+
+    samples: Sequence[Numbers]
+    means: Numbers
+    variances: Sequence[float | None]
+
+    @classmethod
+    def of(cls, samples: Sequence[Numbers]) -> "_Suites":
+        """Compute the means and variances of samples."""
+        with np.errstate(invalid="ignore"):  # infinite margins
+            variances = [float(values.var(ddof=1)) if len(values) > 1 else None for values in samples]
+            return cls(samples, np.array([float(values.mean()) for values in samples]), variances)
+
+    def without(self, place: int) -> "_Suites":
+        """Return all suites but one."""
+        samples, variances = list(self.samples), list(self.variances)
+        del samples[place], variances[place]
+        return _Suites(samples, np.delete(self.means, place), variances)
 
 
 def influence_of_one(
@@ -109,20 +137,21 @@ def _evened(means: Numbers, proportion: bool) -> Numbers:
     return np.arcsin(np.sqrt(np.clip(means, 0, 1))) if proportion else means
 
 
-def _over_several(samples: Sequence[Numbers], kind: Kind, difference: bool, corrected: bool = True) -> Interval:
+def _over_several(suites: _Suites, kind: Kind, difference: bool, corrected: bool = True) -> Interval:
     """Compute the interval of `over_suites`, for several suites with defined values.
 
     Arguments:
         corrected: whether the interval over random suites is corrected for their skewness.
     """
     least, random = -1.0 if difference else 0.0, bootstrap.current().suites == "random"
-    value, spread = mean_of(np.array([mean_of(items) for items in samples])), spread_over_suites(samples)
+    value, spread = mean_of(suites.means), _spread(suites, bootstrap.current().suites)
     # Random suites that agree more closely than their items allow have the interval of these suites alone.
     if _by_strata(kind, difference) and (not random or spread.freedom == inf):
-        alone = stratified.interval(stratified.of_samples(samples, kind, difference), least, tested=difference)
+        strata = stratified.of_samples(suites.samples, kind, difference)
+        alone = stratified.interval(strata, least, tested=difference)
         return spread.interval(alone.low, alone.high, "stratified score", alone.p)
     if random and corrected:
-        spread = replace(spread, skewness=_skewness(samples, spread, kind.bounded and not difference))
+        spread = replace(spread, skewness=_skewness(suites.means, spread, kind.bounded and not difference))
     if not kind.bounded or difference:
         found = student(value, spread)
         found = found.clipped(least) if kind.bounded else found
@@ -136,15 +165,15 @@ def _by_strata(kind: Kind, difference: bool) -> bool:
     return kind is Kind.VERDICT or (kind.bounded and not difference)
 
 
-def _skewness(samples: Sequence[Numbers], spread: Spread, proportion: bool) -> float:
+def _skewness(means: Numbers, spread: Spread, proportion: bool) -> float:
     """Return the skewness of a mean over random suites, if it is computed from the suites' own means.
 
     Arguments:
+        means: the mean of each suite. Shape (suites,).
         proportion: whether the mean has Wilson's interval, which is as skewed as a proportion with this mean and variance.
     """
     if spread.freedom == inf:  # the suites agree more closely than their items allow
         return 0.0
-    means = np.array([mean_of(items) for items in samples])
     value = float(means.mean())
     room = value * (1 - value)
     return skewness(means, (1 - 2 * value) * float(means.std()) / room if proportion and room > 0 else 0.0)
@@ -161,16 +190,20 @@ def spread_over_suites(samples: Sequence[Numbers], suites: bootstrap.Suites | No
         samples: the values of each suite. Shapes (items,).
         suites: whether they are random or fixed; by default as in `bootstrap.current()`.
     """
-    count, items = len(samples), sum(map(len, samples))
+    return _spread(_Suites.of(samples), suites or bootstrap.current().suites)
+
+
+def _spread(of: _Suites, suites: bootstrap.Suites) -> Spread:
+    count, sizes = len(of.samples), [len(values) for values in of.samples]
     with np.errstate(invalid="ignore"):  # infinite margins
-        parts = [(float(values.var(ddof=1)) / len(values), len(values)) for values in samples if len(values) > 1]
+        parts = [(variance / n, n) for variance, n in zip(of.variances, sizes, strict=True) if variance is not None]
         within = sum(part for part, _ in parts) / count**2
         freedom = within**2 / sum((part / count**2) ** 2 / (n - 1) for part, n in parts) if within > 0 else inf
-        fixed = Spread(within, freedom, (("items", items),), "suites")
-        if (suites or bootstrap.current().suites) == "fixed":
+        fixed = Spread(within, freedom, (("items", sum(sizes)),), "suites")
+        if suites == "fixed":
             return fixed
-        between = float(np.var([values.mean() for values in samples], ddof=1)) / count
-    random = Spread(between, float(count - 1), (("suites", count), ("items", items)))
+        between = float(np.var(of.means, ddof=1)) / count
+    random = Spread(between, float(count - 1), (("suites", count), ("items", sum(sizes))))
     alone = replace(fixed, freedom=inf, units=random.units, fixed="")
     return alone if random.reach < alone.reach else random
 
@@ -194,11 +227,12 @@ def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> fl
         if all(len(items) == 1 for items in arrays):
             return nan
         return stratified.equivalence(stratified.of_samples(arrays, Kind.VERDICT, True), bound)
-    spread = spread_over_suites(arrays)
+    suites = _Suites.of(arrays)
+    spread = _spread(suites, "random")
     if not spread.variance > 0:
         return nan
-    value, error = float(np.mean([mean_of(items) for items in arrays])), sqrt(spread.variance)
-    correction = _skewness(arrays, spread, False)
+    value, error = float(np.mean(suites.means)), sqrt(spread.variance)
+    correction = _skewness(suites.means, spread, False)
     above, below = (value + bound) / error, (value - bound) / error
     sides = [-min(above, halls(above, correction)), max(below, halls(below, correction))]
     return max(float(ndtr(side) if spread.freedom == inf else stdtr(spread.freedom, side)) for side in sides)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import interval, score
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
-from syntagm.stats.score import Sample, samples
+from syntagm.stats.score import Sample, samples, tally
 
 Key = tuple[str, str]
 _ITEM = ("model", "suite", "item", OCCURRENCE)
@@ -32,7 +32,8 @@ def of_results(results: pl.DataFrame, measure: str, kind: Kind, tolerance: float
         tolerance: margins within this many bits are ties.
     """
     chosen = results.filter(pl.col("measure") == measure)
-    return {(group.model, group.suite): sample for group, sample in samples(chosen, lambda _: kind, tolerance)}
+    found = samples(tally(chosen, tolerance), lambda _: kind)
+    return {(group.model, group.suite): sample for group, sample in found}
 
 
 def of_values(suite: str, kind: Kind, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Sample:

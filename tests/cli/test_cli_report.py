@@ -78,10 +78,11 @@ def test_no_run_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.slow
-def test_help_and_report_load_no_torch(tmp_path: Path) -> None:
+def test_help_and_report_load_neither_torch_nor_what_fits_reading_times(tmp_path: Path) -> None:
     toy_run(tmp_path, PLAIN)
     code = (
         "import sys; from syntagm.cli import main; assert main(sys.argv[1:]) == 0; "
-        "assert not {'torch', 'transformers'} & set(sys.modules)"
+        "import syntagm.serve.browse, syntagm.report.site.folder; "
+        "assert not {'torch', 'transformers', 'syntagm.reading_times.analyses'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, "report", str(tmp_path)], check=True, capture_output=True)

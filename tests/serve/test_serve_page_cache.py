@@ -1,5 +1,6 @@
 """The cache of pages: what is found in it again, what is not, and what its faults do."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,8 +9,11 @@ from toy_runs import agreement, toy_run
 
 pytest.importorskip("starlette")
 
+from syntagm import registry
 from syntagm.errors import RunError
 from syntagm.io.integrity import of_folder
+from syntagm.report.shell import LINKED
+from syntagm.report.site.addresses import Served
 from syntagm.runs.store import Run, open_run
 from syntagm.serve import page_cache
 from syntagm.serve.browse import Shelf
@@ -42,6 +46,63 @@ def test_a_page_is_found_again_as_long_as_nothing_changes_that_it_depends_on(tmp
         ledger.write("\n")
     assert made_by(cache, [run])
     assert not made_by(cache, [other])
+
+
+@pytest.mark.parametrize("ending", ["parquet", "results.parquet"])
+def test_a_table_that_was_damaged_since_is_read_again_even_if_its_time_was_put_back(
+    tmp_path: Path, ending: str
+) -> None:
+    run, cache = toy_run(tmp_path / "run", agreement()), PageCache(tmp_path / "pages")
+    assert [made_by(cache, [run]) for _ in range(2)] == [True, False]
+    table = tmp_path / "run" / "shards" / f"{run.suites[0].shards[0]}.{ending}"
+    before = table.stat()
+    damaged = bytearray(table.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    table.write_bytes(damaged)
+    os.utime(table, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert table.stat().st_size == before.st_size
+    assert made_by(cache, [run])
+    table.unlink()
+    assert made_by(cache, [run])
+
+
+def test_a_table_that_is_damaged_while_the_server_runs_has_no_page_of_an_earlier_start(tmp_path: Path) -> None:
+    run, cache = toy_run(tmp_path / "run", agreement()), PageCache(tmp_path / "pages")
+    assert made_by(cache, [run])
+    shelf = Shelf([open_run(tmp_path / "run")], cache=cache)
+    for table in (tmp_path / "run" / "shards").iterdir():
+        table.write_bytes(b"damaged")
+    with pytest.raises(RunError, match="damaged"):
+        shelf.get(("a",), lambda site: site.html((), Served(), LINKED).encode(), lasting=True)
+
+
+def test_another_version_or_other_code_of_a_package_that_adds_is_another_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def now() -> str:
+        page_cache.installation.cache_clear()
+        registry._points.cache_clear()
+        return page_cache.installation()
+
+    found = [now()]
+    about = tmp_path / "hums-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hums\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[syntagm.measures]\nhums = hums.measure\ngone = no_such_module\n")
+    (tmp_path / "hums").mkdir()
+    (tmp_path / "hums" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        found.append(now())
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hums\nVersion: 2\n")
+        found.append(now())
+        (tmp_path / "hums" / "measure.py").write_text("raise SystemExit")
+        found += [now(), now()]
+    finally:
+        monkeypatch.undo()
+        assert now() == found[0]
+    assert len(set(found)) == 4
+    assert found[-1] == found[-2], "nothing is imported or written by looking"
 
 
 def test_a_page_is_not_kept_if_a_run_changed_while_it_was_made(tmp_path: Path) -> None:

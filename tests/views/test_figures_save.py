@@ -2,17 +2,20 @@ import csv
 import io
 import json
 import re
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
 import altair
 import polars as pl
 import pytest
+import vl_convert
 from report_examples import ATTACKS
 
-from syntagm.drawing import pdf
+from syntagm.display import visible
+from syntagm.drawing import pdf, png
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS
+from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS, checked
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group
 from syntagm.views import margins, regions
@@ -63,6 +66,31 @@ def test_specifications_are_valid_vega_lite() -> None:
     bars = margins.draw([margins.table(counts, "s", "0", model) for model in "ab"], "Margins")
     for figure in (hostile_scores(), hostile_regions(), bars):
         altair.Chart.from_dict(dict(figure.spec), validate=True)
+
+
+@pytest.mark.slow
+def test_files_are_drawn_on_white_and_a_png_has_the_pixels_that_the_converter_drew() -> None:
+    figure = hostile_scores()
+    drawn = vl_convert.vegalite_to_svg({**figure.spec, "background": "white"}, allowed_base_urls=[])
+    assert figure.content("svg").decode() == checked(visible(drawn))
+    plain = bytes(vl_convert.svg_to_png(visible(drawn), ppi=216))
+    found = figure.content("png")
+    assert pixels(found) == pixels(plain)
+    assert len(found) < len(plain) / 2
+    assert png.packed(b"GIF89a") == b"GIF89a"
+
+
+def pixels(image: bytes) -> tuple[bytes, dict[bytes, bytes]]:
+    """The pixels of a PNG, and its other parts, of which the checksums are right."""
+    parts: dict[bytes, bytes] = {}
+    at = 8
+    while at < len(image):
+        length = int.from_bytes(image[at : at + 4])
+        name, content = image[at + 4 : at + 8], image[at + 8 : at + 8 + length]
+        assert int.from_bytes(image[at + 8 + length : at + 12 + length]) == zlib.crc32(name + content)
+        parts[name] = parts.get(name, b"") + content
+        at += 12 + length
+    return zlib.decompress(parts.pop(b"IDAT")), parts
 
 
 def test_all_formats_and_the_numbers(tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ from syntagm.arguments import public
 from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import atomic, regular
 from syntagm.io.record import Form
-from syntagm.reading_times.analyses import open_analyses
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick
+from syntagm.report.reading import opening
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import (
     CHECKPOINTS,
@@ -77,7 +77,7 @@ def write_pages(
         RunError: a run or a record is damaged, or the folder can't be written.
     """
     folder, run_list = Path(folder), runs_of(runs) if runs or not reading else []
-    analyses = open_analyses(reading)
+    analyses = opening.open_all(reading)
     before = _written_before(folder)
     atomic.make_folder(folder)
     if not (folder / MANIFEST).exists():

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, final
 
 import polars as pl
@@ -30,15 +31,18 @@ from syntagm.report.predictions.scores import MEANINGS
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site import strips
 from syntagm.report.site.addresses import Addresses, Query
-from syntagm.report.site.items import Items, Verdict
+from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import Selection
 from syntagm.result import Kind
 from syntagm.runs.store import TOKEN_COLUMNS, Run
 from syntagm.stats import matching
+from syntagm.tasks.items import SENTENCES
+from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions, whole_sentences
+from syntagm.tasks.task import SuiteRecord
 from syntagm.views import words
-from syntagm.views.effects.numbers import Differences, contrast, differences
+from syntagm.views.effects.numbers import Differences, comparisons, contrast, within
 
 # The items with similar margins that a page leads to.
 _SIMILAR = 4
@@ -105,12 +109,14 @@ class ItemPage(OnePage):
 
     @cached_property
     def sentences(self) -> list[pl.DataFrame]:
-        """The sentences of the item under each model."""
-        return [self._rows(column.run.sentences(self.subject.name), "condition") for column in self.subject.columns]
+        """The sentences of the item under each model, with the columns of `tasks.items.SENTENCES`."""
+        return [self._rows(column.run.sentences(self.subject.name)) for column in self.subject.columns]
 
-    def _rows(self, table: pl.DataFrame, within: str) -> pl.DataFrame:
+    def _rows(self, table: pl.DataFrame) -> pl.DataFrame:
         rows = table.filter(pl.col("item") == self.item)
-        return matching.numbered(rows, within).filter(pl.col(matching.OCCURRENCE) == self.occurrence)
+        if self.items.occurrences[self.item] > 1:
+            rows = matching.numbered(rows, "condition").filter(pl.col(matching.OCCURRENCE) == self.occurrence)
+        return rows.select(name for name in SENTENCES if name in rows.columns)
 
     @cached_property
     def asked(self) -> list[tuple[Column[Run], pl.DataFrame]]:
@@ -121,7 +127,7 @@ class ItemPage(OnePage):
     @cached_property
     def texts(self) -> dict[str, dict[str, Any]]:
         """Condition -> a row of its sentence."""
-        tables = [sentences for _, sentences in self.asked[:1]] or [self._rows(self.items.sentences, "condition")]
+        tables = [sentences for _, sentences in self.asked[:1]] or [self._rows(self.items.sentences)]
         return {row["condition"]: row for row in tables[0].iter_rows(named=True)}
 
     @cached_property
@@ -141,26 +147,49 @@ class ItemPage(OnePage):
     @cached_property
     def bits(self) -> dict[tuple[str, str, str], float]:
         """(model, condition, region) -> bits; the region `*` is the whole sentence."""
-        found = {}
+        found: dict[str, dict[tuple[str, str, str], float]] = {column.name: {} for column, _ in self.asked}
+        for (reading, _), sentences in self._alike:
+            values = regions(sentences, reading).select("item", "condition", "region", "bits")
+            for model, condition, region, bits in values.iter_rows():
+                found[model].setdefault((model, condition, region), bits)
+            for model, condition, bits in whole_sentences(sentences, reading).iter_rows():
+                found[model][model, condition, "*"] = bits
+        return {place: bits for of_model in found.values() for place, bits in of_model.items()}
+
+    @cached_property
+    def _alike(self) -> list[tuple[tuple[Reading, SuiteRecord], pl.DataFrame]]:
+        """The sentences of the models whose bits are read alike and that have the same predictions, one table for each.
+
+        The name of a model takes the place of the item. All of them are computed at once: a table of a few rows takes as
+        long as one of thousands.
+        """
+        groups: dict[tuple[Reading, tuple[str, ...]], list[tuple[Column[Run], pl.DataFrame]]] = {}
         for column, sentences in self.asked:
-            reading = column.run.reading(self.subject.name)
-            values = regions(sentences, reading).unique(["condition", "region"], keep="first", maintain_order=True)
-            for condition, region, bits in values.select("condition", "region", "bits").iter_rows():
-                found[column.name, condition, region] = bits
-            for condition, bits in whole_sentences(sentences, reading).select("condition", "bits").iter_rows():
-                found[column.name, condition, "*"] = bits
-        return found
+            record = column.run.suite(self.subject.name)
+            key = column.run.reading(self.subject.name), tuple(chain.from_iterable(record.predictions.items()))
+            groups.setdefault(key, []).append((column, sentences))
+        return [
+            (
+                (reading, members[0][0].run.suite(self.subject.name)),
+                pl.concat([sentences.with_columns(item=pl.lit(column.name)) for column, sentences in members]),
+            )
+            for (reading, _), members in groups.items()
+        ]
 
     @cached_property
     def differences(self) -> dict[str, list[Differences]]:
         """Model -> the differences of all comparisons; empty if a formula can't be parsed."""
+        found: dict[str, list[Differences]] = {column.name: [] for column, _ in self.asked}
         try:
-            return {
-                column.name: differences(column.run, self.subject.name, "each", sentences.drop(matching.OCCURRENCE))
-                for column, sentences in self.asked
-            }
+            for (reading, record), sentences in self._alike:
+                for of_models in within(sentences, reading, comparisons(record)):
+                    for place, model in enumerate(of_models.items["item"]):
+                        own = slice(place, place + 1)
+                        of_model = replace(of_models, items=of_models.items[own], bits=of_models.bits[own])
+                        found[model].append(of_model)
         except FormulaError:  # the record may be of another version or damaged; the page shows the formula as it is
             return {}
+        return found
 
     def verdict(self, measure: str, model: str) -> Verdict:
         """Return the verdict by a measure under a model."""
@@ -341,8 +370,13 @@ VERDICTS: Section[ItemPage] = Section(
 
 
 def _list_verdicts(page: ItemPage) -> Rows:
-    table = page.items.long(page.items.table.filter(pl.col("key") == page.key), page.items.measures)
-    return table.columns, table.iter_rows()
+    found = []
+    for measure in page.items.measures:
+        verdicts = page.items.verdicts(page.items.of(measure).row(page.items.numbers[page.key], named=True))
+        for model, verdict in zip(page.items.models, verdicts, strict=True):
+            if verdict.value is not None:
+                found.append((page.subject.name, page.item, model, measure, verdict.value, verdict.margin))
+    return VERDICT_COLUMNS, found
 
 
 def _show_tokens(page: ItemPage) -> Variables:

@@ -1,7 +1,8 @@
 """The items of a suite, with their sentences, tags, and the verdicts and margins of all models."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, final
@@ -105,6 +106,11 @@ class Items:
     def numbers(self) -> dict[str, int]:
         """The number of each item by its key."""
         return dict(zip(self.table["key"], self.table["number"], strict=True))
+
+    @cached_property
+    def occurrences(self) -> Mapping[str, int]:
+        """How many items have each id."""
+        return Counter(self.table["item"])
 
     def kind(self, measure: str) -> Kind:
         """Return the kind of a measure's values."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from markupsafe import Markup
 
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
-from syntagm.reading_times.analyses import Analysis
 from syntagm.report import methods, shell
+from syntagm.report.chapter import Chapter
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.page import refuse_runs
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.reading.chapter import ReadingTimes
+from syntagm.report.reading import opening
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, READING, Addresses, Place, Query, keys
 from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
@@ -27,6 +27,9 @@ from syntagm.report.site.suite import Drawn, SuitePage
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.views.gaps import kept
+
+if TYPE_CHECKING:
+    from syntagm.reading_times.analyses import Analysis
 
 # The suites whose figures are kept.
 _DRAWN = 128
@@ -49,11 +52,11 @@ class Site:
         UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
     """
 
-    def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = (), analyses: Sequence[Analysis] = ()) -> None:
+    def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = (), analyses: Sequence["Analysis"] = ()) -> None:
         if runs or not (suites or analyses):
             refuse_runs(runs)
         self.runs = runs
-        self.reading = ReadingTimes(analyses) if analyses else None
+        self.reading = opening.chapter_on(analyses)
         self.chapter = overview_of(runs) if runs else None
         columns, of_runs = (self.chapter.columns, self.chapter.subjects) if self.chapter else ((), ())
         self.columns: dict[str, Column[Any]] = {column.name: column for column in columns}
@@ -177,8 +180,9 @@ class Site:
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""
         if place != OVERVIEW or not self.chapter:
-            apart = place == OVERVIEW and self.reading and self.materials
-            return self._to_reading(addresses) if apart else Markup("")
+            if place == OVERVIEW and self.reading and self.materials:
+                return self._to_reading(self.reading, addresses)
+            return Markup("")
         records = [subject.record for subject in self.chapter.subjects]
         names = [
             Markup('<a href="%s">%s</a>') % (addresses.page(("run", name)), pages.name_models([name]))
@@ -192,10 +196,11 @@ class Site:
         if self.checkpoints:
             count = counted(len(self.checkpoints.at), "checkpoint")
             lead += Markup(' &middot; <a href="%s">%s, one by one</a>') % (addresses.page(CHECKPOINTS), count)
-        return lead + (Markup(" &middot; ") + self._to_reading(addresses) if self.reading else Markup(""))
+        return lead + (Markup(" &middot; ") + self._to_reading(self.reading, addresses) if self.reading else Markup(""))
 
-    def _to_reading(self, addresses: Addresses) -> Markup:
-        return Markup('<a href="%s">%s</a>') % (addresses.page(READING), ReadingTimes.title)
+    @staticmethod
+    def _to_reading(chapter: Chapter, addresses: Addresses) -> Markup:
+        return Markup('<a href="%s">%s</a>') % (addresses.page(READING), chapter.title)
 
 
 def _beside(order: Sequence[str], key: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from syntagm.result import Estimate, Group, unseen
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
+from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions, whole_sentences
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.options import Named, measures
@@ -86,20 +87,40 @@ def differences(
         FormulaError: a formula in the record can't be parsed.
         RunError: the run has no sentences.
     """
-    record = run.suite(suite)
-    compared = [
+    if not (compared := comparisons(run.suite(suite), measure)):
+        return []
+    return within(run.scored(suite) if sentences is None else sentences, run.reading(suite), compared)
+
+
+def comparisons(record: SuiteRecord, measure: str = "each") -> list[tuple[str, Formula]]:
+    """Return the comparisons of the predictions of a suite, each with the name of its prediction.
+
+    Arguments:
+        measure: as for `differences`.
+
+    Raises:
+        FormulaError: a formula in the record can't be parsed.
+    """
+    return [
         (name, comparison)
         for name, formula in _formulas(record, measure).items()
         for comparison in formula.comparisons()
     ]
-    if not compared:
-        return []
-    table = matching.numbered(run.scored(suite) if sentences is None else sentences, "condition")
+
+
+def within(sentences: pl.DataFrame, reading: Reading, compared: Sequence[tuple[str, Formula]]) -> list[Differences]:
+    """Compute the differences of all items for some comparisons.
+
+    Arguments:
+        sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
+        reading: how the bits of tokens become those of regions.
+        compared: the comparisons, as `comparisons` returns them.
+    """
+    table = matching.numbered(sentences, "condition")
     items = table.select("item", matching.OCCURRENCE).unique(maintain_order=True).with_row_index("number")
     # Items with the same id are told apart by their number, which takes the place of the id.
     table = table.join(items, on=["item", matching.OCCURRENCE], maintain_order="left")
     table = table.with_columns(item=pl.col("number").cast(pl.String))
-    reading = run.reading(suite)
     values = pl.concat(
         [
             regions(table, reading).select("item", "condition", "region", "bits"),

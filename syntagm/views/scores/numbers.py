@@ -38,11 +38,10 @@ def estimates(run: Run | str | Path, resampling: Resampling | None = None) -> Li
         resampling: which units are random; see `stats.bootstrap.Resampling`.
     """
     run = run_of(run)
-    results = run.results()
     with using(resampling):
-        computed = [*_accuracies(run, results), *_scores(run, results, "first", "")]
+        computed = [*accuracies(run), *scores(run)]
         for tag in grouping_tags([run]):
-            computed += _scores(run, results, "first", tag)
+            computed += scores(run, "first", tag)
     return Listing(computed, tabulated)
 
 
@@ -71,15 +70,10 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
         rule: "first" (prediction), "all" (predictions), or the name of a measure, see `stats.score`; empty for all
             measures.
     """
-    refuse_conjunction(run, rule)
-    return _accuracies(run, verdicts(run, rule) if rule else run.results())
-
-
-def _accuracies(run: Run, results: pl.DataFrame) -> list[Estimate]:
-    """Compute accuracies; in fill runs, with the intervals of `views.gaps.estimates`, which know contexts and lemmas."""
-    computed = score.accuracy(results, run.kind, run.tolerance)
+    computed = score.accuracies(tally(run, rule), run.kind)
     if not kept.over_gaps(run):
         return computed
+    # The intervals of fill runs know contexts and lemmas.
     of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gap_estimates.estimates(run)}
     estimates = []
     for estimate in computed:
@@ -87,6 +81,21 @@ def _accuracies(run: Run, results: pl.DataFrame) -> list[Estimate]:
         same = of_gaps[suite, next(iter(run.suite(suite).predictions_for(measure)), measure)]
         estimates.append(replace(estimate, low=same.low, high=same.high, method=same.method, remarks=same.remarks))
     return estimates
+
+
+def tally(run: Run, rule: str = "") -> pl.DataFrame:
+    """Return the tally of a run under a rule, or of all its measures; see `stats.score.tally`.
+
+    Many numbers of a page rest on it: it is made once from the results and kept with the tables of the run.
+
+    Raises:
+        UsageError: the rule is "all", and the measures are not predictions about the same items.
+    """
+    refuse_conjunction(run, rule)
+    if rule == "all":
+        return run.derived("tally all", lambda: score.tally(verdicts(run, rule), run.tolerance))
+    of_measures = run.derived("tally", lambda: score.tally(run.results(), run.tolerance))
+    return score.tally_under(of_measures, predictions(run, rule), rule) if rule else of_measures
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
@@ -103,8 +112,8 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
         rule: as in `accuracies`.
         tag: a tag of the suites, such as "circuit", "phenomenon", "field" or "linguistics_term"; empty for all suites.
     """
-    refuse_conjunction(run, rule)
-    return _scores(run, run.results(), rule, tag)
+    labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
+    return score.scores(tally(run, rule), predictions(run, rule), run.kind(rule), rule, tag, labels)
 
 
 def grouping_tags(runs: Sequence[Run]) -> list[str]:
@@ -222,8 +231,3 @@ def by_group(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str]) -
     means = {group: mean(mean(scores[suite]) for suite in suites) for group, suites in members.items()}
     ordered = sorted(members, key=lambda group: -means[group])
     return {group: sorted(members[group], key=lambda suite: -mean(scores[suite])) for group in ordered}
-
-
-def _scores(run: Run, results: pl.DataFrame, rule: str, tag: str) -> list[Estimate]:
-    labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
-    return score.score(results, predictions(run, rule), run.kind(rule), run.tolerance, rule, tag, labels)
