@@ -146,7 +146,9 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
 
 def _summary(name: str) -> str:
     """Return the first line of a command's docstring, from its file: importing all commands would take long."""
-    with (Path(__file__).parent / f"{name}.py").open(encoding="utf-8") as file:
+    path = Path(__file__).parent / name
+    # A command with subcommands is a folder.
+    with (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).open(encoding="utf-8") as file:
         return file.readline().strip().removeprefix('"""').removesuffix('"""')
 
 

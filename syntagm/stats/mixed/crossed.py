@@ -1,13 +1,14 @@
 """Shares of answers of crossed people and items, from one logistic mixed model of several suites.
 
-The model has a random intercept of suites, of people and of items: `value ~ 1 + (1 | person) + (1 | suite) + (1 | item)`,
-of one suite without the second. So all suites together say how much people and items vary, of which five pairs of a paradigm
-say little; both standard deviations are kept from 0 by a penalty (Chung et al. 2013). With these standard deviations, each suite has a likelihood of its own log odds (Laplace's approximation), whose profile gives the interval; it is
-finite on one side where all answers are the same. Log odds become shares of the population by the mean of the logistic
-function over other people and items.
+The model has a random intercept of suites, of people and of items: `value ~ 1 + (1 | person) + (1 | suite) + (1 | item)`, of
+one suite without the second. So all suites together say how much people and items vary, of which five pairs of a paradigm
+say little; both standard deviations are kept from 0 by a penalty (Chung et al. 2013). With these standard deviations, each
+suite has a likelihood of its own log odds (Laplace's approximation), whose profile gives the interval; it is finite on one
+side where all answers are the same. Log odds become shares of the population by the mean of the logistic function over other
+people and items.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, nan, sqrt
 
@@ -23,6 +24,8 @@ from syntagm.stats.mixed.columns import Numbers
 
 _FARTHEST = 15.0
 _SMALLEST, _LARGEST = 0.05, 8.0
+# By how much log odds are likely to move, at most, when a standard deviation changes.
+_NEAR = 0.5
 _MODEL = "value ~ 1 + (1 | person) + (1 | item)"
 
 
@@ -74,19 +77,16 @@ def _kept_from_zero(profiles: Sequence["_Profile"], name: str, estimate: float) 
     log odds of each suite and the other standard deviation at their estimates. Without it, a third of the studies of 20 people
     and 60 items that vary little has an estimate near 0, and intervals that are too narrow (`benchmarks/people_coverage.py`).
     """
-    from scipy.optimize import minimize_scalar
 
     def criterion(power: float) -> float:
         total = 0.0
         for profile in profiles:
             profile.let(name, exp(power))
-            total += profile.deviance(profile.best(1e-3)) / 2
+            total += profile.lowest() / 2
         return total - power
 
-    found = minimize_scalar(
-        criterion, bounds=(log(_SMALLEST), log(_LARGEST)), method="bounded", options={"xatol": 1e-2}
-    )
-    sd = max(estimate, exp(float(found.x)))
+    power, _ = _minimum(criterion, (log(_SMALLEST), log(_LARGEST)), 1e-2)
+    sd = max(estimate, exp(power))
     for profile in profiles:
         profile.let(name, sd)
     return sd
@@ -119,6 +119,7 @@ class _Profile:
         self._problem = laplace.problem(design.groupings, ones, design.response, design.trials)
         self._names = [grouping.name for grouping in design.groupings]
         self._lower: list[Numbers] = [np.array([[sd[name]]]) for name in self._names]
+        self._last: float | None = None
 
     def let(self, name: str, sd: float) -> None:
         """Give people or items another standard deviation."""
@@ -128,6 +129,9 @@ class _Profile:
         """Return -2 log-likelihood; beyond 15, log odds count as 15."""
         # The last mode may be far from that of other log odds.
         self._problem.effects = [np.zeros_like(effects) for effects in self._problem.effects]
+        return self._deviance(odds)
+
+    def _deviance(self, odds: float) -> float:
         mode = laplace.mode(self._problem, self._lower, np.array([np.clip(odds, -_FARTHEST, _FARTHEST)]))
         return float(mode.cost + factor.log_determinant(mode.factor, mode.products.random) + self._problem.constant)
 
@@ -139,14 +143,19 @@ class _Profile:
         curvature = (around[0] - 2 * around[1] + around[2]) / 0.01
         return 2 / curvature if curvature > 0 else 0.0
 
-    def best(self, precision: float = 1e-6) -> float:
-        """Return the log odds with the smallest deviance; infinite if all answers are the same."""
-        from scipy.optimize import minimize_scalar
+    def lowest(self) -> float:
+        """Return the smallest deviance; close to the last log odds that had it, if these are still near."""
+        last, best, lowest = self._last, inf, inf
+        if last is not None:
+            best, lowest = _minimum(self._deviance, (last - _NEAR, last + _NEAR), 0.02)
+        if last is None or abs(best - last) > 0.9 * _NEAR:
+            best, lowest = _minimum(self.deviance, (-_FARTHEST, _FARTHEST), 0.02)
+        self._last = best
+        return lowest
 
-        found = minimize_scalar(
-            self.deviance, bounds=(-_FARTHEST, _FARTHEST), method="bounded", options={"xatol": precision}
-        )
-        best = float(found.x)
+    def best(self) -> float:
+        """Return the log odds with the smallest deviance; infinite if all answers are the same."""
+        best, _ = _minimum(self.deviance, (-_FARTHEST, _FARTHEST), 1e-6)
         return best if abs(best) < _FARTHEST - 0.01 else inf if best > 0 else -inf
 
     def limit(self, best: float, end: float, height: float) -> float:
@@ -157,6 +166,14 @@ class _Profile:
         if self.deviance(end) <= height:
             return inf if end > 0 else -inf
         return float(brentq(lambda odds: self.deviance(odds) - height, start, end, xtol=1e-6))
+
+
+def _minimum(function: Callable[[float], float], bounds: tuple[float, float], precision: float) -> tuple[float, float]:
+    """Return where a function of one number is smallest within bounds, and how small."""
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(function, bounds=bounds, method="bounded", options={"xatol": precision})
+    return float(found.x), float(found.fun)
 
 
 def _mean_share(odds: float, spread: float) -> float:
