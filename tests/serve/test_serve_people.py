@@ -1,21 +1,17 @@
 """The pages about runs of people and of other tools, which have no surprisals: their numbers, and hostile names."""
 
 import re
-from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_for_tests import crossed, pairs, planned
+from people_for_tests import SUITES, of_people
 from report_examples import ATTACKS, Reader
-from toy_runs import pairs as plain_pairs
+from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.errors import RunError, UsageError
-from syntagm.experiment import people
-from syntagm.experiment.answers import Answer, Audit
-from syntagm.experiment.plan import Plan
 from syntagm.imported.pairs import import_results
 from syntagm.models.names import load
 from syntagm.report import shell
@@ -30,34 +26,6 @@ from syntagm.views.effects import numbers as effects
 from tests.test_imported import sample, written
 
 pytestmark = pytest.mark.slow
-SUITES: Mapping[str, Suite] = {
-    "forced-choice": pairs(items=4),
-    "acceptability": crossed(4),
-    "self-paced": pairs(items=4),
-}
-
-
-def answer(made: Plan, person: str, list_number: int, trial: int) -> Answer:
-    """What a person says: prefer the good sentence, rate by condition, and read the verb slowly in the bad one."""
-    shown = made.trials[trial]
-    if made.design.name == "forced-choice":
-        return Answer(person, list_number, shown.id, "good" if trial else "bad", ms=1000.0)
-    if made.design.name == "acceptability":
-        ratings = {"sg_sg": 6, "sg_pl": 2, "pl_pl": 5, "pl_sg": 3}
-        return Answer(person, list_number, shown.id, rating=float(ratings[shown.condition] + list_number % 2))
-    slow = 360.5 if shown.condition == "bad" else 300.25
-    regions = tuple((name, slow + list_number if name == "verb" else 250.0, False) for name in shown.regions)
-    return Answer(person, list_number, shown.id, regions=regions)
-
-
-def of_people(design: str, person: str = "p") -> Run:
-    made = planned([SUITES[design]], design, 4)
-    given = [
-        answer(made, f"{person} {number}", number, trial)
-        for number, shown in enumerate(made.lists)
-        for trial, _ in shown
-    ]
-    return people.run_of(made, "0" * 16, given, Audit(), "study", None)[0]
 
 
 def site_of(design: str, name: str = "Students", person: str = "p") -> Site:
@@ -138,7 +106,7 @@ def test_what_other_tools_said_of_pairs_has_no_bits_of_sentences_and_no_effects(
     with pytest.raises(RunError, match="no surprisals"):
         effects.differences(run, "two", "each", run.sentences("two"))
     # Beside a model that has bits, it is compared with it, and the bits are the model's.
-    suite = plain_pairs("two", *((f"a {number}", f"b {number}") for number in range(4)))
+    suite = pairs("two", *((f"a {number}", f"b {number}") for number in range(4)))
     run, model = import_results("lm-eval", [path], None, "m", [suite]), run_suites(load("random"), [suite], None)
     both = Site([run, model])
     assert {row["model"] for row in table(both, ("suite", "two"), "effects")} == {model.model}
