@@ -299,6 +299,7 @@ class Misuses:
                 yield Call(f"Run.{name}", getattr(each, name), {parameter: "first"})
             yield Call("Run.results", each.results, {"suite": "first"})
             yield Call("Run.table", each.table, {"ending": "parquet", "suite": "first"})
+            yield Call("Run.tally", each.tally, {"rule": "first"})
             yield Call("Run.kind", each.kind, {"measure": "verb"})
             yield Call("Run.signature", each.signature, {"suite": "first", "measure": "verb"})
             yield Call("Run.first_answer", each.first_answer)

@@ -28,6 +28,7 @@ _SOURCES = {
     "predictions": "a run of `syntagm run`",
     "measures": "a run of `syntagm run --measure`",
     "people": "a run of `syntagm experiment import`",
+    "sums": "a run of `syntagm import-results`",
     "gaps": "a run of `syntagm fill`",
 }
 # The text around what a version of a section leaves out varies by about this many bytes for each suite.
@@ -209,8 +210,8 @@ def refuse_runs(runs: Sequence[Run]) -> None:
         )
         raise UsageError("report", f"{len(runs):,} models", f"at most {MOST:,}", cure)
     by_task = {run.task.name: run for run in reversed(runs)}
-    # People and models that answer the same predictions are compared on one page.
-    if len(by_task) > 1 and by_task.keys() != {"people", "predictions"}:
+    # People, other tools and models that answer the same predictions are compared on one page.
+    if len(by_task) > 1 and not by_task.keys() <= {"people", "sums", "predictions"}:
         first, second = sorted(by_task, key=list(_SOURCES).index, reverse=True)[:2]
         raise UsageError(
             "report",

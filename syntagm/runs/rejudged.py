@@ -112,14 +112,14 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
 
 
 def unit(run: Run, suite: str, measure: str) -> str:
-    """Return what the margins of a prediction are differences of: bits, or the name of the convention.
+    """Return what the margins of a prediction are differences of: bits, the unit of people, or the name of the convention.
 
     Arguments:
         measure: the name of a prediction, or a scoring rule.
     """
     convention: str = run.record["options"].get("convention", DEFAULT)
     if convention == DEFAULT or not set(run.suite(suite).predictions_for(measure)) & whole(run, suite).keys():
-        return DEFAULT
+        return run.task.unit_of_margins(run.record["options"])
     scored: str = run.record.get("scored", {}).get(suite, convention)
     return scored if convention == PUBLISHED else convention
 

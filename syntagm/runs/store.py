@@ -25,6 +25,7 @@ from syntagm.runs.files import content_of, damaged, has_run, read_ledger, read_r
 from syntagm.runs.kept import Kept
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
+from syntagm.stats import score
 from syntagm.suite import Region, Sentence, exclusion_of, sample_of
 from syntagm.tasks.align import Rule
 from syntagm.tasks.reading import Reading
@@ -201,15 +202,27 @@ class Run:
         The columns are model, suite, item, measure, value, margin and n.
         """
         if suite is None:
-            return self.derived("results", lambda: self._named(self._all_results()))
+            return self._derived("results", lambda: self._named(self._all_results()))
         return self._named(self.table(RESULTS_OF_UNIT, suite))
 
-    def derived(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """Return what is made of the whole run, kept in memory like its tables: a run that was opened never changes.
+    def tally(self, rule: str = "") -> pl.DataFrame:
+        """Return the tally of the results under a rule, or of all measures (`stats.score.tally`).
+
+        Many numbers of a page rest on it: it is made once from the results, and kept in memory like tables.
 
         Arguments:
-            name: its name, which no table of the run has.
+            rule: "first" or "all" (predictions), or the name of a measure; empty for all measures.
         """
+        selected = {suite.name: suite.predictions_for(rule) for suite in self.suites}
+        if rule == "all":
+            return self._derived(
+                "tally all", lambda: score.tally(score.verdicts(self.results(), selected, rule), self.tolerance)
+            )
+        of_measures = self._derived("tally", lambda: score.tally(self.results(), self.tolerance))
+        return score.tally_under(of_measures, selected, rule) if rule else of_measures
+
+    def _derived(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """Return what is made of the whole run, kept in memory like its tables: a run that was opened never changes."""
         return self._kept.table(name, "", make)
 
     def _all_results(self) -> pl.DataFrame:

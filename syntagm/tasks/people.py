@@ -51,6 +51,8 @@ TABLE = "answers.parquet"
 Asks = Literal["pairs", "verdicts", "ratings", "magnitudes", "times"]
 ASKS: tuple[Asks, ...] = ("pairs", "verdicts", "ratings", "magnitudes", "times")
 AGREEMENT = "agreement"
+# The units of margins, if they are not log odds in bits; magnitudes are compared by their logarithms to the base 2.
+_UNITS: Mapping[str, str] = {"ratings": "points", "magnitudes": "log2", "times": "ms"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,11 @@ class People(Task[Answered]):
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
         """Return the design and the plan."""
         return (f"design:{options['design']}", f"plan:{options['plan'][:8]}")
+
+    @classmethod
+    def unit_of_margins(cls, options: Options) -> str:
+        """Return the unit of what people were asked for; log odds are in bits."""
+        return _UNITS.get(options["asks"], "bits")
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:

@@ -295,6 +295,11 @@ class Task(ABC, Generic[Content]):
         """Return the fields of a signature that record the options, e.g. ("align:strict",)."""
 
     @classmethod
+    def unit_of_margins(cls, options: Options) -> str:
+        """Return the unit of margins, which are in bits unless another task or a convention says otherwise."""
+        return "bits"
+
+    @classmethod
     @abstractmethod
     def kind(cls, measure: str, options: Options) -> Kind:
         """Return the kind of a measure's values, for the record of a new run; a run knows the recorded kind (`Run.kind`)."""

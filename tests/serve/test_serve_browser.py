@@ -1,5 +1,6 @@
 """The pages in a real browser: by keys only, without scripts, with hostile texts, and for people who can't see well."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 from axe_for_tests import faults, needed
+from people_for_tests import SUITES, of_people
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
@@ -132,6 +134,34 @@ def test_without_scripts_every_number_is_there_and_filters_work(browser: Any, se
     page.close()
 
 
+def test_without_scripts_each_number_of_each_kind_of_page_is_in_sight(browser: Any, server: Server) -> None:
+    number, counts = re.compile(r"[-+\u2212]?\d[\d,]*\.\d+"), []
+    with_scripts, without = opened(browser, server)[0], opened(browser, server, java_script_enabled=False)[0]
+    for path in ("", "suite/agreement", "suite/plain", "suite/agreement/2", "run/Toy"):
+        shown = []
+        for page in (with_scripts, without):
+            page.goto(server.url + path)
+            # What is folded can be opened without scripts, too.
+            for fold in page.query_selector_all("main details:not([open]) > summary"):
+                fold.click()
+            shown.append([found for text in page.locator("main :is(table, .tokens)").all_inner_texts()
+                          for found in number.findall(text)])  # fmt: skip
+        assert shown[0] == shown[1], path
+        # The number by which a cell is sorted is the one that it shows, rounded.
+        cells = without.eval_on_selector_all(
+            "main [data-value]:not([data-value=''])", "(all) => all.map((one) => [one.dataset.value, one.innerText])"
+        )
+        for value, text in cells:
+            read = number.search(text.replace("\u2212", "-")) or re.search(r"\d[\d,]*", text)
+            assert read, (path, value, text)
+            assert abs(float(read[0].replace(",", "")) - float(value)) < 0.006, (path, value, text)
+        counts.append(len(shown[1]))
+    # The page of a run has settings and signatures, with few numbers.
+    assert min(counts[:4]) > 10
+    with_scripts.close()
+    without.close()
+
+
 def test_the_slider_leads_from_checkpoint_to_checkpoint_by_keys(browser: Any, tmp_path: Path) -> None:
     for seed, step in enumerate((100, 1000, 10_000), 1):
         toy_run(tmp_path / f"step{step}", agreement(), model=f"random:?seed={seed}")
@@ -180,16 +210,25 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
     with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
         toy_run(tmp_path / "many", *suites)
     hostile(tmp_path / "run")
-    for folder, names in ((tmp_path / "many", (SCRIPTS[0],)), (tmp_path / "run", (SCRIPTS[4],))):
-        server = Server(folder, names=names)
+    # People, with effects and agreement, beside a model: both with hostile names.
+    of_people("self-paced", SCRIPTS[2], tmp_path / "people")
+    toy_run(tmp_path / "model", SUITES["self-paced"])
+    served = [
+        ((tmp_path / "many",), (SCRIPTS[0],), 10),
+        ((tmp_path / "run",), (SCRIPTS[4],), 10),
+        ((tmp_path / "people", tmp_path / "model"), (SCRIPTS[1], SCRIPTS[5]), 1),
+    ]
+    for folders, names, count in served:
+        server = Server(*folders, names=names)
         page, events = opened(browser, server)
         page.add_init_script("window.hits = 0; window.hit = () => { window.hits += 1; };")
         page.goto(server.url)
         suites_led = page.evaluate(
             "[...new Set([...document.querySelectorAll('#suites a, #by-circuit a')].map((a) => a.href))]"
         )
-        assert len(suites_led) >= 10
-        for link in suites_led:
+        assert len(suites_led) >= count
+        runs_led = page.evaluate("[...document.querySelectorAll('.models a')].map((a) => a.href)")
+        for link in [*suites_led, *runs_led]:
             page.goto(link)
             page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
             assert page.evaluate("window.hits") == 0
@@ -274,3 +313,8 @@ def test_axe_finds_no_serious_fault(browser: Any, server: Server, tmp_path: Path
     paths = ["", "checkpoints", "checkpoints/2", "suite/mvrr", "suite/mvrr/1"]
     assert faults(browser, other.opening, paths) == []
     assert other.stop() == 0
+    of_people("self-paced", folder=tmp_path / "people")
+    toy_run(tmp_path / "model", SUITES["self-paced"])
+    beside = Server(tmp_path / "people", tmp_path / "model")
+    assert faults(browser, beside.opening, ["", "suite/agreement", "suite/agreement/1"]) == []
+    assert beside.stop() == 0

@@ -70,6 +70,7 @@ def suite(
     by_region = [
         regions.table(column.run, subject.name, column.name, table, references)
         for column, table in zip(subject.columns, tables, strict=True)
+        if column.run.task.surprisals
     ]
     by_region = [table for table in by_region if len(table)]
     if not by_region and subject.first:
@@ -91,11 +92,15 @@ def _margins(subject: Subject[Run], title: str) -> Figure:
 
 
 def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list[Effect]:
-    """Return the effects of all predictions of a suite under all models; empty if a formula can't be parsed."""
+    """Return the effects of all predictions of a suite, in bits, under all models; empty if a formula can't be parsed.
+
+    People, and what other tools said of pairs, have no surprisals, and so no effects in bits.
+    """
     try:
         return [
             effect
             for column, table in zip(subject.columns, sentences, strict=True)
+            if column.run.task.surprisals
             for effect in effects(column.run, subject.name, "each", column.name, table)
         ]
     except FormulaError:  # the record may be of another version or damaged; the page shows the formula as it is

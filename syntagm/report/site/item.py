@@ -71,7 +71,8 @@ class ItemPage(OnePage):
         self.place, self.title = ("suite", suite, key), f"{subject.title}: item {key}"
         found = items.table.row(items.numbers[key], named=True)
         self.item, self.occurrence, self.tags = found["item"], found[matching.OCCURRENCE], found["tags"]
-        self.pair = tuple(name or default for name, default in zip(pair, (*items.models, "", ""), strict=False))
+        scored = [column.name for column in subject.columns if column.run.task.surprisals]
+        self.pair = tuple(name or default for name, default in zip(pair, (*scored, "", ""), strict=False))
 
     def list_sections(self) -> Sequence[Section[Any]]:
         """Return the records of all sections, in the order of the page."""
@@ -125,6 +126,11 @@ class ItemPage(OnePage):
         return [(column, sentences) for column, sentences in pairs if len(sentences)]
 
     @cached_property
+    def scored(self) -> list[tuple[Column[Run], pl.DataFrame]]:
+        """The models that have answered with surprisals, with their sentences: people and other tools have none."""
+        return [(column, sentences) for column, sentences in self.asked if column.run.task.surprisals]
+
+    @cached_property
     def texts(self) -> dict[str, dict[str, Any]]:
         """Condition -> a row of its sentence."""
         tables = [sentences for _, sentences in self.asked[:1]] or [self._rows(self.items.sentences)]
@@ -147,7 +153,7 @@ class ItemPage(OnePage):
     @cached_property
     def bits(self) -> dict[tuple[str, str, str], float]:
         """(model, condition, region) -> bits; the region `*` is the whole sentence."""
-        found: dict[str, dict[tuple[str, str, str], float]] = {column.name: {} for column, _ in self.asked}
+        found: dict[str, dict[tuple[str, str, str], float]] = {column.name: {} for column, _ in self.scored}
         for (reading, _), sentences in self._alike:
             values = regions(sentences, reading).select("item", "condition", "region", "bits")
             for model, condition, region, bits in values.iter_rows():
@@ -164,7 +170,7 @@ class ItemPage(OnePage):
         long as one of thousands.
         """
         groups: dict[tuple[Reading, tuple[str, ...]], list[tuple[Column[Run], pl.DataFrame]]] = {}
-        for column, sentences in self.asked:
+        for column, sentences in self.scored:
             record = column.run.suite(self.subject.name)
             key = column.run.reading(self.subject.name), tuple(chain.from_iterable(record.predictions.items()))
             groups.setdefault(key, []).append((column, sentences))
@@ -179,7 +185,7 @@ class ItemPage(OnePage):
     @cached_property
     def differences(self) -> dict[str, list[Differences]]:
         """Model -> the differences of all comparisons; empty if a formula can't be parsed."""
-        found: dict[str, list[Differences]] = {column.name: [] for column, _ in self.asked}
+        found: dict[str, list[Differences]] = {column.name: [] for column, _ in self.scored}
         try:
             for (reading, record), sentences in self._alike:
                 for of_models in within(sentences, reading, comparisons(record)):
@@ -241,7 +247,7 @@ def _show_conditions(page: ItemPage) -> Variables:
     first = next(iter(page.texts.values()), {"text": ""})["text"]
     leftward = page.items.writing.direction(first) == "rtl"
     rule, caption = page.subject.record.aggregate, Markup("")
-    if page.asked:
+    if page.scored:
         how = "" if rule == "sum" else f" (the {rule} over its tokens)"
         caption = Markup("The bits of each region stand under it%s. ") % how
     return {
@@ -293,6 +299,9 @@ class _Prediction:
     table: HtmlTable
 
 
+_OF_COMPARISONS = "A comparison has the difference of its two sides in bits: above 0 it supports the prediction."
+
+
 def _show_verdicts(page: ItemPage) -> Variables:
     record, found = page.subject.record, []
     for measure, formula in record.predictions.items():
@@ -300,7 +309,7 @@ def _show_verdicts(page: ItemPage) -> Variables:
         in_words = prediction_in_words(record, measure)
         explanation = Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else "")
         found.append(_Prediction(measure, explanation, formula, _tabulate_verdicts(page, measure)))
-    return {"predictions": found}
+    return {"predictions": found, "caption": _OF_COMPARISONS if page.scored else ""}
 
 
 def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
@@ -361,7 +370,6 @@ def _comparison(found: Differences | None, tolerance: float) -> Markup:
 VERDICTS: Section[ItemPage] = Section(
     "verdicts",
     "Predictions",
-    "A comparison has the difference of its two sides in bits: above 0 it supports the prediction.",
     template="site/verdicts.html",
     when=lambda page: page.subject.record.predictions and page.asked,
     data=Data("verdicts", "the verdicts", lambda page: _list_verdicts(page)),
@@ -390,19 +398,19 @@ def _show_tokens(page: ItemPage) -> Variables:
                 for found in sentences.iter_rows(named=True)
             ],
         )
-        for column, sentences in page.asked
+        for column, sentences in page.scored
     ]
     return {
         "models": models,
         "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"],
-        "several": len(models) > 1,
+        "several": len(page.items.models) > 1,
     }
 
 
 def _list_tokens(page: ItemPage) -> Rows:
     tables = [
         column.run.tokens(page.subject.name, sentences).with_columns(model=pl.lit(column.name))
-        for column, sentences in page.asked
+        for column, sentences in page.scored
     ]
     return TOKEN_COLUMNS, (row for table in tables for row in table.iter_rows())
 
@@ -411,7 +419,7 @@ TOKENS: Section[ItemPage] = Section(
     "tokens",
     "Token by token",
     template="site/tokens.html",
-    when=lambda page: page.asked,
+    when=lambda page: page.scored,
     data=Data("tokens", "the tokens", _list_tokens),
     show=_show_tokens,
 )
@@ -419,10 +427,10 @@ TOKENS: Section[ItemPage] = Section(
 
 def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float]]]]:
     """Yield each condition with its words and the difference of their bits, second minus first model."""
-    asked = {column.name: (column.run, sentences) for column, sentences in page.asked}
+    scored = {column.name: (column.run, sentences) for column, sentences in page.scored}
     tables = [
         words.table(run, page.subject.name, page.item, sentences=sentences)
-        for run, sentences in (asked[name] for name in page.pair[:2])
+        for run, sentences in (scored[name] for name in page.pair[:2])
     ]
     for condition in page.texts:
         sides = [table.filter(pl.col("condition") == condition).select("word", "bits").rows() for table in tables]
@@ -432,7 +440,7 @@ def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float]]]]:
 
 def _show_difference(page: ItemPage) -> Variables:
     first, second = page.pair[:2]
-    models = [column.name for column, _ in page.asked]
+    models = [column.name for column, _ in page.scored]
     return {
         "first": first,
         "second": second,
@@ -458,7 +466,7 @@ DIFFERENCE: Section[ItemPage] = Section(
     "difference",
     "Difference of two models",
     template="site/difference.html",
-    when=lambda page: len(page.asked) > 1 and {*page.pair[:2]} <= {column.name for column, _ in page.asked},
+    when=lambda page: len(page.scored) > 1 and {*page.pair[:2]} <= {column.name for column, _ in page.scored},
     show=_show_difference,
 )
 

@@ -85,11 +85,13 @@ def differences(
 
     Raises:
         FormulaError: a formula in the record can't be parsed.
-        RunError: the run has no sentences.
+        RunError: the run has no surprisals.
     """
     if not (compared := comparisons(run.suite(suite), measure)):
         return []
-    return within(run.scored(suite) if sentences is None else sentences, run.reading(suite), compared)
+    if sentences is None or not run.task.surprisals:
+        sentences = run.scored(suite)
+    return within(sentences, run.reading(suite), compared)
 
 
 def comparisons(record: SuiteRecord, measure: str = "each") -> list[tuple[str, Formula]]:

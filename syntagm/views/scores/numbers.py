@@ -84,18 +84,13 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
 
 
 def tally(run: Run, rule: str = "") -> pl.DataFrame:
-    """Return the tally of a run under a rule, or of all its measures; see `stats.score.tally`.
-
-    Many numbers of a page rest on it: it is made once from the results and kept with the tables of the run.
+    """Return the tally of a run under a rule, or of all its measures; see `Run.tally`.
 
     Raises:
         UsageError: the rule is "all", and the measures are not predictions about the same items.
     """
     refuse_conjunction(run, rule)
-    if rule == "all":
-        return run.derived("tally all", lambda: score.tally(verdicts(run, rule), run.tolerance))
-    of_measures = run.derived("tally", lambda: score.tally(run.results(), run.tolerance))
-    return score.tally_under(of_measures, predictions(run, rule), rule) if rule else of_measures
+    return run.tally(rule)
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
