@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         _spare(kind, output, options.force)
     outcome = _write(kind, options.folder, output, options.force)
     for sentence in outcome.notes:
-        print(sentence)
+        print(sentence, file=sys.stdout if output else sys.stderr)
     for sentence in outcome.missing:
         print(f"syntagm: {sentence}", file=sys.stderr)
     return 1 if outcome.missing else 0

@@ -19,6 +19,7 @@ from syntagm.drawing.pdf import ordered
 from syntagm.drawing.png import packed
 from syntagm.drawing.save import Product, endings
 from syntagm.drawing.svg import checked
+from syntagm.drawing.text import lines
 from syntagm.errors import UsageError
 
 Spec = dict[str, Any]
@@ -62,6 +63,15 @@ class Figure(Product):
     def to_frame(self) -> pl.DataFrame:
         """Return the numbers as a polars frame."""
         return self.table
+
+    def captioned(self, sentence: str) -> "Figure":
+        """Return the figure with a sentence more below its title; the figure itself if it has no title."""
+        title = self.spec.get("title")
+        if not sentence or not title:
+            return self
+        below = title.get("subtitle") or []
+        subtitle = [*([below] if isinstance(below, str) else below), *lines([shown(sentence)])]
+        return Figure({**self.spec, "title": {**title, "subtitle": subtitle}}, self.table)
 
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""

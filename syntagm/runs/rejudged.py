@@ -23,9 +23,6 @@ class Rejudged(Run):
         run: the run.
         convention: the name of a convention, or `published` for that of each suite's authors.
 
-    Attributes:
-        asked: whether verdicts or margins were read.
-
     Raises:
         UsageError: there is no such convention, it needs a unigram model, the authors' convention is unknown, or a suite has
             no prediction that compares two whole sentences.
@@ -37,7 +34,6 @@ class Rejudged(Run):
         options = {**run.record["options"], "convention": name}
         super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
         self.name = run.name
-        self.asked = False
         if not self.task.surprisals or "parquet" not in self.tables:
             self.refuse("surprisals, tokens or regions")
         scored = self.record.get("scored", {})
@@ -66,7 +62,6 @@ class Rejudged(Run):
         table = super()._of_suite(ending, suite)
         if ending != "results.parquet":
             return table
-        self.asked = True
         convention = self._conventions[suite.name]
         judge = Judge(self.tolerance_in_bits, self.record["model"]["start"] is not None)
         values, margins = table["value"].to_numpy().copy(), table["margin"].to_numpy().copy()

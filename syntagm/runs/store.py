@@ -52,6 +52,7 @@ class Run:
         name: the label that was given to the model (`--name`), or else its canonical name.
         tolerance: margins within it are ties. Under another convention than bits, ties are margins of exactly 0.
         tolerance_in_bits: differences in bits within it are ties.
+        asked: whether verdicts, values or margins were read.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Run:
         # A run whose ledger lost lines is unfinished, whatever the record says. The same command computes missing units.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
+        self.asked = False
         self._kept = Kept(self)
 
     @property
@@ -200,6 +202,7 @@ class Run:
 
         The columns are model, suite, item, measure, value, margin and n.
         """
+        self.asked = True
         if suite is None:
             return self.derived("results", lambda: self._named(self._all_results()))
         return self._named(self.table(RESULTS_OF_UNIT, suite))
@@ -393,6 +396,13 @@ class Run:
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
+    def signature_over(self, suites: Sequence[str], measure: str) -> Signature:
+        """Return the signature of a number over some suites; it names the convention if any of them is judged by one."""
+        signatures = [self.signature(suite, measure) for suite in suites]
+        named = (each for each in signatures if any(part.startswith("convention:") for part in each.asked))
+        chosen = next(named, signatures[0])
+        return chosen if len(suites) == 1 else chosen.over(len(suites))
+
     def _convention(self, suite: SuiteRecord, measure: str) -> tuple[str, ...]:
         """Return the part of signatures that names the convention; empty if it is the sum of bits.
 
@@ -401,7 +411,8 @@ class Run:
         """
         if not (asked := self.record["options"].get("convention")):
             return ()
-        if (text := suite.predictions.get(measure)) and not _compares_sentences(text):
+        formulas = [suite.predictions[name] for name in suite.predictions_for(measure)]
+        if formulas and not any(map(_compares_sentences, formulas)):
             return ()
         if asked != PUBLISHED:
             return (f"convention:{asked}",)
