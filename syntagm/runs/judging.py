@@ -29,11 +29,12 @@ def convention_of(run: Run) -> str:
 
 def ties_of(runs: Sequence[Run]) -> str:
     """Return what ties count as: "failures", "hits", or both."""
-    hits = {_hits(name) for run in runs for name in by_suite(run).values()} or {False}
+    hits = {counts_ties_as_hits(name) for run in runs for name in by_suite(run).values()} or {False}
     return "hits or as failures, as the convention says" if len(hits) > 1 else "hits" if True in hits else "failures"
 
 
-def _hits(convention: str) -> bool:
+def counts_ties_as_hits(convention: str) -> bool:
+    """Return whether a tie is a hit under a convention; False for an unknown one."""
     parsed = _parsed(convention)
     return parsed is not None and parsed.hits
 
