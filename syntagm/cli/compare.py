@@ -385,8 +385,10 @@ def _group(group: "Group") -> dict[str, str]:
 
 def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
     """Return the signatures of A and B; for several suites, their number takes the place of the name."""
+    from syntagm.runs.judging import signature_over
+
     suites = [comparison.group.suite for comparison in pairing.suites]
-    return [str(run.signature_over(suites, rule)) for run in runs]
+    return [str(signature_over(run, suites, rule)) for run in runs]
 
 
 def _write(pairing: "Pairing", output: Path) -> None:

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 def _spare(kind: "Export", output: Path, force: bool) -> None:
     """Refuse to replace a file of another kind."""
     if kind.columns:
-        _files.spare_csv(output, kind.columns, force)
+        _files.spare_csv(output, kind.columns, force, (*kind.columns, *kind.further))
     elif kind.marks:
         _files.spare(output, kind.marks, force)
 

@@ -64,15 +64,6 @@ class Figure(Product):
         """Return the numbers as a polars frame."""
         return self.table
 
-    def captioned(self, sentence: str) -> "Figure":
-        """Return the figure with a sentence more below its title; the figure itself if it has no title."""
-        title = self.spec.get("title")
-        if not sentence or not title:
-            return self
-        below = title.get("subtitle") or []
-        subtitle = [*([below] if isinstance(below, str) else below), *lines([shown(sentence)])]
-        return Figure({**self.spec, "title": {**title, "subtitle": subtitle}}, self.table)
-
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
         return checked(_laid_out(_written(self.spec)))
@@ -128,6 +119,16 @@ def _on_white(svg: str) -> str:
     assert size, "the converter gives the size of a drawing"
     ground = f'<rect width="{size[1]}" height="{size[2]}" fill="white"/>'
     return svg[: size.end()] + ground + svg[size.end() :]
+
+
+def captioned(figure: Figure, sentence: str) -> Figure:
+    """Return a figure with a sentence more below its title; the figure itself if it has no title."""
+    title = figure.spec.get("title")
+    if not sentence or not title:
+        return figure
+    below = title.get("subtitle") or []
+    subtitle = [*([below] if isinstance(below, str) else below), *lines([shown(sentence)])]
+    return Figure({**figure.spec, "title": {**title, "subtitle": subtitle}}, figure.table)
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:

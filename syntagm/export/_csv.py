@@ -24,14 +24,19 @@ class Csv(Export):
         columns: the header.
         rows: a function from a run to its rows; if the run has no such rows, the call raises RunError.
         judged: whether the rows have verdicts, which depend on the convention of the run.
+        further: columns after these, which the rows of some runs have, and whether a run has them.
     """
 
-    def __init__(self, columns: Sequence[str], rows: Callable[[Run], Iterator[Row]], judged: bool = False) -> None:
+    def __init__(
+        self, columns: Sequence[str], rows: Callable[[Run], Iterator[Row]], judged: bool = False,
+        further: tuple[Sequence[str], Callable[[Run], bool]] = ((), lambda run: False),
+    ) -> None:  # fmt: skip
         self.columns, self.rows, self.judged = tuple(columns), rows, judged
+        self.further, self.has_further = tuple(further[0]), further[1]
 
     def lines(self, run: Run) -> Iterator[str]:
         """Yield the header and a line for each row; raise RunError before the header if the run has no such rows."""
-        return csv.lines(self.columns, self.rows(run))
+        return csv.lines((*self.columns, *(self.further if self.has_further(run) else ())), self.rows(run))
 
     def write(self, source: str, output: Path | None) -> Outcome:
         """Write the CSV of a run; see `Export`."""

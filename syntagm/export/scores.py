@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from syntagm.conventions.convention import DEFAULT
 from syntagm.export._csv import Csv, Row
 from syntagm.result import Estimate
-from syntagm.runs.judging import convention_of
+from syntagm.runs.judging import convention_of, signature_over
 from syntagm.runs.store import Run
 from syntagm.views.gaps import estimates as gap_estimates
 from syntagm.views.gaps import kept
@@ -64,7 +64,7 @@ def _signature(run: Run, estimate: Estimate) -> str:
         for suite in run.suites
         if suite.predictions_for(group.rule) and all(suite.group(tag) == value for tag, value in group.labels)
     ]
-    return str(run.signature_over(suites, group.rule)) if suites and convention_of(run) != DEFAULT else ""
+    return str(signature_over(run, suites, group.rule)) if suites and convention_of(run) != DEFAULT else ""
 
 
 EXPORT = Csv(COLUMNS, _rows, judged=True)

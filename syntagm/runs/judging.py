@@ -6,6 +6,7 @@ from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention
 from syntagm.errors import UsageError
 from syntagm.runs.rejudged import whole
 from syntagm.runs.several import listed, named
+from syntagm.runs.signature import Signature
 from syntagm.runs.store import Run
 from syntagm.tasks.people import People
 
@@ -60,6 +61,14 @@ def describe(runs: Sequence[Run]) -> str:
     [name] = found
     said = f"{name} ({words})" if (words := explain(name)) else name
     return f"Convention: {said}, instead of the sum of bits, where predictions compare two whole sentences."
+
+
+def signature_over(run: Run, suites: Sequence[str], measure: str) -> Signature:
+    """Return the signature of a number over some suites; it names the convention if any of them is judged by one."""
+    signatures = [run.signature(suite, measure) for suite in suites]
+    named_ones = (each for each in signatures if any(part.startswith("convention:") for part in each.asked))
+    chosen = next(named_ones, signatures[0])
+    return chosen if len(suites) == 1 else chosen.over(len(suites))
 
 
 def explain(convention: str) -> str:

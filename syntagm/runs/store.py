@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import polars as pl
 
-from syntagm.answers import Surprisals
+from syntagm.answers import Surprisals, entropy_reduction
 from syntagm.arguments import public
 from syntagm.conventions.convention import PUBLISHED, compared
 from syntagm.display import shown
@@ -314,13 +314,28 @@ class Run:
     def distributions(self, suite: str) -> pl.DataFrame:
         """Return what is kept of the distributions before tokens: one row per token, with `DISTRIBUTION_COLUMNS`.
 
-        `entropy` is in bits, `rank` counts from 1, and `probability` is that of the token.
+        `entropy` is in bits, `rank` counts from 1, and `probability` is that of the token. Where `entropy_reduction` was
+        asked for, there is a further column of this name, in bits (`answers.entropy_reduction`).
 
         Raises:
             RunError: no measure of the run asked for reductions.
         """
         self.refuse_unreduced()
         exploded = self._numbered(self.scored(suite)).explode(["bits", "entropy", "rank"])
+        if not self.reduces_entropy:
+            return self._distributions(suite, exploded)
+        parts = exploded["entropy"].to_numpy(), np.flatnonzero(np.diff(exploded["sentence"].to_numpy())) + 1
+        reduced = [entropy_reduction(part) for part in np.split(*parts)]
+        column = pl.Series("entropy_reduction", np.concatenate(reduced), pl.Float64)
+        return self._distributions(suite, exploded).with_columns(column)
+
+    @property
+    def reduces_entropy(self) -> bool:
+        """Whether a measure of the run asked for the reduction of entropies."""
+        measures = self.record["options"].get("measures", {})
+        return any(name.partition("(")[0] == "entropy_reduction" for name in measures)
+
+    def _distributions(self, suite: str, exploded: pl.DataFrame) -> pl.DataFrame:
         return exploded.select(
             pl.lit(self.model).alias("model"),
             pl.lit(suite).alias("suite"),
@@ -395,13 +410,6 @@ class Run:
         )
         version = self.record["versions"]["syntagm"]
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
-
-    def signature_over(self, suites: Sequence[str], measure: str) -> Signature:
-        """Return the signature of a number over some suites; it names the convention if any of them is judged by one."""
-        signatures = [self.signature(suite, measure) for suite in suites]
-        named = (each for each in signatures if any(part.startswith("convention:") for part in each.asked))
-        chosen = next(named, signatures[0])
-        return chosen if len(suites) == 1 else chosen.over(len(suites))
 
     def _convention(self, suite: SuiteRecord, measure: str) -> tuple[str, ...]:
         """Return the part of signatures that names the convention; empty if it is the sum of bits.

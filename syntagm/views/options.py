@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from syntagm import settings
-from syntagm.drawing.chart import Figure
+from syntagm.drawing.chart import Figure, captioned
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.runs.judging import describe, different
@@ -88,11 +88,12 @@ def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str]
         if isinstance(option.values, Named):
             text = texts.get(option.name, option.default)
             option.values.refuse_unknown(option.name, text, runs, not option.default)
-    for run in runs:
+    of_runs = [run for run in runs if isinstance(run, Run)]
+    for run in of_runs:
         run.asked = False
     made = make(runs, **values)
     # A view with an option for conventions says itself which ones it shows.
-    judged = [run for run in runs if isinstance(run, Run) and run.asked]
+    judged = [run for run in of_runs if run.asked]
     return made if any(option.name == "convention" for option in known) else with_convention(made, judged)
 
 
@@ -108,5 +109,5 @@ def with_convention(made: Any, judged: Sequence[Run]) -> Any:
             warnings = (*([warning] if warning else []), *made.warnings)
             return replace(made, warnings=warnings, notes=(*made.notes, *([note] if note else [])))
         case Figure():
-            return made.captioned(warning or note)
+            return captioned(made, warning or note)
     return made

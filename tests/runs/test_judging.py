@@ -55,8 +55,8 @@ def test_a_signature_names_no_convention_where_only_regions_are_compared() -> No
     turned = replace(suite, name="turned", predictions=(whole, verb))
     several = evaluate(sg.load_model("toy"), [suite, turned], convention="mean_token")
     assert "convention:mean_token" not in several.signature("agreement", "first").asked
-    assert "convention:mean_token" in several.signature_over(["agreement", "turned"], "first").asked
-    assert several.signature_over(["agreement"], "first") == several.signature("agreement", "first")
+    assert "convention:mean_token" in judging.signature_over(several, ["agreement", "turned"], "first").asked
+    assert judging.signature_over(several, ["agreement"], "first") == several.signature("agreement", "first")
 
 
 def test_tables_and_figures_say_by_which_convention_they_are() -> None:
