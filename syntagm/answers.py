@@ -96,7 +96,8 @@ def entropy_reduction(entropy: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     after = np.append(entropy[1:], np.nan)[: len(entropy)]
     # np.maximum keeps nan.
-    return np.maximum(entropy - after, 0.0)
+    reduced: NDArray[np.float64] = np.maximum(entropy - after, 0.0)
+    return reduced
 
 
 @dataclass(frozen=True, slots=True, eq=False)
