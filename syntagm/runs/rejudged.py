@@ -22,6 +22,7 @@ class Rejudged(Run):
     Arguments:
         run: the run.
         convention: the name of a convention, or `published` for that of each suite's authors.
+        everywhere: whether a suite without a prediction that compares two whole sentences is refused; else it stays as it is.
 
     Raises:
         UsageError: there is no such convention, it needs a unigram model, the authors' convention is unknown, or a suite has
@@ -29,7 +30,7 @@ class Rejudged(Run):
         RunError: the run has no surprisals.
     """
 
-    def __init__(self, run: Run, convention: str) -> None:
+    def __init__(self, run: Run, convention: str, everywhere: bool = True) -> None:
         name = conventions.canonical(convention)
         options = {**run.record["options"], "convention": name}
         super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
@@ -40,6 +41,7 @@ class Rejudged(Run):
         self._conventions = {
             suite.name: conventions.of_suite(name, suite.name, scored.get(suite.name, ""), _formulas(suite).values())
             for suite in self.suites
+            if everywhere or whole(self, suite.name)
         }
         if lacking := next((each for each in self._conventions.values() if each.unigrams), None):
             raise UsageError(
@@ -53,7 +55,7 @@ class Rejudged(Run):
         found = {}
         for suite in self.suites:
             others = [name for name in suite.predictions_for("") if name not in whole(self, suite.name)]
-            if others and str(self._conventions[suite.name]) != DEFAULT:
+            if others and str(self._conventions.get(suite.name, DEFAULT)) != DEFAULT:
                 found[suite.name] = others
         return found
 
@@ -62,7 +64,6 @@ class Rejudged(Run):
         table = super()._of_suite(ending, suite)
         if ending != "results.parquet":
             return table
-        convention = self._conventions[suite.name]
         judge = Judge(self.tolerance_in_bits, self.record["model"]["start"] is not None)
         values, margins = table["value"].to_numpy().copy(), table["margin"].to_numpy().copy()
         # Margins in bits within the tolerance are ties, and of the run as it was made there may be some of each size.
@@ -72,10 +73,17 @@ class Rejudged(Run):
             for (name,), rows in table.with_row_index("place").group_by("measure", maintain_order=True)
         }
         for name, pair in whole(self, suite.name).items():
+            convention = self._conventions[suite.name]
             judged = [_judged(judge, convention, conditions, pair) for _, conditions in items(self, suite.name)]
             if name in places:
                 values[places[name]], margins[places[name]] = np.array(judged, np.float64).reshape(-1, 2).T
         return table.with_columns(value=pl.Series(values), margin=pl.Series(margins))
+
+
+def rejudged_where_possible(run: Run, convention: str) -> Run:
+    """Return a run judged by a convention in the suites that compare two whole sentences, or the run if there are none."""
+    able = run.task.surprisals and "parquet" in run.tables
+    return Rejudged(run, convention, False) if able and any(whole(run, suite.name) for suite in run.suites) else run
 
 
 def _judged(
