@@ -44,6 +44,11 @@ bits or in bits per unit, and exactly 0 for a tie. Predictions about regions are
 goes on only under the convention with which it began. SLOR and others with a unigram model are computed from the run:
 `table conventions RUN unigrams=FILE`. In Python: `sg.evaluate(model, suites, convention="published")`.
 
+Every table, figure, comparison, report and page of runs under another convention than `bits` says so, and warns if runs
+side by side have different ones. On the pages of `syntagm serve`, "Judged by" leads to the same page under another
+convention (`/under/mean_token/suite/NAME`), and the overview has the claims that survive all of them, if the runs have
+at most 4,000 pairs.
+
 The page is written by `python -m tools.conventions`, its last section with the runs that it names.
 
 ## Linking functions
@@ -108,9 +113,21 @@ are the random units of its interval, whose coverage is at least .93 in simulati
     syntagm compare runs/gpt2 runs/lm_eval --explain
 
 Such a task has no blank before a sentence, so its `acc` is `bits+ties_as_hits`, `acc_norm` is `mean_character`, and
-`acc_bytes` is `mean_byte`. `import-results minicons` reads a table of scores, and `import-results babylm` the choices
+`acc_bytes` is `mean_byte`; `export --as lm-eval` names the accuracy of a run under these conventions so, and
+exports none under others. `import-results minicons` reads a table of scores, and `import-results babylm` the choices
 of BabyLM's pipeline. A run has both verdicts: `full_sentence`, in which a tie is a failure, and `as_reported`, the
 tool's.
+
+`run MODEL --config babylm --suite FILES` is for the pairs of BabyLM's pipeline (`blimp_filtered`,
+`supplement_filtered`), which you bring: JSON lines with `sentence_good` and `sentence_bad`, with BLiMP's other fields
+or without. The sentences are compared as they stand, by `bits`. The pipeline's `torch.max` gives ties to the good
+sentence; here they are failures, and after any run with ties the last lines have both numbers. Name models whose
+tokenizer adds no start symbol with `?bos=no`, as the pipeline scores them. Its mean of a benchmark is that over the
+files of its folder, so make one run for each folder.
+
+`export RUN --as every-eval-ever -o FILE.json` writes a record of [Every Eval Ever](https://evalevalai.com) (schema
+0.3.0): the accuracy of each suite and prediction with its interval, convention and signature, and a line for each item in
+`FILE_samples.jsonl`. Their validator accepts it; what no run knows, such as your organization, it asks you to fill in.
 
 `compare A B --explain` and `table explanation A B` search the smallest set of differences by which A gets the verdicts
 of B on the same pairs: another linking function, tokens that don't count, ties as hits. What decides the surprisals
