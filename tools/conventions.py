@@ -126,8 +126,9 @@ tokenizer adds no start symbol with `?bos=no`, as the pipeline scores them. Its 
 files of its folder, so make one run for each folder.
 
 `export RUN --as every-eval-ever -o FILE.json` writes a record of [Every Eval Ever](https://evalevalai.com) (schema
-0.3.0): the accuracy of each suite and prediction with its interval, convention and signature, and a line for each item in
-`FILE_samples.jsonl`. Their validator accepts it; what no run knows, such as your organization, it asks you to fill in.
+0.3.0): the accuracy of each suite and prediction with its interval, convention and signature, and a line for each item
+in `FILE_samples.jsonl`. Their validator accepts it; what no run knows, such as your organization, it asks you to fill
+in.
 
 `compare A B --explain` and `table explanation A B` search the smallest set of differences by which A gets the verdicts
 of B on the same pairs: another linking function, tokens that don't count, ties as hits. What decides the surprisals
