@@ -69,8 +69,8 @@ sentences (CSV, `text,rating`). It contains `slor` (β = 1, γ = 0), which overc
 Under a masked model, b are pseudo-surprisals, and `bits` is the negative pseudo-log-likelihood (Salazar et al. 2020);
 the model's option `masking=word` masks the rest of a word, too (Kauf & Ivanova 2023).
 
-Asking a model in words which sentence is better (prompting) is not among the conventions: it measures another
-ability, and finds less (Hu & Levy 2023; arXiv 2408.09639).
+Asking a model in words which sentence is better (prompting) is not among the conventions: it measures another ability,
+and finds less of small models (Hu & Levy 2023).
 
 ## Treatments
 

@@ -1,7 +1,5 @@
 """The switch of conventions on the pages of a server: another convention has addresses of its own, without scripts."""
 
-import csv
-import io
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,7 +8,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from asking import Answer, ask, opened
+from asking import Visitor
 from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
@@ -33,23 +31,9 @@ PAIRS = pairs(
 )
 
 
-class Visitor:
-    """A browser without a screen."""
-
-    def __init__(self, *runs: Run) -> None:
-        self.application, self.header = opened([*routes(runs)])
-
-    def get(self, target: str) -> Answer:
-        return ask(self.application, target, **self.header)
-
-    def rows(self, target: str) -> list[dict[str, str]]:
-        answer = self.get(target)
-        assert answer.status == 200, answer.text
-        return list(csv.DictReader(io.StringIO(answer.text)))
-
-    def links(self, target: str) -> list[str]:
-        elements = Reader(self.get(target).text).elements
-        return [element.get("href") or element.get("action") or "" for tag, element in elements if tag in ("a", "form")]
+def links(visitor: Visitor, target: str) -> list[str]:
+    elements = Reader(visitor.get(target).text).elements
+    return [element.get("href") or element.get("action") or "" for tag, element in elements if tag in ("a", "form")]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +45,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def visitor(run: Run) -> Visitor:
-    return Visitor(run)
+    return Visitor([*routes([run])])
 
 
 @pytest.mark.parametrize("name", ["mean_token", "bits+ties_as_hits"])
@@ -84,11 +68,11 @@ def test_the_numbers_are_those_of_the_convention(visitor: Visitor, run: Run, nam
 
 def test_every_link_keeps_the_convention(visitor: Visitor) -> None:
     for place in ("/", "/suite/lengths", "/suite/lengths/lengths-1"):
-        links = visitor.links(f"/under/mean_token{place}")
+        found = links(visitor, f"/under/mean_token{place}")
         text = visitor.get(f"/under/mean_token{place}").text
         assert "Judged by mean_token" in text
         assert "Convention: mean_token (surprisal per token)" in text
-        own = [link for link in links if link.startswith("/")]
+        own = [link for link in found if link.startswith("/")]
         others = [link for link in own if not link.startswith("/under/mean_token/")]
         # Those of the switch lead to the same page under the others, and as the run was judged.
         assert others == [
@@ -97,7 +81,7 @@ def test_every_link_keeps_the_convention(visitor: Visitor) -> None:
         ]
         assert len(own) > len(others)
         assert visitor.get(others[-1]).status == 200
-    switch = visitor.links("/suite/lengths?verdict=fails")
+    switch = links(visitor, "/suite/lengths?verdict=fails")
     assert "/under/mean_token/suite/lengths?verdict=fails" in switch
     assert "Judged by bits" in visitor.get("/").text
 
@@ -137,7 +121,7 @@ def test_runs_without_pairs_have_no_switch(tmp_path: Path) -> None:
 
 def test_a_run_under_a_convention_can_be_seen_by_bits(run: Run) -> None:
     asked = evaluate(sg.load_model("toy"), [PAIRS], convention="mean_token")
-    visitor = Visitor(asked)
+    visitor = Visitor([*routes([asked])])
     assert "Judged by mean_token" in visitor.get("/").text
     rows = visitor.rows("/under/bits/suite/lengths.csv")
     by_bits = run.results("lengths").select(pl.col("value")).to_series().to_list()
