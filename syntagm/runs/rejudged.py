@@ -10,7 +10,7 @@ from syntagm.conventions import convention as conventions
 from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention, Judge, compared
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import Formula, parse
-from syntagm.runs.store import Run
+from syntagm.runs.store import RESULTS_OF_UNIT, Run
 from syntagm.tasks.task import SuiteRecord
 
 Answered = tuple[str, Surprisals]
@@ -59,10 +59,14 @@ class Rejudged(Run):
                 found[suite.name] = others
         return found
 
+    def _all_results(self) -> pl.DataFrame:
+        """Return the results of all suites, which are not those in the run's file."""
+        return self.table(RESULTS_OF_UNIT)
+
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
         """Return the rows of a suite; those of results have the verdicts and margins of the convention."""
         table = super()._of_suite(ending, suite)
-        if ending != "results.parquet":
+        if ending != RESULTS_OF_UNIT:
             return table
         judge = Judge(self.tolerance_in_bits, self.record["model"]["start"] is not None)
         values, margins = table["value"].to_numpy().copy(), table["margin"].to_numpy().copy()

@@ -213,6 +213,7 @@ class Run:
         Arguments:
             name: its name, which no table of the run has.
         """
+        self.asked = True
         return self._kept.table(name, "", make)
 
     def _all_results(self) -> pl.DataFrame:

@@ -104,6 +104,17 @@ def test_the_conventions_of_authors_are_named_with_their_suites() -> None:
     assert judging.convention_of(evaluate(sg.load_model("toy"), [blimp], convention="published")) == "bits"
 
 
+def test_a_run_in_a_folder_is_judged_by_the_convention(tmp_path: Path) -> None:
+    """The file of all results has the verdicts by bits; those of another convention are never read from it."""
+    by_bits, in_memory = sg.open_run(in_folder(tmp_path, "bits")), run_of()
+    judged = Rejudged(by_bits, HITS)
+    assert judged.results().equals(Rejudged(in_memory, HITS).results(), null_equal=True)
+    assert judged.results().equals(run_of(HITS).results(), null_equal=True)
+    assert not judged.results().equals(by_bits.results(), null_equal=True)
+    scores = [sg.table("scores", run).to_frame()["score"].to_list() for run in (judged, run_of(HITS))]
+    assert scores[0] == scores[1]
+
+
 def test_people_and_gaps_have_no_convention() -> None:
     fill = sg.fill(sg.load_model("toy"), [agreement()], "verbs", limit=2)
     assert judging.different([fill, run_of(HITS)]) == ""
