@@ -69,8 +69,11 @@ sentences (CSV, `text,rating`). It contains `slor` (β = 1, γ = 0), which overc
 Under a masked model, b are pseudo-surprisals, and `bits` is the negative pseudo-log-likelihood (Salazar et al. 2020);
 the model's option `masking=word` masks the rest of a word, too (Kauf & Ivanova 2023).
 
-Asking a model in words which sentence is better (prompting) is not among the conventions: it measures another ability,
-and finds less of small models (Hu & Levy 2023).
+Asking a model in words is not among the conventions: it measures another ability, and finds less of small models (Hu &
+Levy 2023). Of large ones, Ide et al. 2025 (arXiv 2408.09639) report that two of nine such ways do better than sums. As
+extras, `syntagm convert FILE FOLDER --as in-template` makes suites that compare sentences after a template that
+announces an acceptable one, and `--as yes-no` suites that compare the odds of "Yes" against "No" after a question. They
+are suites of their own, named so, with templates of ours, and never a default.
 
 ## Treatments
 
