@@ -11,7 +11,8 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.report import methods
+from syntagm.report import methods, shell
+from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.site.addresses import Filed
 from syntagm.report.site.site import Site
 from syntagm.runs import judging
@@ -201,3 +202,12 @@ def test_pages_say_by_which_convention_they_are() -> None:
     alerts = shown([run_of(HITS)])
     assert "(within 0.0001 bits)" in alerts
     assert "ties count as hits" in alerts
+
+
+def test_the_items_of_a_report_say_what_their_margins_are_in() -> None:
+    """The script of the page reads it, and says of ties what they count as."""
+    for convention, units in (("bits", None), (HITS, {"full_sentence": [HITS]})):
+        [suite] = Predictions([run_of(convention)]).suites
+        data = json.loads(suite.data_of(4))
+        assert data.get("units") == units
+    assert "suite.units?.[measure]?.[column]" in shell.SCRIPT
