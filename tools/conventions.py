@@ -1,14 +1,18 @@
 """Generator of the page of conventions, from `syntagm/conventions` and, if run directories are given, from runs.
 
-python -m tools.conventions [RUN ...]
+python -m tools.conventions [unigrams=FILE] [RUN ...]
 """
 
 import sys
 from pathlib import Path
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from syntagm.conventions.linking import LINKINGS
 from syntagm.conventions.treatments import TREATMENTS
+
+if TYPE_CHECKING:
+    from syntagm.runs.store import Run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "conventions.md"
 _FLIPS = "## How much they move\n"
@@ -158,13 +162,17 @@ def _formula(text: str) -> str:
     return text.replace("sum ", "Σ ")
 
 
-def flips(folders: list[str]) -> str:
-    """Return the last section: the accuracy under each convention, and its flips, for some runs."""
+def flips(folders: list[str], unigrams: str = "") -> str:
+    """Return the last section: the accuracy under each convention, and its flips, for some runs.
+
+    Arguments:
+        unigrams: a text in which words are counted, for conventions that weigh their frequency; "" for none.
+    """
     from syntagm.runs.store import open_run
     from syntagm.views import conventions
 
     runs = [open_run(folder) for folder in folders]
-    tables = [conventions.make_table([run]) for run in runs]
+    tables = [conventions.make_table([run], unigrams=unigrams) for run in runs]
     totals = [
         {str(row[2]): row for row in table.rows if str(row[1]).startswith("mean of") or len(run.suites) == 1}
         for run, table in zip(runs, tables, strict=True)
@@ -179,10 +187,26 @@ def flips(folders: list[str]) -> str:
     suites = ", ".join(suite.name for suite in runs[0].suites)
     about = (
         f"Accuracy (the mean over suites) and flips on {items:,} pairs, drawn at random from each of "
-        f"{len(runs[0].suites)} paradigms of BLiMP: {suites}. The models are small ones, whose margins are small, so these are "
-        "upper ends. A mean is undefined if a suite has no pair with a number, as where nothing follows the words that differ."
+        f"{len(runs[0].suites)} paradigms of BLiMP: {suites}. {_models(runs, folders)} The models are small ones, whose margins "
+        f"are small, so these are upper ends.{_counted(unigrams)} A mean is undefined if a suite has no pair with a number, as "
+        "where nothing follows the words that differ."
     )
     return "\n".join([_FLIPS, *wrap(about, 120), "", *lines]) + "\n"
+
+
+def _models(runs: "list[Run]", folders: list[str]) -> str:
+    named = [f"{Path(folder).name} is `{run.model}`{_kind(run)}" for folder, run in zip(folders, runs, strict=True)]
+    return f"Of the models, {'; '.join(named)}."
+
+
+def _kind(run: "Run") -> str:
+    record = run.record["model"]["record"]
+    kind = record.get("architecture") or (f"order {record['order']}" if "order" in record else "")
+    return f" ({kind}{', masked: pseudo-surprisals' if run.record['model']['sees'] == 'both' else ''})" if kind else ""
+
+
+def _counted(unigrams: str) -> str:
+    return f" Words are counted in {Path(unigrams).name}." if unigrams else ""
 
 
 def _cells(row: tuple[object, ...]) -> str:
@@ -190,10 +214,12 @@ def _cells(row: tuple[object, ...]) -> str:
     return f" {value:.3f} | {row[7]:,} |" if isinstance(value, float) else f" undefined | {row[7]:,} |"
 
 
-def main(folders: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Write the page; without runs, its last section stays as it is."""
+    folders = [word for word in words if not word.startswith("unigrams=")]
+    unigrams = next((word.removeprefix("unigrams=") for word in words if word not in folders), "")
     if folders:
-        last = flips(folders)
+        last = flips(folders, unigrams)
     else:
         _, found, rest = PAGE.read_text(encoding="utf-8").partition(_FLIPS)
         last = found + rest
