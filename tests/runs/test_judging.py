@@ -11,6 +11,7 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.cli import main
+from syntagm.cli.reproduce import with_conventions
 from syntagm.report import methods, shell
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.site.addresses import Filed
@@ -187,6 +188,14 @@ def test_the_methods_paragraph_says_what_was_compared() -> None:
     plain = " ".join(methods.paragraphs([run_of()]))
     assert "onvention" not in plain
     assert "ties and count as failures" in plain
+
+
+def test_tables_of_a_paper_say_by_which_convention_they_are() -> None:
+    made = {"table": sg.Table("t", ("a",), ((1,),)), "figure": sg.figure("scores", run_of())}
+    said = dict(with_conventions(made, [run_of(HITS)]))
+    assert said["table"].notes[0].startswith(f"Convention: {HITS}")
+    assert "Convention" in str(said["figure"].spec["title"])
+    assert dict(with_conventions(iter(made.items()), [run_of()]))["table"] == made["table"]
 
 
 def test_pages_say_by_which_convention_they_are() -> None:
