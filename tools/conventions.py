@@ -108,8 +108,8 @@ A model may prefer the good sentence of each pair, and still not tell good sente
 differ more from each other than the two of a pair (Hu et al. 2026, 10.1162/TACL.a.611). `table auc` has the area
 under the ROC curve: the share of all pairs of a good and a bad sentence, of the same item or of two, in which the
 good one has the lower cost; ties count half. `matched` compares sentences with the same number of tokens only. Items
-are the random units of its interval, whose coverage is at least .93 in simulations with 100 items or more
-(`benchmarks/coverage_auc.md`); with 30 items, it is .89 where the AUC is .95.
+are the random units of its interval, which covers the true value in at least .93 of simulations with 30 items or more
+(`benchmarks/coverage_auc.md`).
 
 ## Beside other tools
 
