@@ -3,10 +3,12 @@
     syntagm export --list
     syntagm export runs/gpt2 --as tokens -o tokens.csv
     syntagm export runs/gpt2 --as lm-eval -o results.json
+    syntagm export runs/gpt2 --as every-eval-ever -o record.json
     syntagm export models/trigram --as arpa -o model.arpa
 
 CSV files are UTF-8 with a header; bits, values and margins have full precision; `nan`
-means undefined. `-o -` writes CSV to standard output. An existing file is replaced only if
+means undefined. What is judged by another convention than bits says so, in a signature or in a
+message. `-o -` writes CSV to standard output. An existing file is replaced only if
 it is of the same kind, an ARPA file only if its content is the same; --force replaces any
 file. Exit code 1: a part of the run could not be exported; a message names it.
 """
