@@ -1,6 +1,6 @@
 """Coverage of the interval of an AUC (`stats.auc`), by seeded simulation with items as units.
 
-    python -m benchmarks.coverage_auc              # about a minute on one core; writes benchmarks/coverage_auc.md
+    python -m benchmarks.coverage_auc              # some minutes on one core; writes benchmarks/coverage_auc.md
 
 A world is a distribution of items: each has a base (how costly its words are), and a difference between its bad and its good
 sentence. The true AUC is that of a good and a bad sentence of two different items.
@@ -17,6 +17,8 @@ from syntagm.stats.auc import auc
 PAGE = Path(__file__).with_suffix(".md")
 # The spread of the base in units of the spread of the differences, and the mean difference.
 WORLDS = [(base, mean) for base in (0.5, 2.0, 6.0) for mean in (0.0, 0.7, 2.0)]
+# AUCs near 1, and sentences that have little in common.
+WORLDS += [(0.25, 1.5), (0.5, 3.0), (2.0, 5.0)]
 
 
 def truth(base: float, mean: float) -> float:

@@ -81,6 +81,25 @@ class Reductions:
             raise UsageError("Reductions", shapes, "one number for each token in both of them")
 
 
+def entropy_reduction(entropy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute by how much each token reduces the entropy over the next token, in bits (after Hale 2006).
+
+    Arguments:
+        entropy: shape (tokens,): the entropy before each token of a text, as in `Reductions`.
+
+    Returns:
+        Shape (tokens,): max(0, entropy before the token - entropy after it), that is before the next one; nan for the last
+        token, after which there is none, and where either is nan.
+
+    >>> entropy_reduction(np.array([3.0, 1.0, 2.0])).tolist()
+    [2.0, 0.0, nan]
+    """
+    after = np.append(entropy[1:], np.nan)[: len(entropy)]
+    # np.maximum keeps nan.
+    reduced: NDArray[np.float64] = np.maximum(entropy - after, 0.0)
+    return reduced
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 @public
 class Surprisals:

@@ -1,6 +1,8 @@
 """Requests to an application of `syntagm.serve`, without a server."""
 
 import asyncio
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +54,22 @@ def ask(
     start = messages[0]
     found = {name.decode(): value.decode() for name, value in start["headers"]}
     return Answer(start["status"], found, b"".join(message.get("body", b"") for message in messages[1:]))
+
+
+class Visitor:
+    """A browser without a screen, which is let in."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.application, self.header = opened(routes)
+
+    def get(self, target: str) -> Answer:
+        return ask(self.application, target, **self.header)
+
+    def rows(self, target: str) -> list[dict[str, str]]:
+        """The rows of a table as CSV."""
+        answer = self.get(target)
+        assert answer.status == 200, answer.text
+        return list(csv.DictReader(io.StringIO(answer.text)))
 
 
 def opened(routes: Sequence[Route]) -> tuple[Application, dict[str, str]]:

@@ -1,14 +1,18 @@
 """Generator of the page of conventions, from `syntagm/conventions` and, if run directories are given, from runs.
 
-python -m tools.conventions [RUN ...]
+python -m tools.conventions [unigrams=FILE] [RUN ...]
 """
 
 import sys
 from pathlib import Path
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from syntagm.conventions.linking import LINKINGS
 from syntagm.conventions.treatments import TREATMENTS
+
+if TYPE_CHECKING:
+    from syntagm.runs.store import Run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "conventions.md"
 _FLIPS = "## How much they move\n"
@@ -44,6 +48,11 @@ bits or in bits per unit, and exactly 0 for a tie. Predictions about regions are
 goes on only under the convention with which it began. SLOR and others with a unigram model are computed from the run:
 `table conventions RUN unigrams=FILE`. In Python: `sg.evaluate(model, suites, convention="published")`.
 
+Every table, figure, comparison, report and page of runs under another convention than `bits` says so, and warns if runs
+side by side have different ones. On the pages of `syntagm serve`, "Judged by" leads to the same page under another
+convention (`/under/mean_token/suite/NAME`), and the overview has the claims that survive all of them, if the runs have
+at most 4,000 pairs.
+
 The page is written by `python -m tools.conventions`, its last section with the runs that it names.
 
 ## Linking functions
@@ -64,8 +73,11 @@ sentences (CSV, `text,rating`). It contains `slor` (β = 1, γ = 0), which overc
 Under a masked model, b are pseudo-surprisals, and `bits` is the negative pseudo-log-likelihood (Salazar et al. 2020);
 the model's option `masking=word` masks the rest of a word, too (Kauf & Ivanova 2023).
 
-Asking a model in words which sentence is better (prompting) is not among the conventions: it measures another
-ability, and finds less (Hu & Levy 2023; arXiv 2408.09639).
+Asking a model in words is not among the conventions: it measures another ability, and finds less of small models (Hu &
+Levy 2023). Of large ones, Ide et al. 2025 (arXiv 2408.09639) report that two of nine such ways do better than sums. As
+extras, `syntagm convert FILE FOLDER --as in-template` makes suites that compare sentences after a template that
+announces an acceptable one, and `--as yes-no` suites that compare the odds of "Yes" against "No" after a question. They
+are suites of their own, named so, with templates of ours, and never a default.
 
 ## Treatments
 
@@ -96,8 +108,8 @@ A model may prefer the good sentence of each pair, and still not tell good sente
 differ more from each other than the two of a pair (Hu et al. 2026, 10.1162/TACL.a.611). `table auc` has the area
 under the ROC curve: the share of all pairs of a good and a bad sentence, of the same item or of two, in which the
 good one has the lower cost; ties count half. `matched` compares sentences with the same number of tokens only. Items
-are the random units of its interval, whose coverage is at least .93 in simulations with 100 items or more
-(`benchmarks/coverage_auc.md`); with 30 items, it is .89 where the AUC is .95.
+are the random units of its interval, which covers the true value in at least .93 of simulations with 30 items or more
+(`benchmarks/coverage_auc.md`).
 
 ## Beside other tools
 
@@ -108,9 +120,22 @@ are the random units of its interval, whose coverage is at least .93 in simulati
     syntagm compare runs/gpt2 runs/lm_eval --explain
 
 Such a task has no blank before a sentence, so its `acc` is `bits+ties_as_hits`, `acc_norm` is `mean_character`, and
-`acc_bytes` is `mean_byte`. `import-results minicons` reads a table of scores, and `import-results babylm` the choices
+`acc_bytes` is `mean_byte`; `export --as lm-eval` names the accuracy of a run under these conventions so, and
+exports none under others. `import-results minicons` reads a table of scores, and `import-results babylm` the choices
 of BabyLM's pipeline. A run has both verdicts: `full_sentence`, in which a tie is a failure, and `as_reported`, the
 tool's.
+
+`run MODEL --config babylm --suite FILES` is for the pairs of BabyLM's pipeline (`blimp_filtered`,
+`supplement_filtered`), which you bring: JSON lines with `sentence_good` and `sentence_bad`, with BLiMP's other fields
+or without. The sentences are compared as they stand, by `bits`. The pipeline's `torch.max` gives ties to the good
+sentence; here they are failures, and after any run with ties the last lines have both numbers. Name models whose
+tokenizer adds no start symbol with `?bos=no`, as the pipeline scores them. Its mean of a benchmark is that over the
+files of its folder, so make one run for each folder.
+
+`export RUN --as every-eval-ever -o FILE.json` writes a record of [Every Eval Ever](https://evalevalai.com) (schema
+0.3.0): the accuracy of each suite and prediction with its interval, convention and signature, and a line for each item
+in `FILE_samples.jsonl`. Their validator accepts it; what no run knows, such as your organization, it asks you to fill
+in.
 
 `compare A B --explain` and `table explanation A B` search the smallest set of differences by which A gets the verdicts
 of B on the same pairs: another linking function, tokens that don't count, ties as hits. What decides the surprisals
@@ -137,13 +162,17 @@ def _formula(text: str) -> str:
     return text.replace("sum ", "Σ ")
 
 
-def flips(folders: list[str]) -> str:
-    """Return the last section: the accuracy under each convention, and its flips, for some runs."""
+def flips(folders: list[str], unigrams: str = "") -> str:
+    """Return the last section: the accuracy under each convention, and its flips, for some runs.
+
+    Arguments:
+        unigrams: a text in which words are counted, for conventions that weigh their frequency; "" for none.
+    """
     from syntagm.runs.store import open_run
     from syntagm.views import conventions
 
     runs = [open_run(folder) for folder in folders]
-    tables = [conventions.make_table([run]) for run in runs]
+    tables = [conventions.make_table([run], unigrams=unigrams) for run in runs]
     totals = [
         {str(row[2]): row for row in table.rows if str(row[1]).startswith("mean of") or len(run.suites) == 1}
         for run, table in zip(runs, tables, strict=True)
@@ -158,10 +187,26 @@ def flips(folders: list[str]) -> str:
     suites = ", ".join(suite.name for suite in runs[0].suites)
     about = (
         f"Accuracy (the mean over suites) and flips on {items:,} pairs, drawn at random from each of "
-        f"{len(runs[0].suites)} paradigms of BLiMP: {suites}. The models are small ones, whose margins are small, so these are "
-        "upper ends. A mean is undefined if a suite has no pair with a number, as where nothing follows the words that differ."
+        f"{len(runs[0].suites)} paradigms of BLiMP: {suites}. {_models(runs, folders)} The models are small ones, whose margins "
+        f"are small, so these are upper ends.{_counted(unigrams)} A mean is undefined if a suite has no pair with a number, as "
+        "where nothing follows the words that differ."
     )
     return "\n".join([_FLIPS, *wrap(about, 120), "", *lines]) + "\n"
+
+
+def _models(runs: "list[Run]", folders: list[str]) -> str:
+    named = [f"{Path(folder).name} is `{run.model}`{_kind(run)}" for folder, run in zip(folders, runs, strict=True)]
+    return f"Of the models, {'; '.join(named)}."
+
+
+def _kind(run: "Run") -> str:
+    record = run.record["model"]["record"]
+    kind = record.get("architecture") or (f"order {record['order']}" if "order" in record else "")
+    return f" ({kind}{', masked: pseudo-surprisals' if run.record['model']['sees'] == 'both' else ''})" if kind else ""
+
+
+def _counted(unigrams: str) -> str:
+    return f" Words are counted in {Path(unigrams).name}." if unigrams else ""
 
 
 def _cells(row: tuple[object, ...]) -> str:
@@ -169,10 +214,12 @@ def _cells(row: tuple[object, ...]) -> str:
     return f" {value:.3f} | {row[7]:,} |" if isinstance(value, float) else f" undefined | {row[7]:,} |"
 
 
-def main(folders: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Write the page; without runs, its last section stays as it is."""
+    folders = [word for word in words if not word.startswith("unigrams=")]
+    unigrams = next((word.removeprefix("unigrams=") for word in words if word not in folders), "")
     if folders:
-        last = flips(folders)
+        last = flips(folders, unigrams)
     else:
         _, found, rest = PAGE.read_text(encoding="utf-8").partition(_FLIPS)
         last = found + rest

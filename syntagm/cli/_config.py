@@ -1,11 +1,13 @@
-"""`--config FILE`: its place on the command line, and errors about what it says."""
+"""`--config FILE`, or the name of a preset: its place on the command line, and errors about what it says."""
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.display import shown_lines
-from syntagm.errors import SyntagmError, UsageError
+from syntagm.errors import SyntagmError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from syntagm.cli._config_file import Source
@@ -34,8 +36,20 @@ def blame(source: "Source | None", error: Exception, model: str = "", label: str
 def argument(parser: argparse.ArgumentParser) -> None:
     """Add --config."""
     parser.add_argument(
-        OPTION, metavar="FILE", help="read options from a TOML file; those of the command line replace them"
+        OPTION,
+        metavar="FILE",
+        help="read options from a TOML file, or from a preset by its name "
+        f"({', '.join(presets())}); those of the command line replace them",
     )
+
+
+def presets() -> dict[str, Path]:
+    """Return the bundled presets by their names.
+
+    >>> list(presets())
+    ['babylm']
+    """
+    return {path.stem: path for path in sorted((Path(__file__).parent / "_presets").glob("*.toml"))}
 
 
 def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[list[str], Source | None]":
@@ -56,7 +70,12 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[li
     # Loaded on use, because every command comes here.
     from syntagm.cli import _config_file
 
-    options, source = _config_file.words(parser, files[0], words)
+    # A file of the user's comes before a preset of the same name.
+    preset = None if Path(files[0]).exists() else presets().get(files[0])
+    if not preset and re.fullmatch(r"\w+", files[0]) and not Path(files[0]).exists():
+        expected = f"a TOML file, or the name of a preset: {', '.join(presets())}"
+        raise UsageError(f"{OPTION} {files[0]}", "no such file or preset", expected, did_you_mean(files[0], presets()))
+    options, source = _config_file.words(parser, files[0], words, preset)
     return [*source.models, *before, *options, *after], source
 
 

@@ -64,20 +64,23 @@ class Source:
         return f"{self.file}, models" if self.models and error.place == "MODEL" else error.place
 
 
-def words(parser: argparse.ArgumentParser, file: str, given: Sequence[str]) -> tuple[list[str], Source]:
+def words(
+    parser: argparse.ArgumentParser, file: str, given: Sequence[str], preset: Path | None = None
+) -> tuple[list[str], Source]:
     """Return the options of a configuration file, as words of a command line, and what the file says.
 
     Arguments:
         parser: the parser of the command.
         file: the file.
         given: the words of the command line; its options replace those of the file.
+        preset: the bundled file, if `file` is the name of a preset.
 
     Raises:
         UsageError: the file can't be read, or a key or a value is not that of an option.
         InputError: the file is not TOML.
     """
     try:
-        table = toml.read(utf8.read(Path(file)), file)
+        table = toml.read(utf8.read(preset or Path(file)), file)
     except OSError as error:
         raise UsageError(f"--config {file}", error.strerror or "can't be read", "a TOML file") from None
     actions = {name: action for action in parser._actions for name in action.option_strings}

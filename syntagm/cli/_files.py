@@ -199,13 +199,13 @@ def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
         raise UsageError(str(path), "a file that syntagm did not write", "a new name", CURE)
 
 
-def spare_csv(path: Path, columns: Sequence[str], force: bool = False) -> None:
-    """Refuse to replace the file at `path` if it is not a CSV with this header.
+def spare_csv(path: Path, columns: Sequence[str], force: bool = False, *others: Sequence[str]) -> None:
+    """Refuse to replace the file at `path` if it is not a CSV with this header, or one of others.
 
     Raises:
         UsageError: the file has a different header.
     """
-    _spare_headers(path, [columns], force)
+    _spare_headers(path, [columns, *others], force)
 
 
 def _spare_headers(path: Path, headers: Sequence[Sequence[str]], force: bool) -> None:

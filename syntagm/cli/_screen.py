@@ -27,7 +27,7 @@ from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.suite import Suite, sample_of
-from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores
+from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores, ties_of_pairs
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
@@ -268,6 +268,8 @@ def show_run(run: Run, page: Path | None) -> None:
     first = run.suites[0]
     if first.predictions:
         console.print(plain(f"signature of the first line: {run.signature(first.name, next(iter(first.predictions)))}"))
+    if ties := ties_of_pairs(run):
+        console.print(plain(f"ties: {ties}"))
     if any((sample := sample_of(suite.tags)) and sample.reach is not None for suite in run.suites):
         console.print(plain(f"items: {methods.describe_sample(run.suites)}"))
     console.print(plain(f"run: {run.place}"))
@@ -305,6 +307,9 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     for name, run in named(runs):
         for reason, count in run.undefined.items():
             errors.print(plain(f"warning: {name}: {counted(count, 'result')} undefined: {reason}"))
+    for name, run in named(runs):
+        if ties := ties_of_pairs(run):
+            console.print(plain(f"ties: {name}: {ties}"))
     for parent, count in Counter(str(run.folder.parent) if run.folder else run.place for run in runs).items():
         console.print(plain(f"runs: {parent}, {counted(count, 'folder')}"))
     if page:

@@ -189,7 +189,7 @@ def _print(
     for letter, signature in zip("AB", _signatures(pairing, runs, rule), strict=True):
         console.print(plain(f"{letter}  {signature}"))
     console.print(_suites(pairing, narrow=console.width < WIDE))
-    for line in (*_summary(pairing.overall), *_limits(pairing)):
+    for line in (*_summary(pairing.overall, pairing.unit), *_limits(pairing)):
         console.print(plain(line))
     if effects is not None:
         console.print(_effects_table(effects))
@@ -243,9 +243,9 @@ def _beside(estimate: "Estimate", form: str) -> str:
     return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
 
-def _summary(overall: "Comparison") -> list[str]:
+def _summary(overall: "Comparison", unit: str) -> list[str]:
     margin, counted = overall.margin, overall.verdicts
-    if margin is None or counted is None:
+    if counted is None:
         return [
             f"skipped, undefined in A or B: {overall.difference.undefined}",
             f"intervals: {overall.difference.design}; those of A and B are not paired",
@@ -254,7 +254,9 @@ def _summary(overall: "Comparison") -> list[str]:
         f"items: both {counted.both}, only A {counted.only_a}, only B {counted.only_b}, neither {counted.neither}; "
         f"skipped, undefined in A or B: {overall.difference.undefined}",
         f"difference, B - A: p = {overall.p:.3g}; {overall.difference.design}",
-        f"margin, B - A: {_beside(margin, '+.3f')} bits",
+        f"margin, B - A: {_beside(margin, '+.3f')} {'bits' if unit == 'bits' else f'({unit})'}"
+        if margin
+        else "margin, B - A: not compared, as A and B are judged by different conventions",
         "suites: A, B Wilson's intervals, B - A Tango's; p of McNemar's asymptotic test "
         "without continuity correction, adjusted over the suites by Holm's method",
     ]
@@ -338,6 +340,7 @@ def _print_json(
         "a": {"model": runs[0].model, "run": runs[0].place, "signature": first},
         "b": {"model": runs[1].model, "run": runs[1].place, "signature": second},
         "overall": _compared(pairing.overall),
+        "margin_unit": pairing.unit or None,
         "suites": [
             _compared(comparison) | {"p_holm": comparison.holm, "p_bh": comparison.benjamini_hochberg}
             for comparison in pairing.suites
@@ -382,10 +385,10 @@ def _group(group: "Group") -> dict[str, str]:
 
 def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
     """Return the signatures of A and B; for several suites, their number takes the place of the name."""
-    suite = pairing.suites[0].group.suite
-    signatures = [run.signature(suite, rule) for run in runs]
-    count = len(pairing.suites)
-    return [str(signature if count == 1 else signature.over(count)) for signature in signatures]
+    from syntagm.runs.judging import signature_over
+
+    suites = [comparison.group.suite for comparison in pairing.suites]
+    return [str(signature_over(run, suites, rule)) for run in runs]
 
 
 def _write(pairing: "Pairing", output: Path) -> None:

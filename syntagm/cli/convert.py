@@ -16,20 +16,37 @@ nothing is written, unless --lossy is given.
 
 writes a task of lm-evaluation-harness for each suite, as YAML and JSON lines, into the folder OUT.
 IN may then be several suites, such as warstadt2020; nothing but tags of suites is lost.
+
+    syntagm convert pairs.tsv asked --as in-template
+    syntagm convert pairs.tsv asked --as yes-no
+
+writes suites that ask about the sentences of pairs in words, for large language models: each
+sentence after a template that announces an acceptable one, or the odds of "Yes" against "No"
+after a question. A file NAME_in_template.json or NAME_yes_no.json for each suite, into the folder OUT.
 """
 
 import argparse
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
 from syntagm.errors import UsageError
+from syntagm.io.number import counted
+
+if TYPE_CHECKING:
+    from syntagm.suite import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
     parser.add_argument(
-        "output", metavar="OUT", type=_files.file, help="the file to write; with --as lm-eval-task, the folder"
+        "output",
+        metavar="OUT",
+        type=_files.file,
+        help="the file to write; with --as lm-eval-task, in-template or yes-no, the folder",
     )
     parser.add_argument(
         "--as", dest="format", metavar="FORMAT", help="the format of OUT, if its extension does not determine it"
@@ -44,14 +61,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read IN, and write OUT completely or not at all."""
     from syntagm.io import atomic
-    from syntagm.materials import lm_eval_task
+    from syntagm.materials import asked, lm_eval_task
     from syntagm.materials.conversion import convert, formats_for
     from syntagm.materials.finding import expand
     from syntagm.materials.reading import read
 
     target: Path = args.output
     if args.format == lm_eval_task.NAME:
-        return _write_tasks(args)
+        return _write_into_folder(args, "task", lambda suites: lm_eval_task.files(suites, target.resolve().name))
+    if args.format in asked.WAYS:
+        return _write_into_folder(args, "suite", lambda suites: _files_of(suites, args.format))
     files = expand([args.source])
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")
@@ -68,17 +87,48 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_tasks(args: argparse.Namespace) -> int:
-    """Write tasks of lm-evaluation-harness into a folder, all or none."""
+def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
+    """Return the content of the files of suites that are asked in words: name -> content.
+
+    Raises:
+        InputError: a suite can't be asked, or two have the same name.
+    """
+    from tempfile import TemporaryDirectory
+
+    from syntagm.errors import InputError
+    from syntagm.formats import syntaxgym
+    from syntagm.materials import asked
+
+    contents: dict[str, bytes] = {}
+    with TemporaryDirectory() as folder:
+        for suite in suites:
+            made = asked.asked(suite, way)
+            name = re.sub(r"[^\w.-]+", "_", made.name) + ".json"
+            if name in contents:
+                raise InputError(f"suite {suite.name}", f"the file name {name} of another suite", "distinct names")
+            path = Path(folder, "suite.json")
+            syntaxgym.write([made], path)
+            contents[name] = path.read_bytes()
+    return contents
+
+
+def _write_into_folder(
+    args: argparse.Namespace, noun: str, files: "Callable[[Sequence[Suite]], dict[str, bytes]]"
+) -> int:
+    """Write a file or several for each suite into a folder, all or none.
+
+    Arguments:
+        noun: what is written for each suite.
+        files: from the suites to the content of the files: name -> content.
+    """
     from syntagm.errors import RunError
     from syntagm.io import atomic, regular
-    from syntagm.materials import lm_eval_task
 
     folder: Path = args.output
     if folder.exists() and not folder.is_dir():
         raise RunError(str(folder), "not a folder", "a folder", "Choose another folder.")
     suites = _files.read_suites([args.source], args.allow_pickle)
-    contents = {folder / name: content for name, content in lm_eval_task.files(suites, folder.resolve().name).items()}
+    contents = {folder / name: content for name, content in files(suites).items()}
     for path, content in contents.items():
         same = path.is_file() and path.stat().st_size == len(content) and regular.content(path, len(content)) == content
         if path.exists() and not same and not args.force:
@@ -86,5 +136,5 @@ def _write_tasks(args: argparse.Namespace) -> int:
     with atomic.used_folder(folder):
         atomic.write_all(contents)
     items = sum(len(suite.items) for suite in suites)
-    print(f"{folder}: {len(suites):,} task{'s' if len(suites) != 1 else ''}, {items:,} item{'s' if items != 1 else ''}")
+    print(f"{folder}: {counted(len(suites), noun)}, {counted(items, 'item')}")
     return 0

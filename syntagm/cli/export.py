@@ -3,10 +3,12 @@
     syntagm export --list
     syntagm export runs/gpt2 --as tokens -o tokens.csv
     syntagm export runs/gpt2 --as lm-eval -o results.json
+    syntagm export runs/gpt2 --as every-eval-ever -o record.json
     syntagm export models/trigram --as arpa -o model.arpa
 
 CSV files are UTF-8 with a header; bits, values and margins have full precision; `nan`
-means undefined. `-o -` writes CSV to standard output. An existing file is replaced only if
+means undefined. What is judged by another convention than bits says so, in a signature or in a
+message. `-o -` writes CSV to standard output. An existing file is replaced only if
 it is of the same kind, an ARPA file only if its content is the same; --force replaces any
 file. Exit code 1: a part of the run could not be exported; a message names it.
 """
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         _spare(kind, output, options.force)
     outcome = _write(kind, options.folder, output, options.force)
     for sentence in outcome.notes:
-        print(sentence)
+        print(sentence, file=sys.stdout if output else sys.stderr)
     for sentence in outcome.missing:
         print(f"syntagm: {sentence}", file=sys.stderr)
     return 1 if outcome.missing else 0
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
 def _spare(kind: "Export", output: Path, force: bool) -> None:
     """Refuse to replace a file of another kind."""
     if kind.columns:
-        _files.spare_csv(output, kind.columns, force)
+        _files.spare_csv(output, kind.columns, force, (*kind.columns, *kind.further))
     elif kind.marks:
         _files.spare(output, kind.marks, force)
 

@@ -13,7 +13,8 @@
 A run has two verdicts for each pair: `full_sentence` counts ties as failures, as everywhere
 here, and `as_reported` is the tool's own, which may count them as hits. There are sums of
 sentences and no tokens. With --suite, the run is of these suites, and so comparable with others
-of them; babylm needs it, as its files have no sentences. Compare, tabulate and report such runs like others.
+of them; babylm needs it, as its files have no sentences. Where a tool gives choices and no numbers, as
+babylm does, ties can't be told, and both verdicts are the tool's. Compare, tabulate and report such runs like others.
 """
 
 import argparse
@@ -51,6 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
         values = results.filter(measure=name)["value"]
         defined = values.filter(values.is_not_nan())
         ties = int((results.filter(measure=name)["margin"].abs() <= made.tolerance).sum())
-        print(f"{name}: {float(defined.mean() or 0):.4f} of {len(defined):,} pairs, {ties:,} ties")  # type: ignore[arg-type]
+        scored = results.filter(measure=name)["margin"].is_not_nan().any()
+        said = (
+            f"{ties:,} ties"
+            if scored
+            else "ties unknown: the tool gives choices only, and may give ties to the good sentence"
+        )
+        print(f"{name}: {float(defined.mean() or 0):.4f} of {len(defined):,} pairs, {said}")  # type: ignore[arg-type]
     print(f"run: {arguments.output}")
     return 0

@@ -83,11 +83,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figure, int]":
     """Plan from pilot runs; the options are those of the view."""
-    from syntagm.views.options import call
+    from syntagm.views.options import call, with_convention
     from syntagm.views.power import chart, numbers, table
 
     plan = call(numbers.of_runs, runs, chosen, "power")
-    return table.table(plan), chart.draw(plan), _views.exit_code(runs)
+    made, curves = (with_convention(each, runs) for each in (table.table(plan), chart.draw(plan)))
+    return made, curves, _views.exit_code(runs)
 
 
 def _of_people(

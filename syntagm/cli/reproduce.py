@@ -36,7 +36,7 @@ kill it, run it again to resume. Families, sizes and seeds can be added later.
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ from syntagm.papers.paper import Paper
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from syntagm.drawing.chart import Figure
+    from syntagm.drawing.table import Table
     from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
     from syntagm.tasks.task import Task
@@ -118,10 +120,18 @@ def run(options: argparse.Namespace) -> int:
         return _from_raw(options, paper) if way == "--from-raw" else _from_runs(options, paper)
 
 
+def with_conventions(outputs: "Outputs", runs: "Sequence[Run]") -> "Iterator[tuple[str, Table | Figure]]":
+    """Yield tables and figures, each with its name, that say by which convention runs are judged, if not by bits."""
+    from syntagm.views.options import with_convention
+
+    for name, made in outputs.items() if isinstance(outputs, Mapping) else outputs:
+        yield name, with_convention(made, runs)
+
+
 def _from_runs(options: argparse.Namespace, paper: Paper) -> int:
     assert paper.of_runs, "_way refuses an option that the paper does not offer"
     chosen, runs = _choices(paper.of_runs, options.set), _runs(options, paper)
-    write(paper.of_runs(runs, **chosen), options.output, options.force)
+    write(with_conventions(paper.of_runs(runs, **chosen), runs), options.output, options.force)
     for run in runs:
         print(f"run: {run.place}" + ("" if run.done else ", not finished: items without results are skipped"))
     return 0 if all(run.done for run in runs) else 1

@@ -14,6 +14,7 @@ Hugging Face hub (gpt2, org/name@revision), or family:path?option=value&option=v
     syntagm run 'org/name@step{1000..9000..1000}' --suite hu2020 -o runs/sweep
     syntagm run 'ckpt/step*' --suite hu2020 --executor local:4 -o runs/sweep
     syntagm run --config experiment.toml
+    syntagm run gpt2 --config babylm --suite blimp_filtered/*.jsonl -o runs/babylm
     syntagm run demo --suite blimp/*.jsonl --limit 100 -o runs/sample
     syntagm run demo --suite hu2020/mvrr --measure 'surprisal(condition=reduced_ambig, region=disambiguator)' -o runs/bits
 
@@ -36,6 +37,8 @@ A --config file has the long names of options as keys, besides `models` and `out
     output = "runs/two"
 
 Options of the command line replace those of the file. Permissions can't be given in a file.
+--config babylm is a bundled one, for the pairs of BabyLM's pipeline. If pairs tie, the last lines
+have the score with ties as failures and as hits.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. It begins with the
 models that are not finished; then it loads the finished ones, to see that they are the same.

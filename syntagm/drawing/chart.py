@@ -19,6 +19,7 @@ from syntagm.drawing.pdf import ordered
 from syntagm.drawing.png import packed
 from syntagm.drawing.save import Product, endings
 from syntagm.drawing.svg import checked
+from syntagm.drawing.text import lines
 from syntagm.errors import UsageError
 
 Spec = dict[str, Any]
@@ -118,6 +119,16 @@ def _on_white(svg: str) -> str:
     assert size, "the converter gives the size of a drawing"
     ground = f'<rect width="{size[1]}" height="{size[2]}" fill="white"/>'
     return svg[: size.end()] + ground + svg[size.end() :]
+
+
+def captioned(figure: Figure, sentence: str) -> Figure:
+    """Return a figure with a sentence more below its title; the figure itself if it has no title."""
+    title = figure.spec.get("title")
+    if not sentence or not title:
+        return figure
+    below = title.get("subtitle") or []
+    subtitle = [*([below] if isinstance(below, str) else below), *lines([shown(sentence)])]
+    return Figure({**figure.spec, "title": {**title, "subtitle": subtitle}}, figure.table)
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:

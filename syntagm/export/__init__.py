@@ -29,10 +29,12 @@ class Export(ABC):
 
     Attributes:
         columns: the header of a CSV.
+        further: the columns that the CSV of some runs has after these.
         marks: texts that identify files of this kind.
     """
 
     columns: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import final
 
 from syntagm.export import Export, Outcome
 from syntagm.io import atomic, csv
+from syntagm.runs.judging import describe
 from syntagm.runs.store import Run, open_run
 
 _BLOCK = 4096  # lines that are written at once
@@ -22,14 +23,20 @@ class Csv(Export):
     Arguments:
         columns: the header.
         rows: a function from a run to its rows; if the run has no such rows, the call raises RunError.
+        judged: whether the rows have verdicts, which depend on the convention of the run.
+        further: columns after these, which the rows of some runs have, and whether a run has them.
     """
 
-    def __init__(self, columns: Sequence[str], rows: Callable[[Run], Iterator[Row]]) -> None:
-        self.columns, self.rows = tuple(columns), rows
+    def __init__(
+        self, columns: Sequence[str], rows: Callable[[Run], Iterator[Row]], judged: bool = False,
+        further: tuple[Sequence[str], Callable[[Run], bool]] = ((), lambda run: False),
+    ) -> None:  # fmt: skip
+        self.columns, self.rows, self.judged = tuple(columns), rows, judged
+        self.further, self.has_further = tuple(further[0]), further[1]
 
     def lines(self, run: Run) -> Iterator[str]:
         """Yield the header and a line for each row; raise RunError before the header if the run has no such rows."""
-        return csv.lines(self.columns, self.rows(run))
+        return csv.lines((*self.columns, *(self.further if self.has_further(run) else ())), self.rows(run))
 
     def write(self, source: str, output: Path | None) -> Outcome:
         """Write the CSV of a run; see `Export`."""
@@ -40,7 +47,8 @@ class Csv(Export):
         else:
             for line in lines:
                 sys.stdout.buffer.write(line.encode())
-        return Outcome(tuple(unfinished(run)))
+        note = describe([run]) if self.judged else ""
+        return Outcome(tuple(unfinished(run)), (note,) if note else ())
 
 
 def unfinished(run: Run) -> Iterator[str]:

@@ -9,6 +9,9 @@ file:
 2.  The sentence is scored unchanged; the harness puts a space before the sentences of BLiMP.
 3.  Whether a sentence is the greedy continuation is unknown: the file has "None" there.
 
+The metric is named by the convention of the run (`METRICS`), as the harness computes the same number under that name; a
+suite that is judged by any other is not exported.
+
 Log-likelihoods are in nats. `acc_stderr` is the sample standard deviation / sqrt(n), as in the harness.
 """
 
@@ -30,6 +33,7 @@ from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
 from syntagm.io.json import finite
+from syntagm.runs.judging import by_suite
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.task import SuiteRecord
@@ -37,17 +41,21 @@ from syntagm.tasks.task import SuiteRecord
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}
 NOTE = (
-    "acc is the verdict of syntagm: a tie is not correct (lm-eval counts it as correct), undefined items are excluded; "
+    "{metric} is the verdict of syntagm: a tie is {tie}, undefined items are excluded; "
     "sentences are scored unchanged, without a space before them; whether a sentence is greedy is not known"
 )
+# Convention, without what ties count as -> the harness's name of the accuracy by it.
+METRICS = {"bits": "acc", "mean_character": "acc_norm", "mean_byte": "acc_bytes"}
+_HITS = "+ties_as_hits"
 
 
 @dataclass(slots=True)
 class _Task:
-    """A task, with the data collected about it while its samples are written."""
+    """A task, with the name of its metric, and the data collected about it while its samples are written."""
 
     name: str
     suite: SuiteRecord
+    metric: str
     values: list[float] = field(default_factory=list)
     hashes: Any = field(default_factory=hashlib.sha256)
 
@@ -100,13 +108,16 @@ def task_name(suite: SuiteRecord) -> str:
 def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
     tasks: dict[str, _Task] = {}
     skipped = []
+    conventions = by_suite(run)
     for suite in run.suites:
-        name = task_name(suite)
+        name, convention = task_name(suite), conventions[suite.name].removesuffix(_HITS)
         reason = f"suite {tasks[name].suite.name} is also called {name}" if name in tasks else _obstacle(suite)
+        if not reason and convention not in METRICS:
+            reason = f"it is judged by {convention}, which is no metric of lm-eval ({', '.join(METRICS)} are)"
         if reason:
             skipped.append(f"suite {suite.name} is skipped: {reason}")
         else:
-            tasks[name] = _Task(name, suite)
+            tasks[name] = _Task(name, suite, METRICS[convention])
     return list(tasks.values()), skipped
 
 
@@ -136,13 +147,13 @@ def _samples(run: Run, task: _Task) -> Iterator[dict[str, Any]]:
         texts = {f"sentence_{name}": by_condition[name].text for name in ("good", "bad")}
         doc = texts | dict(task.suite.tags) | json.loads(item_tags) | texts | {"pairID": item}
         nats = [-float(reading.bits(by_condition[name]).sum()) * math.log(2) for name in ("good", "bad")]
-        sample = _sample(index, doc, nats, value)
+        sample = _sample(index, doc, nats, value, task.metric)
         task.values.append(value)
         task.hashes.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
         yield sample
 
 
-def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float) -> dict[str, Any]:
+def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float, metric: str) -> dict[str, Any]:
     texts = (doc["sentence_good"], doc["sentence_bad"])
     # The harness writes numbers as strings.
     answers = [[repr(number), "None"] for number in nats]
@@ -154,27 +165,27 @@ def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float)
         "resps": [[answer] for answer in answers],
         "filtered_resps": answers,
         "filter": "none",
-        "metrics": ["acc"],
+        "metrics": [metric],
         "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
         "prompt_hash": _hash(""),
         "target_hash": _hash("0"),
-        "acc": finite(value),
+        metric: finite(value),
     }
 
 
 def _results(run: Run, tasks: list[_Task]) -> dict[str, Any]:
     defined = {task.name: [value for value in task.values if not math.isnan(value)] for task in tasks}
     return {
-        "results": {task.name: _accuracy(task.name, defined[task.name]) for task in tasks},
+        "results": {task.name: _accuracy(task, defined[task.name]) for task in tasks},
         "group_subtasks": {task.name: [] for task in tasks},
         "configs": {task.name: _task_config(task) for task in tasks},
         "versions": {task.name: task.suite.hash for task in tasks},
         "n-shot": {task.name: 0 for task in tasks},
-        "higher_is_better": {task.name: {"acc": True} for task in tasks},
+        "higher_is_better": {task.name: {task.metric: True} for task in tasks},
         "n-samples": {
             task.name: {"original": len(task.values), "effective": len(defined[task.name])} for task in tasks
         },
-        "config": _config(run),
+        "config": _config(run, tasks),
         "git_hash": None,
         "date": _when(run).timestamp(),
         "task_hashes": {task.name: task.hashes.hexdigest() for task in tasks},
@@ -189,10 +200,10 @@ def _results(run: Run, tasks: list[_Task]) -> dict[str, Any]:
     }
 
 
-def _accuracy(task: str, values: list[float]) -> dict[str, Any]:
+def _accuracy(task: _Task, values: list[float]) -> dict[str, Any]:
     value = float(np.mean(values)) if values else math.nan
     error = float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else "N/A"
-    return {"alias": task, "acc,none": finite(value), "acc_stderr,none": error}
+    return {"alias": task.name, f"{task.metric},none": finite(value), f"{task.metric}_stderr,none": error}
 
 
 def _task_config(task: _Task) -> dict[str, Any]:
@@ -201,12 +212,16 @@ def _task_config(task: _Task) -> dict[str, Any]:
         "output_type": "multiple_choice",
         "num_fewshot": 0,
         "target_delimiter": "",
-        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        "metric_list": [{"metric": task.metric, "aggregation": "mean", "higher_is_better": True}],
         "metadata": {"suite": task.suite.name, "version": task.suite.hash},
     }
 
 
-def _config(run: Run) -> dict[str, Any]:
+def _config(run: Run, tasks: list[_Task]) -> dict[str, Any]:
+    ties = {by_suite(run)[task.suite.name].endswith(_HITS) for task in tasks}
+    kinds = {True: "correct, as in lm-eval", False: "not correct (lm-eval counts it as correct)"}
+    tie = " or ".join(kinds[hits] for hits in sorted(ties))
+    metric = " or ".join(dict.fromkeys(task.metric for task in tasks))
     return {
         "model": "syntagm",
         "model_args": run.model,
@@ -216,7 +231,7 @@ def _config(run: Run) -> dict[str, Any]:
         "limit": None,
         "bootstrap_iters": 0,
         "gen_kwargs": None,
-        "note": NOTE,
+        "note": NOTE.format(metric=metric, tie=tie),
         "syntagm": {"versions": run.record["versions"], "model": run.record["model"], "options": run.record["options"]},
     }
 

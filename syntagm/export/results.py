@@ -11,4 +11,4 @@ def _rows(run: Run) -> Iterator[Row]:
     return (row for suite in run.suites for row in run.results(suite.name).select(RESULT_COLUMNS).iter_rows())
 
 
-EXPORT = Csv(RESULT_COLUMNS, _rows)
+EXPORT = Csv(RESULT_COLUMNS, _rows, judged=True)

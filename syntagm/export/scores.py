@@ -2,14 +2,16 @@
 
 Scores are accuracies of suites (`of` is "suite"), means over all suites (`of` is "all suites"), and means over the suites
 with a value of a tag (`of` is the tag, `name` its value). `measure` is a prediction, or a rule of `stats.score`. Means have
-no signature. For fill runs, the scores of suites are the estimates of the run, including `covered` and `invalid` (see
-`views.gaps.estimates`).
+a signature only under another convention than bits. For fill runs, the scores of suites are the estimates of the run,
+including `covered` and `invalid` (see `views.gaps.estimates`).
 """
 
 from collections.abc import Iterator
 
+from syntagm.conventions.convention import DEFAULT
 from syntagm.export._csv import Csv, Row
 from syntagm.result import Estimate
+from syntagm.runs.judging import convention_of, signature_over
 from syntagm.runs.store import Run
 from syntagm.views.gaps import estimates as gap_estimates
 from syntagm.views.gaps import kept
@@ -54,7 +56,15 @@ def _about(estimate: Estimate) -> tuple[str, str, str]:
 
 
 def _signature(run: Run, estimate: Estimate) -> str:
-    return str(run.signature(estimate.group.suite, estimate.group.measure)) if estimate.group.suite else ""
+    group = estimate.group
+    if group.suite:
+        return str(run.signature(group.suite, group.measure))
+    suites = [
+        suite.name
+        for suite in run.suites
+        if suite.predictions_for(group.rule) and all(suite.group(tag) == value for tag, value in group.labels)
+    ]
+    return str(signature_over(run, suites, group.rule)) if suites and convention_of(run) != DEFAULT else ""
 
 
-EXPORT = Csv(COLUMNS, _rows)
+EXPORT = Csv(COLUMNS, _rows, judged=True)

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from syntagm.io.number import counted
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column
+from syntagm.runs import judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,15 @@ def list_reasons(counts: Mapping[str, int]) -> Markup:
     )
 
 
+def note_conventions(columns: Sequence[Column[Any]]) -> Iterator[Alert]:
+    """Say by which convention verdicts are judged, if not by the sum of bits; warn if it is not the same for all models."""
+    runs = [column.run for column in columns]
+    if warning := judging.different(runs):
+        yield Alert(Markup("%s") % warning, mild=False)
+    elif note := judging.describe(runs):
+        yield Alert(Markup("%s Effects and surprisals are in bits nevertheless.") % note)
+
+
 def note_ties(columns: Sequence[Column[Any]], of: str, meaning: str) -> Iterator[Alert]:
     """Note the ties of all models.
 
@@ -65,7 +75,7 @@ def note_ties(columns: Sequence[Column[Any]], of: str, meaning: str) -> Iterator
     """
     tied = [
         Markup("<b>%s</b>%s for %s (within %s bits)")
-        % (counted(column.ties, "tie"), of, isolate(column.name), f"{column.run.tolerance:g}")
+        % (counted(column.ties, "tie"), of, isolate(column.name), f"{column.run.tolerance_in_bits:g}")
         for column in columns
         if column.ties
     ]

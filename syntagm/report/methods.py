@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from syntagm.conventions.convention import DEFAULT
 from syntagm.display import shown
 from syntagm.errors import FormulaError
 from syntagm.formula import parse
@@ -14,6 +15,7 @@ from syntagm.models import families
 from syntagm.models.family import SURPRISAL
 from syntagm.report import references
 from syntagm.report.markdown import code, join, text
+from syntagm.runs.judging import convention_of, explain, ties_of
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of
@@ -224,10 +226,27 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
         yield f"A token belongs to the region of its first visible character{_RULES[rule]}."
     count = sum(len(suite.predictions) for suite in _suites(score))
     limits = " or ".join(f"{tolerance:g}" for tolerance in dict.fromkeys(run.tolerance_in_bits for run in score))
+    yield f"The suites make {counted(count, 'prediction')}, each an inequality between such values."
+    yield from _conventions(score)
     yield (
-        f"The suites make {counted(count, 'prediction')}, each an inequality between such values. A prediction holds of an item "
-        f"if its margin is above {limits} bits; smaller differences are ties and count as failures."
+        f"A prediction holds of an item if its margin is above {limits} bits; smaller differences are ties and count as "
+        f"{ties_of(score)}."
     )
+
+
+def _conventions(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield a sentence about each convention but the sum of bits."""
+    models: dict[str, list[Run]] = {}
+    for run in runs:
+        models.setdefault(convention_of(run), []).append(run)
+    for name, judged in models.items():
+        if name != DEFAULT:
+            under = f" under {join([*dict.fromkeys(code(run.model) for run in judged)])}" if len(models) > 1 else ""
+            said = f" ({words})" if (words := explain(name)) else ""
+            yield (
+                f"Where two whole sentences are compared, the convention was {code(name)}{said} instead of the sum of "
+                f"bits{under}; ties were decided in bits, before any division."
+            )
 
 
 def _over_regions(run: Run) -> bool:

@@ -190,12 +190,14 @@ function drawItem(item, suite) {
   return article;
 }
 
-function judgement([column, , value, margin], suite) {
+function judgement([column, measure, value, margin], suite) {
   if (value === null) return ["undefined", "? undefined"];
   if (suite.numbers) return ["", value.toFixed(3)];
-  const bits = margin === null ? "" : ` by ${Math.abs(margin).toFixed(2)} bits`;
-  if (margin !== null && Math.abs(margin) <= suite.tolerances[column]) return ["tie", "= tie, does not hold"];
-  return value ? ["holds", `\u2713 holds${bits}`] : ["fails", `\u2717 fails${bits}`];
+  const unit = suite.units?.[measure]?.[column] ?? "bits";
+  const by = margin === null ? "" : ` by ${Math.abs(margin).toFixed(2)} ${unit === "bits" ? unit : `(${unit})`}`;
+  const tie = margin !== null && Math.abs(margin) <= suite.tolerances[column];
+  if (tie) return ["tie", value ? "= tie, holds" : "= tie, does not hold"];
+  return value ? ["holds", `\u2713 holds${by}`] : ["fails", `\u2717 fails${by}`];
 }
 
 function drawSentence([, condition, homes, tokens, bits], suite) {

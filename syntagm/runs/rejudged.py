@@ -10,7 +10,7 @@ from syntagm.conventions import convention as conventions
 from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention, Judge, compared
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import Formula, parse
-from syntagm.runs.store import Run
+from syntagm.runs.store import RESULTS_OF_UNIT, Run
 from syntagm.tasks.task import SuiteRecord
 
 Answered = tuple[str, Surprisals]
@@ -22,9 +22,7 @@ class Rejudged(Run):
     Arguments:
         run: the run.
         convention: the name of a convention, or `published` for that of each suite's authors.
-
-    Attributes:
-        asked: whether verdicts or margins were read.
+        everywhere: whether a suite without a prediction that compares two whole sentences is refused; else it stays as it is.
 
     Raises:
         UsageError: there is no such convention, it needs a unigram model, the authors' convention is unknown, or a suite has
@@ -32,18 +30,18 @@ class Rejudged(Run):
         RunError: the run has no surprisals.
     """
 
-    def __init__(self, run: Run, convention: str) -> None:
+    def __init__(self, run: Run, convention: str, everywhere: bool = True) -> None:
         name = conventions.canonical(convention)
         options = {**run.record["options"], "convention": name}
         super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
         self.name = run.name
-        self.asked = False
         if not self.task.surprisals or "parquet" not in self.tables:
             self.refuse("surprisals, tokens or regions")
         scored = self.record.get("scored", {})
         self._conventions = {
             suite.name: conventions.of_suite(name, suite.name, scored.get(suite.name, ""), _formulas(suite).values())
             for suite in self.suites
+            if everywhere or whole(self, suite.name)
         }
         if lacking := next((each for each in self._conventions.values() if each.unigrams), None):
             raise UsageError(
@@ -57,17 +55,19 @@ class Rejudged(Run):
         found = {}
         for suite in self.suites:
             others = [name for name in suite.predictions_for("") if name not in whole(self, suite.name)]
-            if others and str(self._conventions[suite.name]) != DEFAULT:
+            if others and str(self._conventions.get(suite.name, DEFAULT)) != DEFAULT:
                 found[suite.name] = others
         return found
+
+    def _all_results(self) -> pl.DataFrame:
+        """Return the results of all suites, which are not those in the run's file."""
+        return self.table(RESULTS_OF_UNIT)
 
     def _of_suite(self, ending: str, suite: SuiteRecord) -> pl.DataFrame:
         """Return the rows of a suite; those of results have the verdicts and margins of the convention."""
         table = super()._of_suite(ending, suite)
-        if ending != "results.parquet":
+        if ending != RESULTS_OF_UNIT:
             return table
-        self.asked = True
-        convention = self._conventions[suite.name]
         judge = Judge(self.tolerance_in_bits, self.record["model"]["start"] is not None)
         values, margins = table["value"].to_numpy().copy(), table["margin"].to_numpy().copy()
         # Margins in bits within the tolerance are ties, and of the run as it was made there may be some of each size.
@@ -77,10 +77,17 @@ class Rejudged(Run):
             for (name,), rows in table.with_row_index("place").group_by("measure", maintain_order=True)
         }
         for name, pair in whole(self, suite.name).items():
+            convention = self._conventions[suite.name]
             judged = [_judged(judge, convention, conditions, pair) for _, conditions in items(self, suite.name)]
             if name in places:
                 values[places[name]], margins[places[name]] = np.array(judged, np.float64).reshape(-1, 2).T
         return table.with_columns(value=pl.Series(values), margin=pl.Series(margins))
+
+
+def rejudged_where_possible(run: Run, convention: str) -> Run:
+    """Return a run judged by a convention in the suites that compare two whole sentences, or the run if there are none."""
+    able = run.task.surprisals and "parquet" in run.tables
+    return Rejudged(run, convention, False) if able and any(whole(run, suite.name) for suite in run.suites) else run
 
 
 def _judged(

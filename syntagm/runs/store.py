@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import polars as pl
 
-from syntagm.answers import Surprisals
+from syntagm.answers import Surprisals, entropy_reduction
 from syntagm.arguments import public
 from syntagm.conventions.convention import PUBLISHED, compared
 from syntagm.display import shown
@@ -53,6 +53,7 @@ class Run:
         name: the label that was given to the model (`--name`), or else its canonical name.
         tolerance: margins within it are ties. Under another convention than bits, ties are margins of exactly 0.
         tolerance_in_bits: differences in bits within it are ties.
+        asked: whether verdicts, values or margins were read.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Run:
         # A run whose ledger lost lines is unfinished, whatever the record says. The same command computes missing units.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
+        self.asked = False
         self._kept = Kept(self)
 
     @property
@@ -201,6 +203,7 @@ class Run:
 
         The columns are model, suite, item, measure, value, margin and n.
         """
+        self.asked = True
         if suite is None:
             return self._derived("results", lambda: self._named(self._all_results()))
         return self._named(self.table(RESULTS_OF_UNIT, suite))
@@ -223,6 +226,7 @@ class Run:
 
     def _derived(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         """Return what is made of the whole run, kept in memory like its tables: a run that was opened never changes."""
+        self.asked = True
         return self._kept.table(name, "", make)
 
     def _all_results(self) -> pl.DataFrame:
@@ -324,13 +328,28 @@ class Run:
     def distributions(self, suite: str) -> pl.DataFrame:
         """Return what is kept of the distributions before tokens: one row per token, with `DISTRIBUTION_COLUMNS`.
 
-        `entropy` is in bits, `rank` counts from 1, and `probability` is that of the token.
+        `entropy` is in bits, `rank` counts from 1, and `probability` is that of the token. Where `entropy_reduction` was
+        asked for, there is a further column of this name, in bits (`answers.entropy_reduction`).
 
         Raises:
             RunError: no measure of the run asked for reductions.
         """
         self.refuse_unreduced()
         exploded = self._numbered(self.scored(suite)).explode(["bits", "entropy", "rank"])
+        if not self.reduces_entropy:
+            return self._distributions(suite, exploded)
+        parts = exploded["entropy"].to_numpy(), np.flatnonzero(np.diff(exploded["sentence"].to_numpy())) + 1
+        reduced = [entropy_reduction(part) for part in np.split(*parts)]
+        column = pl.Series("entropy_reduction", np.concatenate(reduced), pl.Float64)
+        return self._distributions(suite, exploded).with_columns(column)
+
+    @property
+    def reduces_entropy(self) -> bool:
+        """Whether a measure of the run asked for the reduction of entropies."""
+        measures = self.record["options"].get("measures", {})
+        return any(name.partition("(")[0] == "entropy_reduction" for name in measures)
+
+    def _distributions(self, suite: str, exploded: pl.DataFrame) -> pl.DataFrame:
         return exploded.select(
             pl.lit(self.model).alias("model"),
             pl.lit(suite).alias("suite"),
@@ -414,7 +433,8 @@ class Run:
         """
         if not (asked := self.record["options"].get("convention")):
             return ()
-        if (text := suite.predictions.get(measure)) and not _compares_sentences(text):
+        formulas = [suite.predictions[name] for name in suite.predictions_for(measure)]
+        if formulas and not any(map(_compares_sentences, formulas)):
             return ()
         if asked != PUBLISHED:
             return (f"convention:{asked}",)

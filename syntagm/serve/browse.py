@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -19,7 +20,18 @@ from syntagm.report.downloads import file_name
 from syntagm.report.page import refuse_runs
 from syntagm.report.reading import opening
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import CHECKPOINTS, FIGURES, OVERVIEW, READING, SEARCH, TABLES, Place, Query, Served
+from syntagm.report.site.addresses import (
+    CHECKPOINTS,
+    FIGURES,
+    OVERVIEW,
+    READING,
+    SEARCH,
+    TABLES,
+    UNDER,
+    Place,
+    Query,
+    Served,
+)
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
@@ -241,21 +253,34 @@ def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
         ("/checkpoints", lambda asked: CHECKPOINTS),
         ("/checkpoints/{number}", lambda asked: (*CHECKPOINTS, asked.names["number"])),
     ]
-    for path, place in [("/", lambda asked: OVERVIEW), *places]:
-        yield Route(prefix + path, partial(_page, open_shelf, place))
-    for path, place in [("/overview", lambda asked: OVERVIEW), *places]:
-        for ending in TABLES:
-            yield Route(f"{prefix}{path}.{ending}", partial(_table, open_shelf, place, ending))
-        for ending in FIGURES:
-            yield Route(f"{prefix}{path}.{ending}", partial(_figure, open_shelf, place, ending), policy=_OF_FIGURES)
+    # The same pages with verdicts by another convention.
+    for before in (prefix, f"{prefix}/{UNDER}/{{convention}}"):
+        for path, place in [("/", lambda asked: OVERVIEW), *places]:
+            yield Route(before + path, partial(_page, open_shelf, place))
+        for path, place in [("/overview", lambda asked: OVERVIEW), *places]:
+            for ending in TABLES:
+                yield Route(f"{before}{path}.{ending}", partial(_table, open_shelf, place, ending))
+            for ending in FIGURES:
+                yield Route(f"{before}{path}.{ending}", partial(_figure, open_shelf, place, ending), policy=_OF_FIGURES)
+
+
+def _opened(open_shelf: Opening, asked: Asked) -> tuple[Shelf, Served, str]:
+    """Return the runs of a request, the addresses of its pages, and the convention in its path; "" for that of the runs."""
+    shelf, addresses = open_shelf(asked)
+    convention = asked.names.get("convention", "")
+    return shelf, replace(addresses, convention=convention), convention
+
+
+def _judged(site: Site, convention: str) -> Site:
+    return site.under(convention) if convention else site
 
 
 def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked) -> Response:
     place, query = place_of(asked), tuple(asked.query)
-    shelf, addresses = open_shelf(asked)
+    shelf, addresses, convention = _opened(open_shelf, asked)
 
     def make(site: Site) -> bytes:
-        return site.html(place, addresses, shell.LINKED, query).encode()
+        return _judged(site, convention).html(place, addresses, shell.LINKED, query).encode()
 
     return page(_found(shelf, ("page", place, query, addresses), make, _lasts(place, query)).decode())
 
@@ -263,30 +288,33 @@ def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked)
 def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
     place, name, query = place_of(asked), asked.field("table"), _without(asked, "table", "figure")
     figure = asked.field("figure")
-    shelf, addresses = open_shelf(asked)
+    shelf, addresses, convention = _opened(open_shelf, asked)
 
     def make(site: Site) -> bytes:
-        made = site.page(place, addresses, query)
+        made = _judged(site, convention).page(place, addresses, query)
         if name == "suite" and isinstance(made, SuitePage) and ending == "json":
             return suite_file(made)
         table = pages.figure_of(made, figure).table if figure else pages.table_of(made, name)
         # An exclude list is read again, character by character.
         return pages.encode(table, ending, harmless=name != "exclude")
 
-    stem = "-".join(["syntagm", *map(_harmless, place), *([_harmless(name or figure)] if name or figure else [])])
-    return download(_found(shelf, (ending, place, name, figure, query), make), _KINDS[ending], f"{stem}.{ending}")
+    parts = [*place, *filter(None, (name or figure, convention))]
+    stem = "-".join(["syntagm", *map(_harmless, parts)])
+    key = (ending, place, name, figure, query, convention)
+    return download(_found(shelf, key, make), _KINDS[ending], f"{stem}.{ending}")
 
 
 def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
     place, name, query = place_of(asked), asked.field("figure"), _without(asked, "figure", pages.INLINE[0])
     inline = ending == "svg" and pages.INLINE in asked.query
-    shelf, addresses = open_shelf(asked)
+    shelf, addresses, convention = _opened(open_shelf, asked)
 
     def make(site: Site) -> bytes:
-        figure = pages.figure_of(site.page(place, addresses, query), name)
+        figure = pages.figure_of(_judged(site, convention).page(place, addresses, query), name)
         return figure.svg().encode() if inline else figure.content(ending)
 
-    return content(_found(shelf, (ending, inline, place, name, query), make, _lasts(place, query)), _KINDS[ending])
+    key = (ending, inline, place, name, query, convention)
+    return content(_found(shelf, key, make, _lasts(place, query)), _KINDS[ending])
 
 
 def _lasts(place: Place, query: Query) -> bool:

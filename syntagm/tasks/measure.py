@@ -33,10 +33,12 @@ class Measure(ABC):
         kind: the kind of the measure's values, which every subclass declares; it is recorded in every run.
         asks_for: the reductions that the measure reads from the answers (`Surprisals.reductions`); empty if surprisals are
             enough. A model that can't tell them is refused before it is loaded.
+        leftward: whether the measure has a meaning only under models that see the left side of a token alone.
     """
 
     kind: ClassVar[Kind]
     asks_for: ClassVar[tuple[Reduction, ...]] = ()
+    leftward: ClassVar[bool] = False
 
     @abstractmethod
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from syntagm.answers import Fill, Surprisals
 from syntagm.errors import InputError, UsageError
 from syntagm.io.shape import Shape
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import Described, LanguageModel
 from syntagm.result import Kind
 from syntagm.suite import Item, Suite
 from syntagm.tasks import items
@@ -69,12 +69,27 @@ class Measures(Task[Slice]):
         for item in suite.items:
             _refuse_unmeasurable(suite.name, item, self.measures)
 
+    def refuse_unasked(self, suites: Iterable[Suite], model: Described) -> None:
+        """Refuse a model for which a measure has no meaning.
+
+        Raises:
+            UsageError: the model sees both sides of a token.
+        """
+        self._refuse_two_sided(model)
+
+    def _refuse_two_sided(self, model: Described) -> None:
+        for measure in self.measures:
+            if measure.leftward and model.sees != "left":
+                found = f"a model that sees {model.sees} ({model.name})"
+                raise UsageError(f"measure {measure}", found, "a model that reads from left to right")
+
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
         """Cut each suite into slices.
 
         Raises:
-            UsageError: an item lacks a condition or region that a measure names.
+            UsageError: an item lacks a condition or region that a measure names, or a measure has no meaning for the model.
         """
+        self._refuse_two_sided(model)
         identity = json.dumps([model.fingerprint, options])
         records: list[SuiteRecord] = []
         units: list[Unit] = []

@@ -132,16 +132,26 @@ class Reading:
         """
         assert answer.reductions is not None, "the measure must ask for reductions"
         values: NDArray[np.float64] = getattr(answer.reductions, reduction)
-        if name != "*":
-            places = [place for place, region in enumerate(sentence.regions) if region.name == name]
-            if not places:
-                raise KeyError(name)
-            values = values[align(sentence, answer, self.rule) == places[0]]
+        values = values[self.tokens(sentence, answer, name)]
         if of == "first":
             return float(values[0]) if len(values) else np.nan
         if not self.first_scored and np.isnan(values[:1]).any() and np.isnan(answer.bits[0]):
             values = values[1:]
         return _REDUCE[of](values) if len(values) else np.nan
+
+    def tokens(self, sentence: Sentence, answer: Surprisals, name: str) -> NDArray[np.intp]:
+        """Return the places of the tokens of a region, or of all tokens if `name` is `*`.
+
+        Raises:
+            AlignmentError: a token crosses a region border and the rule is strict.
+            KeyError: the sentence has no region with this name.
+        """
+        if name == "*":
+            return np.arange(len(answer.starts))
+        places = [place for place, region in enumerate(sentence.regions) if region.name == name]
+        if not places:
+            raise KeyError(name)
+        return np.flatnonzero(align(sentence, answer, self.rule) == places[0])
 
     def region(self, sentence: Sentence, answer: Surprisals, name: str) -> float:
         """Return the value of a region, or of the whole sentence if `name` is `*`.

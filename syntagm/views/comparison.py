@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.arguments import public
+from syntagm.conventions.convention import DEFAULT
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.points import Row, estimated
@@ -21,6 +22,8 @@ from syntagm.drawing.table import Cell, Listing, Table
 from syntagm.drawing.text import lines, or_none, remarks
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
+from syntagm.runs.judging import different
+from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import different_content, listed, named
 from syntagm.runs.store import Run, run_of
 from syntagm.stats import interval, paired
@@ -64,10 +67,12 @@ class Pairing:
         names: the names of the models of a and b.
         suites: the comparison of each suite.
         overall: the unweighted mean over suites.
+        unit: what margins are differences of; "" if it is not the same under both models, so that margins can't be compared.
         discordant: the items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty
             for measures that are not verdicts.
         skipped: one sentence for each thing that was not compared, with the reason.
-        warnings: one sentence for each reason why the runs are not comparable at all; see `views.gaps.comparability`.
+        warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
+            `views.gaps.comparability`.
     """
 
     names: tuple[str, ...]
@@ -76,6 +81,7 @@ class Pairing:
     discordant: pl.DataFrame
     skipped: list[str]
     warnings: list[str]
+    unit: str = DEFAULT
 
     def table(self) -> Table:
         """Return the comparisons as a table."""
@@ -112,17 +118,25 @@ def compare(
     tolerances = first.tolerance, second.tolerance
     kind = shared_kind([first, second], rule)
     judged = kind is Kind.VERDICT
+    unit = _unit(first, second, pairs["suite"].unique(maintain_order=True).to_list(), rule)
     with using(resampling):
-        suites = paired.by_suite(pairs, kind, tolerances, True)
-        overall = paired.over_suites(pairs, kind, tolerances, True)
+        suites = paired.by_suite(pairs, kind, tolerances, bool(unit))
+        overall = paired.over_suites(pairs, kind, tolerances, bool(unit))
     return Pairing(
         tuple(name for name, _ in named([first, second])),
         Listing(suites, _table_of_suites),
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
-        warnings_of(first, second, kind),
+        [*filter(None, [different([first, second])]), *warnings_of(first, second, kind)],
+        unit,
     )
+
+
+def _unit(first: Run, second: Run, suites: Sequence[str], rule: str) -> str:
+    """Return what margins are differences of; "" if it differs between the runs."""
+    both = [(unit_of(first, suite, rule), unit_of(second, suite, rule)) for suite in suites]
+    return " or ".join(dict.fromkeys(a for a, _ in both)) if all(a == b for a, b in both) else ""
 
 
 def discordant(run: Run, pairs: pl.DataFrame, rule: str) -> pl.DataFrame:

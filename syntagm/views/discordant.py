@@ -8,6 +8,7 @@ import polars as pl
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.io.number import whole
+from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import units
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
@@ -49,7 +50,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
     )
     notes = (
         f"A: {a}. B: {b}. Margins are in {units(runs, measure)}: the prediction holds if the margin is above 0. A margin "
-        "within the tolerance is a tie and counts as a failure.",
+        f"within the tolerance is a tie; ties count as {ties_of(runs)}.",
         f"{len(shown)} of {len(items)} discordant items are shown; {len(pairs)} items were compared.",
         *(f"Skipped: {reason}." for reason in skipped),
     )

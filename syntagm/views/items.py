@@ -9,6 +9,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.result import Kind
+from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
@@ -43,7 +44,8 @@ def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    columns, note = _columns([(model, unit_of(run, name, measure)) for model, run in models], kind, measure)
+    units, ties = [(model, unit_of(run, name, measure)) for model, run in models], ties_of([run for _, run in models])
+    columns, note = _columns(units, kind, measure, ties)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 
 
@@ -51,12 +53,12 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
     return matching.numbered(verdicts(run, measure, suite)).select("item", "value", "margin", matching.OCCURRENCE)
 
 
-def _columns(models: Sequence[tuple[str, str]], kind: Kind, measure: str) -> tuple[tuple[str, ...], str]:
+def _columns(models: Sequence[tuple[str, str]], kind: Kind, measure: str, ties: str) -> tuple[tuple[str, ...], str]:
     """Return the columns, and a note that explains them."""
     if kind is Kind.VERDICT:
         note = (
             "holds, defined: number of models under which the prediction holds, and under which it is defined. The "
-            "prediction holds if the margin is above 0; a margin within the tolerance is a tie and counts as a failure."
+            f"prediction holds if the margin is above 0; a margin within the tolerance is a tie, and ties count as {ties}."
         )
         return ("item", "holds", "defined", *(f"margin of {model} ({unit})" for model, unit in models)), note
     note = (

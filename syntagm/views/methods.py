@@ -16,6 +16,7 @@ from syntagm.drawing.table import Cell, Table, cells
 from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
 from syntagm.result import Group, Kind
+from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import interval, suite_means
@@ -88,16 +89,19 @@ def make_table(runs: Sequence[Run], tag: Tag = "linguistics_term") -> Table:
         (name, run, {suite.name: suite.group(tag) or "others" for suite in run.suites}) for name, run in named(runs)
     ]
     return means(
-        [(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels) for name, run, labels in labelled], tag
+        [(run.results().with_columns(model=pl.lit(name)), run.tolerance, labels) for name, run, labels in labelled],
+        tag,
+        ties_of(runs),
     )
 
 
-def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: str) -> Table:
+def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: str, ties: str = "failures") -> Table:
     """Make the table of the mean accuracies of whole sentences and of prefixes, on the suites that have both.
 
     Arguments:
         models: for each model, its results, its tolerance and the labels of its suites, as in `differences`.
         tag: what the labels are.
+        ties: what ties count as.
 
     Raises:
         UsageError: no suite has both whole-sentence and prefix predictions.
@@ -125,7 +129,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
     notes = (
         "Unweighted means over the suites that have predictions by both methods; sd: standard deviation over these suites. "
         "The difference of the two, paired by item, is drawn by the figure methods.",
-        f"{' '.join(interval.notes())} Ties count as failures; n does not include undefined items.",
+        f"{' '.join(interval.notes())} Ties count as {ties}; n does not include undefined items.",
         *remarks(limits),
     )
     return Table("Accuracy by scoring method", COLUMNS, tuple(rows), notes=notes)

@@ -6,11 +6,14 @@ They are settings (`syntagm.settings`), of which one kind is for views:
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from syntagm import settings
+from syntagm.drawing.chart import Figure, captioned
+from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
+from syntagm.runs.judging import describe, different
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 from syntagm.settings import Setting, Values
@@ -85,4 +88,26 @@ def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str]
         if isinstance(option.values, Named):
             text = texts.get(option.name, option.default)
             option.values.refuse_unknown(option.name, text, runs, not option.default)
-    return make(runs, **values)
+    of_runs = [run for run in runs if isinstance(run, Run)]
+    for run in of_runs:
+        run.asked = False
+    made = make(runs, **values)
+    # A view with an option for conventions says itself which ones it shows.
+    judged = [run for run in of_runs if run.asked]
+    return made if any(option.name == "convention" for option in known) else with_convention(made, judged)
+
+
+def with_convention(made: Any, judged: Sequence[Run]) -> Any:
+    """Return a table or figure that says by which convention its verdicts and margins are judged, if not by bits.
+
+    Arguments:
+        judged: the runs of which it shows them.
+    """
+    warning, note = different(judged), describe(judged)
+    match made:
+        case Table():
+            warnings = (*([warning] if warning else []), *made.warnings)
+            return replace(made, warnings=warnings, notes=(*made.notes, *([note] if note else [])))
+        case Figure():
+            return captioned(made, warning or note)
+    return made

@@ -237,3 +237,51 @@ def test_a_suite_that_cannot_be_read_is_refused_once_and_before_the_first_model(
     assert said.count("odd.json") == 1
     assert "(1 of 2)" not in said
     assert not (tmp_path / "all").exists()
+
+
+LINES = (
+    '{"sentence_good": "The dog barks", "sentence_bad": "The dog bark"}\n'
+    '{"sentence_good": "a b", "sentence_bad": "a b"}\n'
+    '{"sentence_good": "The cat sleeps", "sentence_bad": "The bird sleeps"}\n'
+)
+FIELDS = (
+    '{"sentence_good": "The dogs near the cat bark", "sentence_bad": "The dogs bark", "field": "syntax", '
+    '"linguistics_term": "x", "UID": "passive_1"}\n'
+)
+
+
+def test_the_pairs_of_babylm_with_ties_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files with the two sentences alone, and with BLiMP's fields; the tie is a failure, and a hit for torch.max."""
+    for name, text in {"hypernym": LINES, "passive_1": FIELDS}.items():
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    suites = ["--suite", tmp_path / "hypernym.jsonl", tmp_path / "passive_1.jsonl", "--no-report", "-q"]
+    assert run("toy", "--config", "babylm", *suites, "-o", tmp_path / "run") == 0
+    shown = capsys.readouterr()
+    opened = open_run(tmp_path / "run")
+    means = [opened.results(name)["value"].mean() for name in ("hypernym", "passive_1")]
+    failures, hits = sum(means) / 2, (means[0] + 1 / 3 + means[1]) / 2
+    said = f"1 of 4 pairs of sentences tie and count as failures: mean accuracy {failures:.4f}. If they counted as hits"
+    assert said in shown.out
+    assert f"it would be {hits:.4f}\n" in shown.out
+    assert "convention" not in opened.record["options"]
+    # The command line replaces the preset, and the other number is then that of failures.
+    options = ["--convention", "bits+ties_as_hits", "-o", tmp_path / "hits"]
+    assert run("toy", "--config", "babylm", *suites, *options) == 0
+    said = f"count as hits: mean accuracy {hits:.4f}. If they counted as failures, it would be {failures:.4f}"
+    assert said in capsys.readouterr().out
+    assert run("toy", "random", "--config", "babylm", *suites, "-o", tmp_path / "two") == 0
+    assert "ties: toy: 1 of 4 pairs" in capsys.readouterr().out
+    # Without a tie, nothing is said of ties.
+    assert run("toy", "--suite", tmp_path / "passive_1.jsonl", "--no-report", "-q", "-o", tmp_path / "none") == 0
+    assert "tie and count" not in capsys.readouterr().out
+
+
+def test_a_file_comes_before_a_preset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("toy", "--config", "babyl", "--suite", "hu2020/mvrr", "-o", "run") == 2
+    assert "the name of a preset: babylm. Did you mean babylm?" in capsys.readouterr().err
+    (tmp_path / "babylm").write_text('convention = "none"\n')
+    assert run("toy", "--config", "babylm", "--suite", "hu2020/mvrr", "-o", "run") == 2
+    assert "'none'; expected one of bits" in capsys.readouterr().err

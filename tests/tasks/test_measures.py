@@ -147,7 +147,7 @@ def test_a_measure_without_a_kind_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("slor", "no such name: 'slor'; expected one of entropy, rank, surprisal"),
+        ("slor", "no such name: 'slor'; expected one of entropy, entropy_reduction, rank, surprisal"),
         ("surprisal", "no condition=; expected condition=VALUE"),
         ("surprisal(cond=good)", "no option 'cond'; expected one of condition=, region="),
         ("surprisal(condition=good,condition=bad)", "each option once"),

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from masked_for_tests import masked
 from models_for_tests import FAMILIES, causal, lstm, ngram, rnng
 from toy_runs import agreement
 
@@ -201,3 +203,67 @@ def test_the_numbers_that_stand_for_a_region() -> None:
     own = rows.filter(item=item)["entropy"].to_numpy()
     found = run.results("agreement").filter(item=item)["value"].to_list()
     assert found == pytest.approx([own[0], own.mean(), own.max()])
+
+
+REDUCTION = "entropy_reduction(condition=good,region=2)"
+
+
+def reducing(model: LanguageModel, folder: Path | None = None) -> Run:
+    return run_suites(model, [agreement()], folder, measures=[REDUCTION, "entropy_reduction(condition=good,region=*)"])
+
+
+@pytest.mark.parametrize("eos", ["no", "yes"])
+def test_entropy_reductions_against_the_logits(eos: str) -> None:
+    """max(0, H_t-1 - H_t) with H over the next token, from the model's own logits, one sentence at a time."""
+    model = causal("gpt2", eos=eos)
+    run = reducing(model)
+    found = run.distributions("agreement")
+    texts = {(item, condition): sentence.text for item, condition, sentence, _ in run.answers("agreement")}
+    compared = 0
+    for (item, condition), rows in found.group_by("item", "condition", maintain_order=True):
+        ids = [model.bos_id, *model.tokenizer(texts[str(item), str(condition)])["input_ids"]]  # type: ignore[attr-defined]
+        with torch.no_grad():
+            logs = model.module(torch.tensor([ids])).logits[0].double().log_softmax(-1)  # type: ignore[attr-defined]
+        # The entropy before each token, and the one after the last.
+        entropy = (-(logs.exp() * logs).sum(-1) / math.log(2)).tolist()
+        expected = [max(0.0, before - after) for before, after in pairwise(entropy)]
+        shown = rows["entropy_reduction"].to_list()
+        # What follows the last token is known only if the end of the text is scored; nothing follows this.
+        assert shown[: len(expected) - (eos == "no")] == pytest.approx(
+            expected[: None if eos == "yes" else -1], abs=1e-5
+        )
+        assert math.isnan(shown[-1])
+        compared += len(expected)
+    assert compared > 20
+    assert found["entropy_reduction"].drop_nans().min() == 0  # type: ignore[comparison-overlap]
+
+
+def test_the_entropy_reduction_of_a_region_is_one_step(tmp_path: Path) -> None:
+    """From before its first token to after its last one, which of several tokens is not the sum of their reductions."""
+    run = reducing(causal("gpt2"), tmp_path / "run")
+    entropy = {}
+    for (item, condition), rows in run.distributions("agreement").group_by("item", "condition"):
+        entropy[item, condition] = rows["entropy"].to_list()
+    values = run.results("agreement").filter(measure=REDUCTION).select("item", "value").rows()
+    for item, condition, sentence, answer in run.answers("agreement"):
+        if condition == "good":
+            region = next(region for region in sentence.regions if region.name == "2")
+            inside = [k for k, start in enumerate(answer.starts) if region.start - 1 <= start < region.end]
+            before, after = entropy[item, condition][inside[0]], ([*entropy[item, condition], math.nan])[inside[-1] + 1]
+            assert dict(values)[item] == pytest.approx(float(np.maximum(before - after, 0)), nan_ok=True)
+    # Nothing follows the whole sentence.
+    whole = run.results("agreement").filter(measure="entropy_reduction(condition=good,region=*)")
+    assert whole["value"].is_nan().all()
+    assert run.undefined
+    file = tmp_path / "distributions.csv"
+    export = ["export", str(tmp_path / "run"), "--as", "distributions", "-o", str(file)]
+    assert main(export) == main(export) == 0
+    header, *lines = file.read_text().splitlines()
+    assert header == "model,suite,item,condition,index,entropy,rank,probability,entropy_reduction"
+    assert len({line.count(",") for line in [header, *lines]}) == 1
+
+
+def test_an_entropy_reduction_needs_a_reader_from_left_to_right() -> None:
+    with pytest.raises(UsageError, match="a model that reads from left to right"):
+        reducing(masked("bert"))
+    assert "entropy_reduction" not in evaluated().distributions("agreement").columns

@@ -26,7 +26,7 @@ from syntagm.runs import rejudged
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run
-from syntagm.stats import score
+from syntagm.stats import interval, score
 from syntagm.stats.auc import auc
 from syntagm.tasks.predictions.task import Predictions
 from syntagm.views import auc as separation
@@ -303,6 +303,19 @@ def test_the_variance_of_an_auc_is_that_of_the_jackknife() -> None:
     jackknife = 59 / 60 * ((without - without.mean()) ** 2).sum()
     width = (whole.interval.high - whole.interval.low) / 2 / stats.t.ppf(0.975, 59)
     assert width**2 == pytest.approx(jackknife, rel=0.12)
+
+
+@pytest.mark.parametrize("won", [1.0, 0.99])
+def test_an_auc_near_one_has_an_interval_of_some_width(won: float) -> None:
+    """The variance of a sample that wins nearly all comparisons says too little: it is that of 2n sentences at least."""
+    n = 40
+    good, bad = np.arange(n, dtype=float), np.arange(n, dtype=float) + (n if won == 1 else n - 5)
+    found = auc(good, bad)
+    variance = found.value * (1 - found.value) / (2 * n)
+    assert found.value >= won
+    expected = interval.score(found.value, interval.Spread(variance, n - 1, (("items", n),)))
+    assert (found.interval.low, found.interval.high) == (expected.low, expected.high)
+    assert found.interval.low < (0.98 if won == 1 else 0.97)
 
 
 def test_separation_beside_accuracy() -> None:

@@ -11,7 +11,7 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.report import numbers
-from syntagm.report.alerts import Alert, note_ties, warn_undefined, warn_unfinished
+from syntagm.report.alerts import Alert, note_conventions, note_ties, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column, Subject
@@ -20,6 +20,7 @@ from syntagm.report.predictions.headline import Headline, headlines
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentences
+from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run
 from syntagm.views import claims
@@ -56,8 +57,9 @@ class Evidence(Chapter):
                 *warn_undefined(column, "verdict"),
                 *_note_skipped(column),
             ]
-        meaning = "The two sides of a tie differ by no more than numerical error; a tie does not hold, and counts as a failure."
-        return [*by_column, *note_ties(self.columns, "", meaning)]
+        runs = [column.run for column in self.columns]
+        meaning = f"The two sides of a tie differ by no more than numerical error; ties count as {ties_of(runs)}."
+        return [*note_conventions(self.columns), *by_column, *note_ties(self.columns, "", meaning)]
 
     @property
     def tag_name(self) -> str:

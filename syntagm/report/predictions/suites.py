@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from markupsafe import Markup
 
+from syntagm.conventions.convention import DEFAULT
 from syntagm.drawing.chart import Figure
 from syntagm.report import downloads, shell
 from syntagm.report.numbers import Subject
@@ -16,6 +17,7 @@ from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.items import Shown
 from syntagm.report.section import Drawing, Variables
 from syntagm.report.writing import writing_of
+from syntagm.runs.rejudged import unit
 from syntagm.runs.store import Run
 from syntagm.views.effects.numbers import Effect, contrast, limits
 
@@ -78,6 +80,13 @@ class SuiteOnPage:
         if writing.lang:
             data |= {"lang": writing.lang, "dir": writing.direction()}
         data |= {} if scores.are_verdicts(subject.columns) else {"numbers": True}
+        units = {
+            measure: [unit(column.run, subject.name, measure) for column in subject.columns]
+            for measure in subject.record.predictions
+        }
+        # Margins are in bits, unless a convention says otherwise.
+        if others := {measure: of_models for measure, of_models in units.items() if {*of_models} != {DEFAULT}}:
+            data["units"] = others
         return Markup(f'{embed(data)[:-1]},"items":[{",".join(self.json_of(limit))}]}}')
 
     @property

@@ -8,7 +8,7 @@ server, the place is the path, and a table of a page is the path with an ending:
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, final
 from urllib.parse import quote, urlencode
 
@@ -18,6 +18,8 @@ OVERVIEW: Place = ()
 SEARCH: Place = ("search",)
 CHECKPOINTS: Place = ("checkpoints",)
 READING: Place = ("reading",)
+# What stands before a convention in a path, and this before the place of the page.
+UNDER = "under"
 # The endings of tables and of figures.
 TABLES = ("csv", "json", "parquet")
 FIGURES = ("svg", "png")
@@ -47,6 +49,13 @@ class Addresses(Protocol):
             figure: whether it is the name of a figure.
         """
 
+    def under(self, convention: str, place: Place, query: Query = ()) -> str:
+        """Return the URL of a page whose verdicts are judged by a convention; "" if there is none.
+
+        Arguments:
+            convention: its name; "" for that of the runs.
+        """
+
     def tried(self, suite: str, digest: str, item: str) -> str:
         """Return the URL on which an item is tried; "" if there is none.
 
@@ -65,22 +74,33 @@ class Served:
         prefix: the path before that of each page; "" for the pages at the root of the server.
         more: further pages of the server, as (label, URL), to which every page leads.
         trial: what stands before the hash and the name of a suite where its items are tried; "" if they can't be.
+        convention: the convention by which verdicts on the pages are judged; "" for that of the runs. It is a part of the
+            path, so that all links and forms of a page keep it.
     """
 
     live: bool = True
     prefix: str = ""
     more: tuple[tuple[str, str], ...] = ()
     trial: str = ""
+    convention: str = ""
+
+    @property
+    def _before(self) -> str:
+        return self.prefix + (path_of((UNDER, self.convention)) if self.convention else "")
 
     def page(self, place: Place, query: Query = ()) -> str:
         """Return the URL of a page."""
-        return self.prefix + path_of(place) + _query(query)
+        return self._before + path_of(place) + _query(query)
+
+    def under(self, convention: str, place: Place, query: Query = ()) -> str:
+        """Return the URL of a page whose verdicts are judged by a convention."""
+        return replace(self, convention=convention).page(place, query)
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
         """Return the URL of a table or a figure of a page."""
         kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
-        return f"{self.prefix}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
+        return f"{self._before}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
 
     def tried(self, suite: str, digest: str, item: str) -> str:
         """Return the URL on which an item is tried; "" if there is none."""
@@ -111,6 +131,10 @@ class Filed:
         if place not in self.files or ending not in endings_of(place):
             return ""
         return self._relative(file_of(self.files[place], ending, name))
+
+    def under(self, convention: str, place: Place, query: Query = ()) -> str:
+        """Return "": a folder has the pages by the convention of its runs."""
+        return ""
 
     def tried(self, suite: str, digest: str, item: str) -> str:
         """Return "": no model answers in a folder."""

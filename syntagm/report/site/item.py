@@ -10,8 +10,9 @@ from typing import Any, final
 import polars as pl
 from markupsafe import Markup
 
+from syntagm.conventions.convention import DEFAULT
 from syntagm.errors import FormulaError, InputError
-from syntagm.report.alerts import Alert
+from syntagm.report.alerts import Alert, note_conventions
 from syntagm.report.html import (
     HtmlTable,
     classes,
@@ -35,6 +36,7 @@ from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import Selection
 from syntagm.result import Kind
+from syntagm.runs.rejudged import unit
 from syntagm.runs.store import TOKEN_COLUMNS, Run
 from syntagm.stats import matching
 from syntagm.tasks.items import SENTENCES
@@ -80,11 +82,12 @@ class ItemPage(OnePage):
 
     def alerts(self) -> list[Alert]:
         """Return what the page warns of."""
-        return [
+        unjudged = [
             Alert(Markup("Not yet judged under %s.") % isolate(column.name), mild=False)
             for column, sentences in zip(self.subject.columns, self.sentences, strict=True)
             if not len(sentences)
         ]
+        return [*note_conventions(self.subject.columns), *unjudged]
 
     def steps(self) -> Sequence[Step]:
         """Return the steps from the overview to this page, without either."""
@@ -319,15 +322,23 @@ def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
     headings = [
         heading("model"),
         heading("verdict" if judged else "value"),
-        *number_headings(*(["margin"] if judged else [])),
+        *number_headings(*([_margin(page, measure)] if judged else [])),
     ]
     headings += number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
     rows = []
     for column in page.subject.columns:
         verdict = page.verdict(measure, column.name)
-        cells = (_comparison(compared.get(column.name, {}).get(name), column.run.tolerance) for name in contrasts)
+        cells = (
+            _comparison(compared.get(column.name, {}).get(name), column.run.tolerance_in_bits) for name in contrasts
+        )
         rows.append(row(row_heading(isolate(column.name)), *_verdict(verdict, judged), *cells))
     return HtmlTable(f"The prediction {measure}", headings, rows, classes(verdicts=True))
+
+
+def _margin(page: ItemPage, measure: str) -> str:
+    """Return the head of the column of margins; it says what they are differences of, if not of bits."""
+    units = dict.fromkeys(unit(column.run, page.subject.name, measure) for column in page.subject.columns)
+    return "margin" if [*units] == [DEFAULT] else f"margin ({' or '.join(units)})"
 
 
 def _by_model(page: ItemPage, measure: str) -> dict[str, dict[str, Differences]]:
@@ -344,8 +355,11 @@ def _verdict(verdict: Verdict, judged: bool) -> list[Markup]:
         return [Markup('<td class="undefined">undefined</td>'), *([number_cell("")] if judged else [])]
     if not judged:
         return [number_cell(f"{verdict.value:.3f}", verdict.value)]
-    said = "tie, does not hold" if verdict.tie else "holds" if verdict.value else "fails"
-    sign, name = ("=", "tie") if verdict.tie else ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
+    sign, name = ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
+    said = name
+    if verdict.tie:
+        # A convention may count ties as hits.
+        sign, said, name = ("=", "tie, holds", name) if verdict.value else ("=", "tie, does not hold", "tie")
     return [
         Markup('<td class="%s"><span aria-hidden="true">%s</span> %s</td>') % (name, sign, said),
         number_cell(f"{verdict.margin:+.2f}", verdict.margin),

@@ -27,7 +27,7 @@ class Verdict:
 
     Arguments:
         value: 1 if the prediction holds, 0 if not, or a number; nan if it is undefined; None if the model was not asked.
-        margin: the margin in bits; nan if there is none.
+        margin: the margin, in bits unless a convention says otherwise; nan if there is none.
         tie: whether the margin is within the tolerance.
     """
 
@@ -146,7 +146,8 @@ class Items:
         for place, tolerance in enumerate(self.tolerances):
             value, margin = row[f"value_{place}"], row[f"margin_{place}"]
             margin = float("nan") if margin is None else margin
-            found.append(Verdict(value, margin, value == 0 and abs(margin) <= tolerance))
+            judged = value in (0, 1)
+            found.append(Verdict(value, margin, judged and abs(margin) <= tolerance))
         return found
 
     def long(self, selected: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:

@@ -32,6 +32,7 @@ class OverPredictions(Evidence):
                 MODEL_GROUPS,
                 predictions.TRAJECTORIES,
                 predictions.COMPARED,
+                predictions.CONVENTIONS,
                 WITHOUT_RESULTS,
                 predictions.METHODS,
                 RECORD,

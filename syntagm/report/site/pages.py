@@ -98,6 +98,19 @@ class Step:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The links from a page to the same page under other conventions.
+
+    Arguments:
+        convention: that of the page.
+        steps: the others.
+    """
+
+    convention: str
+    steps: Sequence[Step]
+
+
 class OnePage(ABC):
     """A page of which the sections are records, except for the overview, which is a chapter."""
 
@@ -136,13 +149,16 @@ class OnePage(ABC):
         return None, None
 
 
-def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool, lead: Markup) -> str:
+def render(
+    page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool, lead: Markup, switch: Switch | None = None
+) -> str:
     """Render a page.
 
     Arguments:
         page: a page, whose `links` are set.
         unfinished: whether a run of the page is not finished, so that it will change.
         lead: what stands below the title.
+        switch: the links to the page under other conventions.
     """
     parts = []
     for section in page.sections():
@@ -169,6 +185,7 @@ def render(page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool
             "beside": before or after,
             "search": addresses.page(SEARCH) if addresses.live else "",
             "more": addresses.more,
+            "switch": switch,
             "watched": addresses.live and unfinished,
         },
         frame,

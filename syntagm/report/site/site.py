@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any, final
 
 from markupsafe import Markup
 
+from syntagm.conventions.convention import DEFAULT, Convention
+from syntagm.conventions.linking import LINKINGS
+from syntagm.conventions.treatments import TREATMENTS
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.report import methods, shell
@@ -24,6 +27,8 @@ from syntagm.report.site.overview import overview_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
+from syntagm.runs.judging import convention_of
+from syntagm.runs.rejudged import rejudged_where_possible, whole
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.views.gaps import kept
@@ -31,6 +36,8 @@ from syntagm.views.gaps import kept
 if TYPE_CHECKING:
     from syntagm.reading_times.analyses import Analysis
 
+# The conventions under which pages are kept.
+_CONVENTIONS = 4
 # The suites whose figures are kept.
 _DRAWN = 128
 
@@ -76,6 +83,33 @@ class Site:
             return Items(subject, sentences_of(suite) if suite else None)
 
         self._items = lru_cache(maxsize=None)(items_of)
+        self._under = lru_cache(maxsize=_CONVENTIONS)(
+            lambda name: Site([rejudged_where_possible(run, name) for run in runs], suites, analyses)
+        )
+
+    def under(self, convention: str) -> "Site":
+        """Return the same pages with verdicts by another convention, where predictions compare two whole sentences.
+
+        Raises:
+            NoPage: there is no such convention, or none can be applied to any of the runs.
+        """
+        try:
+            name = str(Convention.parse(convention))
+        except UsageError as error:
+            raise NoPage(error.place, error.found, error.expected, error.cure) from error
+        if name not in self.conventions and not (self.conventions and not Convention.parse(name).unigrams):
+            raise NoPage(f"convention {name}", "no such page", "one of " + (", ".join(self.conventions) or "none"))
+        site: Site = self._under(name)
+        return site
+
+    @cached_property
+    def conventions(self) -> list[str]:
+        """The conventions by which the verdicts of these runs can be judged; empty if none compares two whole sentences."""
+        judged = [run for run in self.runs if run.task.surprisals and "parquet" in run.tables]
+        if not any(whole(run, suite.name) for run in judged for suite in run.suites):
+            return []
+        names = [linking.name for linking in LINKINGS if not linking.unigrams]
+        return [*names, *(f"{DEFAULT}+{treatment.name}" for treatment in TREATMENTS)]
 
     @property
     def done(self) -> bool:
@@ -175,7 +209,20 @@ class Site:
 
     def render(self, page: Any, addresses: Addresses, frame: shell.Frame) -> str:
         """Return a page that `page` returned as HTML."""
-        return pages.render(page, addresses, frame, not self.done, self._lead(page.place, addresses))
+        lead, switch = self._lead(page.place, addresses), self._switch(page, addresses)
+        return pages.render(page, addresses, frame, not self.done, lead, switch)
+
+    def _switch(self, page: Any, addresses: Addresses) -> pages.Switch | None:
+        """Return the links to a page under other conventions; None if there are none, or the page has no verdicts."""
+        judged = page.place == OVERVIEW or page.place[0] == "suite"
+        if not (judged and addresses.live and self.conventions):
+            return None
+        own = " or ".join(dict.fromkeys(map(convention_of, self.runs)))
+        query = getattr(page.links, "query", ())
+        steps = [pages.Step(name, addresses.under(name, page.place, query)) for name in self.conventions if name != own]
+        return pages.Switch(
+            own, [pages.Step("as the runs were judged", addresses.under("", page.place, query)), *steps]
+        )
 
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from syntagm.io.number import counted
 from syntagm.report import downloads
-from syntagm.report.alerts import Alert
+from syntagm.report.alerts import Alert, note_conventions
 from syntagm.report.html import (
     HtmlTable,
     classes,
@@ -98,7 +98,7 @@ class SuitePage(OnePage):
 
     def alerts(self) -> list[Alert]:
         """Return what the page warns of."""
-        found = []
+        found = [*note_conventions(self.subject.columns)]
         for column, sentences in zip(self.subject.columns, self.sentences, strict=False):
             judged, total = column.judged[self.subject.name], self.subject.record.items
             if not column.run.done and judged < total:
@@ -429,8 +429,11 @@ def _verdict_cell(verdict: Verdict, judged: bool) -> Markup:
         return number_cell("undefined", None, "undefined")
     if not judged:
         return number_cell(f"{verdict.value:.3f}", verdict.value)
-    sign, kind = ("=", "tie") if verdict.tie else ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
-    said = {"tie": "tie", "holds": "holds", "fails": "fails"}[kind]
+    sign, kind = ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
+    said = kind
+    if verdict.tie:
+        # A convention may count ties as hits.
+        sign, said, kind = ("=", "tie, holds", kind) if verdict.value else ("=", "tie", "tie")
     content = Markup('<span class="sign" role="img" aria-label="%s">%s</span> %s') % (
         said,
         sign,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from syntagm.drawing.table import Cell, Table, cells
+from syntagm.runs.judging import ties_of
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
@@ -32,7 +33,7 @@ def make_table(
     ]
     notes = (
         f"Frequency {tables[0].about}. An empty cell means that it is unknown. 95% intervals: Wilson's, for "
-        "other items of the word. Ties count as failures.",
+        f"other items of the word. Ties count as {ties_of(runs)}.",
         *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)

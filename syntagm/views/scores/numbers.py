@@ -1,7 +1,7 @@
 """Estimates of a run: the accuracy of each suite and measure, scores over suites, and chance levels."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from syntagm.drawing.table import Listing, Table, cells
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
+from syntagm.runs.judging import by_suite, counts_ties_as_hits
+from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run, run_of
 from syntagm.stats import score
 from syntagm.stats.bootstrap import Resampling, using
@@ -109,6 +111,54 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     """
     labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
     return score.scores(tally(run, rule), predictions(run, rule), run.kind(rule), rule, tag, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """The ties of pairs of sentences, and the score if they counted otherwise.
+
+    Arguments:
+        ties, pairs: how many of how many pairs tie.
+        hits: whether ties count as hits.
+        score: the mean accuracy over suites.
+        otherwise: the same if ties counted as failures (`hits`), or as hits.
+    """
+
+    ties: int
+    pairs: int
+    hits: bool
+    score: float
+    otherwise: float
+
+    def __str__(self) -> str:
+        counted_as, others = ("hits", "failures") if self.hits else ("failures", "hits")
+        tools = "" if self.hits else ", as lm-evaluation-harness and BabyLM's torch.max count them"
+        return (
+            f"{self.ties:,} of {self.pairs:,} pairs of sentences tie and count as {counted_as}: mean accuracy {self.score:.4f}. "
+            f"If they counted as {others}{tools}, it would be {self.otherwise:.4f}"
+        )
+
+
+def ties_of_pairs(run: Run) -> Ties | None:
+    """Count the ties of the first predictions that compare two whole sentences; None if there are none.
+
+    Suites without such a prediction are left out of both means. If ties are hits in some suites only, there is no other way.
+    """
+    means, others, ties, pairs = list[float](), list[float](), 0, 0
+    conventions = by_suite(run)
+    hits = {counts_ties_as_hits(conventions[suite.name]) for suite in run.suites}
+    for suite in run.suites if len(hits) == 1 and run.task.conjoins else ():
+        first = suite.predictions_for("first")
+        if not set(first) & whole(run, suite.name).keys():
+            continue
+        rows = run.results(suite.name).filter(pl.col("measure").is_in(first) & pl.col("value").is_not_nan())
+        tied = rows["margin"].abs() <= run.tolerance
+        if len(rows):
+            ties, pairs = ties + int(tied.sum()), pairs + len(rows)
+            means.append(float(rows["value"].to_numpy().mean()))
+            turned = rows.select(pl.when(tied).then(1 - pl.col("value")).otherwise("value")).to_series()
+            others.append(float(turned.to_numpy().mean()))
+    return Ties(ties, pairs, True in hits, sum(means) / len(means), sum(others) / len(others)) if ties else None
 
 
 def grouping_tags(runs: Sequence[Run]) -> list[str]:

@@ -8,6 +8,7 @@ from syntagm.drawing.text import or_none, remarks
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.result import Estimate
+from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval
@@ -15,10 +16,6 @@ from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
-TIES = (
-    "Ties count as failures; n does not include undefined items. chance: accuracy if all values were independent random "
-    "draws, computed from the formulas."
-)
 MEANING = {
     "first": "Accuracy is that of the first prediction of each suite.",
     "all": "An item counts as correct if all predictions of its suite hold.",
@@ -51,10 +48,18 @@ def make_table(
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
     limits = remarks((f"{row[0]} ({row[2]})", estimate.remarks) for row, estimate in found)
-    notes = (" ".join(interval.notes()), *limits, TIES, meaning, *not_asked(runs))
+    notes = (" ".join(interval.notes()), *limits, count_ties(runs), meaning, *not_asked(runs))
     if wide:
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
     return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)
+
+
+def count_ties(runs: Sequence[Run]) -> str:
+    """Say how ties and undefined items count, and what chance is."""
+    return (
+        f"Ties count as {ties_of(runs)}; n does not include undefined items. chance: accuracy if all values were independent "
+        "random draws, computed from the formulas."
+    )
 
 
 def _rows(runs: Sequence[Run], measure: str) -> Iterator[tuple[tuple[Cell, ...], Estimate]]:

@@ -1,0 +1,58 @@
+"""By how much a region reduces the entropy over the next token, in one condition."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from syntagm.answers import Answers, entropy_reduction
+from syntagm.result import Kind
+from syntagm.suite import Item
+from syntagm.tasks.measure import Judgement, Measure, Reduction
+from syntagm.tasks.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyReduction(Measure):
+    """The entropy reduction of a region in bits: max(0, H before - H after), in which H is the entropy over the next token.
+
+    Hale 2006 defines it with the entropy over all continuations of the sentence. That over the next token is what a model
+    tells, and looks one token ahead. It is undefined (nan) for a region without tokens, for the end of a text, which
+    nothing follows unless the end-of-text symbol is scored, and for a first token without a start-of-text symbol. The run
+    keeps it for every token, too (`export --as distributions`). Models that see both sides of a token have none.
+
+    Arguments:
+        condition: the condition whose sentence is measured.
+        region: the name of the region; "*" is the whole sentence.
+    """
+
+    kind: ClassVar[Kind] = Kind.BITS
+    asks_for: ClassVar[tuple[Reduction, ...]] = ("entropy",)
+    leftward: ClassVar[bool] = True
+
+    condition: str
+    region: str
+
+    def __str__(self) -> str:
+        return f"entropy_reduction(condition={self.condition},region={self.region})"
+
+    def asks(self, item: Item) -> Iterable[str]:
+        """Return the sentence of the condition."""
+        return [item.sentences[self.condition].text]
+
+    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
+        """Return the number of the region.
+
+        Raises:
+            AlignmentError: a token crosses a region border.
+            KeyError: the item lacks the condition or the region.
+        """
+        sentence = item.sentences[self.condition]
+        answer = answers[sentence.text]
+        assert answer.reductions is not None, "the measure asks for reductions"
+        own = reading.tokens(sentence, answer, self.region)
+        entropy = np.append(answer.reductions.entropy, np.nan)
+        # One step from the first token of the region to the token after its last one.
+        value = float(entropy_reduction(entropy[[own[0], own[-1] + 1]])[0]) if len(own) else np.nan
+        return Judgement(value, len(answer.bits), float("nan"))

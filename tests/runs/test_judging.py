@@ -1,0 +1,222 @@
+"""What tables, exports, comparisons and pages say of runs that are judged by another convention than the sum of bits."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from toy_runs import agreement, pairs
+
+import syntagm as sg
+from syntagm.cli import main
+from syntagm.cli.reproduce import with_conventions
+from syntagm.report import methods, shell
+from syntagm.report.predictions.chapter import Predictions
+from syntagm.report.site.addresses import Filed
+from syntagm.report.site.site import Site
+from syntagm.runs import judging
+from syntagm.runs.evaluate import evaluate, run_suites
+from syntagm.runs.rejudged import Rejudged
+from syntagm.runs.store import Run
+from syntagm.suite import SCORED, Suite
+from syntagm.views.comparison import compare
+
+TEXTS = (
+    ("The dog barks", "The dog bark"),
+    ("The dogs near the cat bark", "The dogs bark"),
+    ("a b", "a b"),
+    ("The cat sleeps", "The bird sleeps"),
+)
+HITS = "mean_token+ties_as_hits"
+
+
+def run_of(convention: str = "bits", suite: Suite | None = None) -> Run:
+    return evaluate(sg.load_model("toy"), [suite or pairs("one", *TEXTS)], convention=convention)
+
+
+def in_folder(tmp_path: Path, convention: str) -> str:
+    folder = tmp_path / convention
+    run_suites(sg.load_model("toy"), [pairs("one", *TEXTS)], folder, convention=convention)
+    return str(folder)
+
+
+def test_a_signature_names_no_convention_where_only_regions_are_compared() -> None:
+    """Predictions about regions are judged in bits, so their signature is that of a run by bits."""
+    suite = agreement()
+    verb, whole = suite.predictions
+    by_bits, asked = run_of("bits", suite), run_of("mean_token", suite)
+    for run in (asked, Rejudged(by_bits, "mean_token")):
+        assert run.signature("agreement", verb.name) == by_bits.signature("agreement", verb.name)
+        assert "convention:mean_token" in run.signature("agreement", whole.name).asked
+        # A rule names it if it is about a prediction that the convention judges.
+        assert run.signature("agreement", "first").asked == by_bits.signature("agreement", "first").asked
+        assert "convention:mean_token" in run.signature("agreement", "all").asked
+    assert asked.results().filter(measure=verb.name).equals(by_bits.results().filter(measure=verb.name))
+    turned = replace(suite, name="turned", predictions=(whole, verb))
+    several = evaluate(sg.load_model("toy"), [suite, turned], convention="mean_token")
+    assert "convention:mean_token" not in several.signature("agreement", "first").asked
+    assert "convention:mean_token" in judging.signature_over(several, ["agreement", "turned"], "first").asked
+    assert judging.signature_over(several, ["agreement"], "first") == several.signature("agreement", "first")
+
+
+def test_tables_and_figures_say_by_which_convention_they_are() -> None:
+    asked, by_bits = run_of(HITS), run_of()
+    for run in (asked, Rejudged(by_bits, HITS)):
+        table = sg.table("scores", run)
+        assert (
+            f"Convention: {HITS} (surprisal per token; a tie is a hit), instead of the sum of bits" in table.notes[-1]
+        )
+        assert any("Ties count as hits" in note for note in table.notes)
+        assert "Convention: mean_token+ties_as_hits" in str(sg.figure("scores", run).spec["title"]["subtitle"])
+    notes = sg.table("scores", by_bits).notes
+    assert not any("onvention" in note for note in notes)
+    assert any("Ties count as failures" in note for note in notes)
+    # Effects are differences of bits, whatever the convention; the table of conventions names its own.
+    for name in ("effects", "conventions"):
+        assert not any(note.startswith("Convention:") for note in sg.table(name, asked).notes)
+
+
+def test_several_conventions_side_by_side_are_warned_of() -> None:
+    asked, by_bits = run_of(HITS), run_of()
+    for name in ("scores", "comparison", "power"):
+        options = {"items": "4"} if name == "power" else {}
+        [warning] = sg.table(name, [by_bits, asked], None, **options).warnings
+        assert warning.startswith("DIFFERENT CONVENTIONS: ")
+        assert f"by bits; {asked.name} (toy:12-sentences) #2 by {HITS}." in warning
+    pairing = compare(by_bits, asked)
+    assert pairing.warnings[0].startswith("DIFFERENT CONVENTIONS")
+    assert (pairing.unit, pairing.overall.margin) == ("", None)
+    same = compare(asked, asked)
+    assert same.unit == HITS
+    assert same.overall.margin
+    assert not same.warnings
+    assert compare(by_bits, by_bits).unit == "bits"
+
+
+def test_the_conventions_of_authors_are_named_with_their_suites() -> None:
+    sling, blimp = (
+        replace(pairs(name, *TEXTS), tags={SCORED: scored}) for name, scored in (("s", "mean_token"), ("b", "bits"))
+    )
+    run = evaluate(sg.load_model("toy"), [sling, blimp], convention="published")
+    assert judging.by_suite(run) == {"s": "mean_token", "b": "bits"}
+    assert judging.convention_of(run) == "published (mean_token: suite s; bits: suite b)"
+    assert judging.ties_of([run]) == "failures"
+    assert judging.convention_of(evaluate(sg.load_model("toy"), [blimp], convention="published")) == "bits"
+
+
+def test_a_run_in_a_folder_is_judged_by_the_convention(tmp_path: Path) -> None:
+    """The file of all results has the verdicts by bits; those of another convention are never read from it."""
+    by_bits, in_memory = sg.open_run(in_folder(tmp_path, "bits")), run_of()
+    judged = Rejudged(by_bits, HITS)
+    assert judged.results().equals(Rejudged(in_memory, HITS).results(), null_equal=True)
+    assert judged.results().equals(run_of(HITS).results(), null_equal=True)
+    assert not judged.results().equals(by_bits.results(), null_equal=True)
+    scores = [sg.table("scores", run).to_frame()["score"].to_list() for run in (judged, run_of(HITS))]
+    assert scores[0] == scores[1]
+
+
+def test_people_and_gaps_have_no_convention() -> None:
+    fill = sg.fill(sg.load_model("toy"), [agreement()], "verbs", limit=2)
+    assert judging.different([fill, run_of(HITS)]) == ""
+
+
+def test_compare_says_what_margins_are_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_bits, asked = (in_folder(tmp_path, name) for name in ("bits", "mean_token"))
+    assert main(["compare", asked, asked]) == 0
+    out = capsys.readouterr().out
+    assert "margin, B - A: 0.000 no interval (mean_token)" in out
+    assert main(["compare", by_bits, asked, "--json"]) == 0
+    shown = capsys.readouterr()
+    assert "DIFFERENT CONVENTIONS" in shown.err
+    content = json.loads(shown.out)
+    assert (content["margin_unit"], content["overall"]["margin"]) == (None, None)
+    assert main(["compare", by_bits, asked]) == 0
+    assert "margin, B - A: not compared" in capsys.readouterr().out
+    assert main(["power", by_bits, asked, "items=4"]) == 0
+    assert "DIFFERENT CONVENTIONS" in capsys.readouterr().out
+
+
+def test_exports_say_by_which_convention_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = in_folder(tmp_path, "mean_token")
+    assert main(["export", asked, "--as", "results", "-o", "-"]) == 0
+    shown = capsys.readouterr()
+    assert "Convention: mean_token" in shown.err
+    assert "onvention" not in shown.out
+    assert main(["export", asked, "--as", "scores", "-o", "-"]) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert all("|convention:mean_token|" in row["signature"] for row in rows)
+    # Tokens are the same under every convention.
+    assert main(["export", asked, "--as", "tokens", "-o", str(tmp_path / "tokens.csv")]) == 0
+    assert "onvention" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("convention", "metric", "note"),
+    [
+        ("bits", "acc", "acc is the verdict of syntagm: a tie is not correct"),
+        ("mean_byte", "acc_bytes", "acc_bytes is the verdict of syntagm: a tie is not correct"),
+        ("mean_character+ties_as_hits", "acc_norm", "acc_norm is the verdict of syntagm: a tie is correct"),
+    ],
+)
+def test_lm_eval_has_names_for_some_conventions(tmp_path: Path, convention: str, metric: str, note: str) -> None:
+    folder, file = in_folder(tmp_path, convention), tmp_path / "out" / "results.json"
+    file.parent.mkdir()
+    assert main(["export", folder, "--as", "lm-eval", "-o", str(file)]) == 0
+    content = json.loads(file.read_text())
+    accuracy = sg.open_run(folder).results()["value"].mean()
+    assert content["results"]["one"][f"{metric},none"] == pytest.approx(accuracy)
+    assert content["config"]["note"].startswith(note)
+    assert {key for key in content["results"]["one"] if key.startswith("acc")} == {
+        f"{metric},none",
+        f"{metric}_stderr,none",
+    }
+    [samples] = file.parent.glob("samples_*.jsonl")
+    assert all(metric in json.loads(line) for line in samples.read_text().splitlines())
+
+
+def test_lm_eval_has_no_name_for_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", in_folder(tmp_path, "mean_token"), "--as", "lm-eval", "-o", str(tmp_path / "x.json")]) == 2
+    assert "judged by mean_token, which is no metric of lm-eval" in capsys.readouterr().err
+
+
+def test_the_methods_paragraph_says_what_was_compared() -> None:
+    text = " ".join(methods.paragraphs([run_of(HITS)]))
+    assert f"the convention was `{HITS}` (surprisal per token; a tie is a hit) instead of the sum of bits" in text
+    assert "ties and count as hits" in text
+    plain = " ".join(methods.paragraphs([run_of()]))
+    assert "onvention" not in plain
+    assert "ties and count as failures" in plain
+
+
+def test_tables_of_a_paper_say_by_which_convention_they_are() -> None:
+    made = {"table": sg.Table("t", ("a",), ((1,),)), "figure": sg.figure("scores", run_of())}
+    said = dict(with_conventions(made, [run_of(HITS)]))
+    assert said["table"].notes[0].startswith(f"Convention: {HITS}")
+    assert "Convention" in str(said["figure"].spec["title"])
+    assert dict(with_conventions(iter(made.items()), [run_of()]))["table"] == made["table"]
+
+
+def test_pages_say_by_which_convention_they_are() -> None:
+    def shown(runs: list[Run], *place: str) -> str:
+        site = Site(runs)
+        page = site.page(place, Filed({}, "index"))
+        return " ".join(str(alert.content) for alert in page.alerts())
+
+    for place in ((), ("suite", "one"), ("suite", "one", "one-0")):
+        assert "Convention: mean_token+ties_as_hits" in shown([run_of(HITS)], *place)
+        assert "DIFFERENT CONVENTIONS" in shown([run_of(HITS), run_of()], *place)
+        assert "onvention" not in shown([run_of()], *place)
+    alerts = shown([run_of(HITS)])
+    assert "(within 0.0001 bits)" in alerts
+    assert "ties count as hits" in alerts
+
+
+def test_the_items_of_a_report_say_what_their_margins_are_in() -> None:
+    """The script of the page reads it, and says of ties what they count as."""
+    for convention, units in (("bits", None), (HITS, {"full_sentence": [HITS]})):
+        [suite] = Predictions([run_of(convention)]).suites
+        data = json.loads(suite.data_of(4))
+        assert data.get("units") == units
+    assert "suite.units?.[measure]?.[column]" in shell.SCRIPT
