@@ -1,4 +1,4 @@
-"""Generator of parts of pages: options and abilities of models, columns of files, columns and options of views.
+"""Generator of parts of pages: options and abilities of models, columns of files, views with their options, rules of check.
 
 python -m tools.options
 
@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from syntagm import permissions, registry, views
+from syntagm import check, permissions, registry, views
 from syntagm.cli._views import ROOMS
 from syntagm.models import families
 from syntagm.models.family import Family
@@ -116,6 +116,20 @@ def _view(kind: views.Kind, name: str, room: str) -> str:
     return "".join(lines)
 
 
+def index(kind: views.Kind) -> str:
+    """Return each table, or each figure, with what it shows, a list item each."""
+    return "".join(
+        _item(f"`{name}`: {_sentence(views.summary(name, room))}")
+        for room in ROOMS
+        for name in views.offering(kind, room)
+    )
+
+
+def rules() -> str:
+    """Return each rule of `check` for suites, with its message and cure, a list item each."""
+    return "".join(_item(f"**{code}** {' '.join((rule.__doc__ or '').split())}") for code, rule in check.RULES.items())
+
+
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -140,6 +154,10 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
         return model_options(places)
     if page == "gaps.md":
         return {"families that fill gaps": "".join(_paragraph(f"{_names(families.able('fill'))}."))}
+    if page == "figures.md":
+        return {"list of tables": index("table"), "list of figures": index("figure")}
+    if page == "formats.md":
+        return {"rules of check": rules()}
     if page == "scale.md":
         return {"executors": executors_of_commands()}
     return {
@@ -153,6 +171,8 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
 PAGES = [
     DOCS / "reference" / "models.md",
     DOCS / "reference" / "columns.md",
+    DOCS / "reference" / "figures.md",
+    DOCS / "reference" / "formats.md",
     DOCS / "guide" / "gaps.md",
     DOCS / "guide" / "scale.md",
 ]
