@@ -1,4 +1,4 @@
-"""Generator of parts of pages: options and abilities of models, columns of files, views with their options, rules of check.
+"""Generator of parts of pages: options and abilities of models, formats and columns of files, views with options, rules of check.
 
 python -m tools.options
 
@@ -7,6 +7,7 @@ The generated parts are those of `tools.blocks`.
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import Parameter, signature
 from pathlib import Path
 
 from syntagm import check, permissions, registry, views
@@ -130,6 +131,22 @@ def rules() -> str:
     return "".join(_item(f"**{code}** {' '.join((rule.__doc__ or '').split())}") for code, rule in check.RULES.items())
 
 
+def formats() -> str:
+    """Return a table of the formats: the endings of files, what they are, whether they are written, options."""
+    lines = ["| format | files | reads | writes | options |\n", "|---|---|---|---|---|\n"]
+    for name in registry.names("formats"):
+        module = registry.find("formats", name)
+        what = " ".join(module.__doc__.partition("\n\n")[0].split()).replace("|", r"\|")
+        given = [
+            f"`{option.name}`" + (f" ({option.default})" if option.default else "")
+            for option in signature(module.read).parameters.values()
+            if option.kind is Parameter.KEYWORD_ONLY and option.name not in permissions.HELP
+        ]
+        writes = " ".join(getattr(module, "WRITES", ()))
+        lines.append(f"| `{name}` | {' '.join(module.ENDINGS)} | {what} | {writes} | {', '.join(given)} |\n")
+    return "".join(lines)
+
+
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -157,7 +174,7 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
     if page == "figures.md":
         return {"list of tables": index("table"), "list of figures": index("figure")}
     if page == "formats.md":
-        return {"rules of check": rules()}
+        return {"list of formats": formats(), "rules of check": rules()}
     if page == "scale.md":
         return {"executors": executors_of_commands()}
     return {
