@@ -118,12 +118,14 @@ def _view(kind: views.Kind, name: str, room: str) -> str:
 
 
 def index(kind: views.Kind) -> str:
-    """Return each table, or each figure, with what it shows, a list item each."""
-    return "".join(
-        _item(f"`{name}`: {_sentence(views.summary(name, room))}")
-        for room in ROOMS
-        for name in views.offering(kind, room)
-    )
+    """Return each table, or each figure, with the first line of its docstring, a list item each."""
+    places = [(name, room) for room in ROOMS for name in views.offering(kind, room)]
+    return "".join(_item(f"`{name}`: {_first_line(registry.find(room, name).__doc__)}") for name, room in places)
+
+
+def _first_line(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring, without the ends of lines."""
+    return " ".join((docstring or "").partition("\n\n")[0].split())
 
 
 def rules() -> str:
@@ -136,7 +138,7 @@ def formats() -> str:
     lines = ["| format | files | reads | writes | options |\n", "|---|---|---|---|---|\n"]
     for name in registry.names("formats"):
         module = registry.find("formats", name)
-        what = " ".join(module.__doc__.partition("\n\n")[0].split()).replace("|", r"\|")
+        what = _first_line(module.__doc__).replace("|", r"\|")
         given = [
             f"`{option.name}`" + (f" ({option.default})" if option.default else "")
             for option in signature(module.read).parameters.values()
