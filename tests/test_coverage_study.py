@@ -73,4 +73,4 @@ def test_the_page_on_statistics_quotes_the_study_of_worlds() -> None:
             ]
             assert re.findall(r"[\d.]+", cell) == rates, (number, world, column)
             quoted += 1
-    assert quoted > 60
+    assert quoted >= 12

@@ -1,4 +1,4 @@
-"""Generator of parts of pages: options and abilities of models, columns of files, columns and options of views.
+"""Generator of parts of pages: options and abilities of models, formats and columns of files, views with options, rules of check.
 
 python -m tools.options
 
@@ -7,9 +7,10 @@ The generated parts are those of `tools.blocks`.
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import Parameter, signature
 from pathlib import Path
 
-from syntagm import permissions, registry, views
+from syntagm import check, permissions, registry, views
 from syntagm.cli._views import ROOMS
 from syntagm.models import families
 from syntagm.models.family import Family
@@ -116,6 +117,38 @@ def _view(kind: views.Kind, name: str, room: str) -> str:
     return "".join(lines)
 
 
+def index(kind: views.Kind) -> str:
+    """Return each table, or each figure, with the first line of its docstring, a list item each."""
+    places = [(name, room) for room in ROOMS for name in views.offering(kind, room)]
+    return "".join(_item(f"`{name}`: {_first_line(registry.find(room, name).__doc__)}") for name, room in places)
+
+
+def _first_line(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring, without the ends of lines."""
+    return " ".join((docstring or "").partition("\n\n")[0].split())
+
+
+def rules() -> str:
+    """Return each rule of `check` for suites, with its message and cure, a list item each."""
+    return "".join(_item(f"**{code}** {' '.join((rule.__doc__ or '').split())}") for code, rule in check.RULES.items())
+
+
+def formats() -> str:
+    """Return a table of the formats: the endings of files, what they are, whether they are written, options."""
+    lines = ["| format | files | reads | writes | options |\n", "|---|---|---|---|---|\n"]
+    for name in registry.names("formats"):
+        module = registry.find("formats", name)
+        what = _first_line(module.__doc__).replace("|", r"\|")
+        given = [
+            f"`{option.name}`" + (f" ({option.default})" if option.default else "")
+            for option in signature(module.read).parameters.values()
+            if option.kind is Parameter.KEYWORD_ONLY and option.name not in permissions.HELP
+        ]
+        writes = " ".join(getattr(module, "WRITES", ()))
+        lines.append(f"| `{name}` | {' '.join(module.ENDINGS)} | {what} | {writes} | {', '.join(given)} |\n")
+    return "".join(lines)
+
+
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -140,6 +173,10 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
         return model_options(places)
     if page == "gaps.md":
         return {"families that fill gaps": "".join(_paragraph(f"{_names(families.able('fill'))}."))}
+    if page == "figures.md":
+        return {"list of tables": index("table"), "list of figures": index("figure")}
+    if page == "formats.md":
+        return {"list of formats": formats(), "rules of check": rules()}
     if page == "scale.md":
         return {"executors": executors_of_commands()}
     return {
@@ -153,6 +190,8 @@ def parts(page: str, places: Sequence[str]) -> dict[str, str]:
 PAGES = [
     DOCS / "reference" / "models.md",
     DOCS / "reference" / "columns.md",
+    DOCS / "reference" / "figures.md",
+    DOCS / "reference" / "formats.md",
     DOCS / "guide" / "gaps.md",
     DOCS / "guide" / "scale.md",
 ]
