@@ -29,7 +29,7 @@ def test_each_statement_has_its_place_and_a_command_or_a_reason() -> None:
 
 def test_suites_that_are_named_without_a_command_exist() -> None:
     names = [code for code in CODE if _BUNDLED.fullmatch(code)]
-    assert len(names) > 20
+    assert len(names) >= 5
     for name in names:
         assert finding.expand([name])
 
