@@ -17,13 +17,21 @@ ROWS = [
     for line in PAGE.read_text(encoding="utf-8").splitlines()
     if line.startswith("| ") and not line.startswith("| where")
 ]
-COMMANDS = [code for row in ROWS for code in re.findall(r"`(syntagm [^`]*)`", row[-1])]
+CODE = [code for row in ROWS for code in re.findall(r"`([^`]*)`", row[-1])]
+COMMANDS = [code for code in CODE if code.startswith("syntagm ")]
 _BUNDLED = re.compile(r"(hu2020|marvin2018|warstadt2020|islands|distance|textbook)(/.*)?")
 
 
 def test_each_statement_has_its_place_and_a_command_or_a_reason() -> None:
     assert len(ROWS) >= 110
     assert [row for row in ROWS if len(row) != 3 or not all(row)] == []
+
+
+def test_suites_that_are_named_without_a_command_exist() -> None:
+    names = [code for code in CODE if _BUNDLED.fullmatch(code)]
+    assert len(names) >= 5
+    for name in names:
+        assert finding.expand([name])
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
