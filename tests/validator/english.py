@@ -74,7 +74,7 @@ LACKS_OBJECT = listed(
     """
     rely depend insist comment concentrate elaborate embark dwell pounce remark believe confide delight indulge invest
     meddle participate rejoice specialize trust abide argue boast brag complain daydream fantasize gossip grumble joke
-    quarrel whine worry agonize fuss gloat preside squabble weep haggle
+    quarrel whine worry hear talk deal agree decide know think care dream cry agonize fuss gloat preside squabble weep haggle
     """
 )
 # Verbs whose particle may end the sentence: "she gave up".
