@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from syntagm.errors import InputError, UsageError
+from syntagm.languages.spelling import Spelling
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.templates import draw, pattern, sample, spelling
 from syntagm.templates.draw import Filled
@@ -71,7 +72,7 @@ def words(
     for template in templates:
         refuse_many(template)
         planned = [] if template.fill == "sample" else plans(template, effort)
-        spell = _Speller(template.regions, "natural", template.place)
+        spell = _Speller(template.regions, "natural", template.place, template.spelling)
         yield template.name, [filled.words for filled in _filled(template, planned, n, seed, spell, effort)]
 
 
@@ -90,7 +91,7 @@ def most_items(template: Template) -> int:
 def _suite(
     template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style, effort: Effort
 ) -> Suite:
-    spell = _Speller(template.regions, style, template.place)
+    spell = _Speller(template.regions, style, template.place, template.spelling)
     items = tuple(_item(words, spell) for words in _filled(template, planned, n, seed, spell, effort))
     made = len(items)
     if words := template.vocabulary.words if template.vocabulary else None:
@@ -150,6 +151,7 @@ class _Speller:
     names: tuple[str, ...]
     style: Style
     place: str
+    own: Spelling
     length: int = 0
     drawn: int = 0
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
@@ -177,7 +179,7 @@ class _Speller:
         Raises:
             InputError: the tag is too long, or all texts together are.
         """
-        text = pattern.fill(tag.regions[0], words)
+        text = self.own.attached(pattern.fill(tag.regions[0], words))
         self._count(text, tag, item)
         return text
 
@@ -200,12 +202,12 @@ class _Speller:
         parts = []
         for region in condition.regions:
             if (text := region_texts.get(id(region))) is None:
-                text = region_texts[id(region)] = pattern.fill(region, words)
+                text = region_texts[id(region)] = self.own.attached(pattern.fill(region, words))
             parts.append(text)
         # A text that is much too long is not spelled, which would take long; spelling may shorten others.
         if (length := sum(map(len, parts))) > 5 * MAX_SENTENCE:
             self._refuse_long(length, condition, item)
-        return spelling.sentence(parts, self.style)
+        return spelling.sentence(parts, self.own, self.style)
 
     def sentence(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Sentence:
         """Return the sentence that a pattern produces from words.
