@@ -152,12 +152,11 @@ MASCULINE = listed(
     bishop pope headmaster widower cowboy
     """
 )
-# Organizations and animals that "it" refers to, and not "they" in the singular.
+# Organizations, and machines that "it" refers to, and not "they" in the singular.
 NEUTER = listed(
     """
     company government committee team council club firm agency orchestra newspaper parliament army city village tribe museum
-    university navy bank hotel shop cat dog horse monkey pony goat bear lion wolf tiger snake crow elephant swan fox rabbit
-    parrot donkey mule kitten puppy eagle deer turtle crab hedgehog squirrel duck
+    university navy bank hotel shop oven machine robot computer camera car radio telephone clock watch tractor truck
     """
 )
 # Masculine nouns that are also said of women: of unknown gender, when it matters.
