@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.templates.article import article
+from syntagm.languages import spelling
+from syntagm.languages.tags import find
 
 LEXICON = Path(__file__).resolve().parents[1] / "syntagm" / "materials" / "lexicon" / "english"
 DISAGREEMENTS = LEXICON / "disagreements.csv"
@@ -39,6 +40,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _VOWELS = "aeiou"
 
 Row = dict[str, str]
+article = spelling.of(find("en")).dependents[0].form
 Disagreement = tuple[str, str, str, str, str]
 
 

@@ -9,10 +9,12 @@ not.
     syntagm exposure frontier --corpus train.txt -o exposure.csv
     syntagm exposure 'warstadt2020/causative?n=200' --corpus a.txt.gz b.txt.gz -o exposure.csv
     syntagm exposure my_suite.toml --corpus train.txt --construction "is easy/hard to *" -o exposure.csv
+    syntagm exposure my_suite.toml --corpus train.conllu --construction "VERB >nsubj NOUN[Number=Plur]" -o exposure.csv
     syntagm table factors runs/m by=exposure:exposure.csv       accuracy by exposure
 
 A construction is a sequence of words, in which * is any word, a/b one of two, and ... none
-to five words. A suite or an item can name its own in the tag `construction`.
+to five words. One with > is a word and its dependents, counted in a treebank (.conllu). A
+suite or an item can name its own in the tag `construction`.
 """
 
 import argparse
@@ -53,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from syntagm.cli import DONE
     from syntagm.io import atomic, lines
     from syntagm.io.number import counted
-    from syntagm.materials.exposure import COLUMNS, Construction, Wanted
+    from syntagm.materials.exposure import COLUMNS, Wanted, read
     from syntagm.materials.finding import expand
     from syntagm.materials.suite_files import SuiteFiles
 
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [Path(file) for file in arguments.corpus]
     for text in texts:
         lines.check(text)
-    wanted = Wanted([Construction.read(pattern, "--construction") for pattern in arguments.construction])
+    wanted = Wanted([read(pattern, "--construction") for pattern in arguments.construction])
     skipped: list[str] = []
     files = expand(arguments.paths, skipped)
     _files.note_skipped(skipped)

@@ -11,6 +11,9 @@ overlapping ones. Counts are exact.
 A construction is a sequence of words. `*` stands for one word, `a/b` for one of two, `...` for none to five words. An
 occurrence is a place where the pattern begins. A suite names its construction in the tag `construction`, an item may
 name its own; others are given to `Wanted`.
+
+A construction with `>` is one over trees (`trees.Tree`), which a treebank in CoNLL-U has. The words of a treebank are those
+of the texts of its sentences.
 """
 
 import re
@@ -25,6 +28,8 @@ from syntagm.io import lines
 from syntagm.languages import casing, tags
 from syntagm.languages import words as words_of
 from syntagm.languages.tags import Language
+from syntagm.materials import treebank
+from syntagm.materials.trees import ENDINGS, Tree
 from syntagm.suite import Item, Suite
 
 UNITS = ("word", "bigram", "construction")
@@ -112,6 +117,15 @@ class Construction:
         return min((part for part in self.parts if part), key=len)
 
 
+def read(text: str, place: str) -> "Construction | Tree":
+    """Read a construction, of words or over trees.
+
+    Raises:
+        InputError: it is neither.
+    """
+    return Tree.read(text, place) if ">" in text else Construction.read(text, place)
+
+
 @dataclass(slots=True)
 class Wanted:
     """What is to be counted, and the counts.
@@ -120,9 +134,9 @@ class Wanted:
         constructions: patterns that count for every item, besides those that suites and items name.
     """
 
-    constructions: Sequence[Construction] = ()
+    constructions: "Sequence[Construction | Tree]" = ()
     units: dict[str, set[str]] = field(default_factory=lambda: {"word": set(), "bigram": set()})
-    patterns: dict[str, Construction] = field(default_factory=dict)
+    patterns: "dict[str, Construction | Tree]" = field(default_factory=dict)
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     total: int = 0
     language: Language | None = None
@@ -153,7 +167,7 @@ class Wanted:
                 found["bigram"] |= dict.fromkeys(map(" ".join, pairwise(segment)))
         named = item.tags.get(TAG) or suite.tags.get(TAG)
         if named and named not in self.patterns:
-            self.patterns[named] = Construction.read(named, f"suite {suite.name}, item {item.id}")
+            self.patterns[named] = read(named, f"suite {suite.name}, item {item.id}")
         for construction in self.constructions:
             self.patterns.setdefault(construction.text, construction)
         found["construction"] = dict.fromkeys([
@@ -162,29 +176,43 @@ class Wanted:
         return [(unit, text) for unit, texts in found.items() for text in texts]
 
     def count(self, paths: Iterable[Path]) -> None:
-        """Count in texts, gzipped or not, line by line.
+        """Count in texts and treebanks (.conllu), gzipped or not, line by line.
 
         Raises:
-            InputError: a text can't be read (see `lines.read`).
+            InputError: a text can't be read (see `lines.read`), or a construction over trees is to be counted in a text
+                without trees.
         """
+        trees = [pattern for pattern in self.patterns.values() if isinstance(pattern, Tree)]
+        by_word: dict[str, list[Construction]] = defaultdict(list)
+        for pattern in self.patterns.values():
+            for word in pattern.key if isinstance(pattern, Construction) else ():
+                by_word[word].append(pattern)
+        for path in paths:
+            if path.name.endswith(ENDINGS):
+                for sentence in treebank.sentences(path):
+                    self._count(sentence.text, by_word)
+                    for tree in trees:
+                        self.counts["construction"][tree.text] += tree.occurrences(sentence)
+            elif trees:
+                cure = "Parse the text, or leave this construction out."
+                raise InputError(
+                    str(path), f"no trees, for the construction {trees[0].text!r}", "a treebank (.conllu)", cure
+                )
+            else:
+                for _, line in lines.read(path):
+                    self._count(line, by_word)
+
+    def _count(self, line: str, by_word: "dict[str, list[Construction]]") -> None:
         single, double = self.units["word"], self.units["bigram"]
         one, two, constructions = self.counts["word"], self.counts["bigram"], self.counts["construction"]
-        by_word: dict[str, list[Construction]] = defaultdict(list)
-        for construction in self.patterns.values():
-            for word in construction.key:
-                by_word[word].append(construction)
-        for path in paths:
-            for _, line in lines.read(path):
-                for segment in segments(line, self.language or tags.UNKNOWN):
-                    self.total += len(segment)
-                    one.update(word for word in segment if word in single)
-                    two.update(pair for pair in map(" ".join, pairwise(segment)) if pair in double)
-                    if by_word:
-                        here = {
-                            pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]
-                        }
-                        for text, construction in here.items():
-                            constructions[text] += construction.occurrences(segment)
+        for segment in segments(line, self.language or tags.UNKNOWN):
+            self.total += len(segment)
+            one.update(word for word in segment if word in single)
+            two.update(pair for pair in map(" ".join, pairwise(segment)) if pair in double)
+            if by_word:
+                here = {pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]}
+                for text, construction in here.items():
+                    constructions[text] += construction.occurrences(segment)
 
     def rows(self, suite: Suite) -> Iterator[Row]:
         """Yield the counts of the items of a suite."""

@@ -85,11 +85,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """Classes, aliases of unions of classes, and the sections of phrases, by name."""
+    """Classes, aliases of unions of classes, and the sections of phrases, by name; and the tag of the language, if it is said."""
 
     classes: Mapping[str, LexicalClass] = field(default_factory=dict)
     aliases: Mapping[str, Choice] = field(default_factory=dict)
     phrases: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+    language: str = ""
 
 
 def lexical_class(name: str, text: str, place: str) -> LexicalClass:

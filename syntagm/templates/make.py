@@ -1,14 +1,16 @@
 """Suites from templates: filling slots, spelling sentences, and tagging items with their configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from syntagm.errors import InputError, UsageError
+from syntagm.languages.spelling import Spelling
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.templates import draw, pattern, sample, spelling
 from syntagm.templates.draw import Filled
 from syntagm.templates.effort import Effort
+from syntagm.templates.lexicon import Word
 from syntagm.templates.pattern import Pattern
 from syntagm.templates.plan import Plan, Planner, plans, refuse_many
 from syntagm.templates.spelling import Style
@@ -58,6 +60,22 @@ def suites(
             yield _suite(template, planned, n, seed, style, effort)
 
 
+def words(
+    templates: Sequence[Template], n: int | None = None, seed: int = 1
+) -> Iterator[tuple[str, list[Mapping[str, Word]]]]:
+    """Yield the name of each suite of a template, with the word in each slot of each of its items.
+
+    The items are those of `suites` with the same arguments, which also says what is refused.
+    """
+    items = sum(template.n if n is None else n for template in templates if template.fill == "sample")
+    effort = Effort(templates[0].place, items, len(templates))
+    for template in templates:
+        refuse_many(template)
+        planned = [] if template.fill == "sample" else plans(template, effort)
+        spell = _Speller(template.regions, "natural", template.place, template.spelling)
+        yield template.name, [filled.words for filled in _filled(template, planned, n, seed, spell, effort)]
+
+
 def most_items(template: Template) -> int:
     """Return the maximum number of items that a template generates, without generating them.
 
@@ -73,14 +91,8 @@ def most_items(template: Template) -> int:
 def _suite(
     template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style, effort: Effort
 ) -> Suite:
-    spell = _Speller(template.regions, style, template.place)
-    if template.fill == "table" and template.table:
-        filled = draw.rows(planned, template.table, n)
-    elif template.fill == "cross":
-        filled = draw.cross(planned, template.place, n, seed, effort)
-    else:
-        filled = sample.sample(template, template.n if n is None else n, seed, spell.texts, effort)
-    items = tuple(_item(words, spell) for words in filled)
+    spell = _Speller(template.regions, style, template.place, template.spelling)
+    items = tuple(_item(words, spell) for words in _filled(template, planned, n, seed, spell, effort))
     made = len(items)
     if words := template.vocabulary.words if template.vocabulary else None:
         items = tuple(item for item in items if not any(words.unknown(one.text) for one in item.sentences.values()))
@@ -107,6 +119,16 @@ def _suite(
     return Suite(template.name, items, template.predictions, tags | made_tags, template.aggregate)
 
 
+def _filled(
+    template: Template, planned: Sequence[Plan], n: int | None, seed: int, spell: "_Speller", effort: Effort
+) -> Iterable[Filled]:
+    if template.fill == "table" and template.table:
+        return draw.rows(planned, template.table, n)
+    if template.fill == "cross":
+        return draw.cross(planned, template.place, n, seed, effort)
+    return sample.sample(template, template.n if n is None else n, seed, spell.texts, effort)
+
+
 def _item(filled: Filled, spell: "_Speller") -> Item:
     words = _forms(filled)
     region_texts: dict[int, str] = {}
@@ -129,6 +151,7 @@ class _Speller:
     names: tuple[str, ...]
     style: Style
     place: str
+    own: Spelling
     length: int = 0
     drawn: int = 0
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
@@ -156,7 +179,7 @@ class _Speller:
         Raises:
             InputError: the tag is too long, or all texts together are.
         """
-        text = pattern.fill(tag.regions[0], words)
+        text = self.own.attached(pattern.fill(tag.regions[0], words))
         self._count(text, tag, item)
         return text
 
@@ -179,12 +202,12 @@ class _Speller:
         parts = []
         for region in condition.regions:
             if (text := region_texts.get(id(region))) is None:
-                text = region_texts[id(region)] = pattern.fill(region, words)
+                text = region_texts[id(region)] = self.own.attached(pattern.fill(region, words))
             parts.append(text)
         # A text that is much too long is not spelled, which would take long; spelling may shorten others.
         if (length := sum(map(len, parts))) > 5 * MAX_SENTENCE:
             self._refuse_long(length, condition, item)
-        return spelling.sentence(parts, self.style)
+        return spelling.sentence(parts, self.own, self.style)
 
     def sentence(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Sentence:
         """Return the sentence that a pattern produces from words.

@@ -10,9 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, toml, utf8
 from syntagm.io.toml import known, need, shown
+from syntagm.languages import tags
 from syntagm.templates import lexicon, template
 from syntagm.templates.cells import MAX_CELL, MAX_COLUMNS, MAX_ROWS, MISSING
 from syntagm.templates.lexicon import LexicalClass, Lexicon
@@ -61,18 +62,24 @@ def _read(texts: tuple[tuple[str, str], ...], folder: str) -> Lexicon:
     files = dict(texts)
     if SCHEMA not in files:
         raise InputError(folder, f"no {SCHEMA}", f"a folder with {SCHEMA} and a table for each class")
-    declared = _schema(files[SCHEMA], f"{folder}/{SCHEMA}")
+    declared, language = _schema(files[SCHEMA], f"{folder}/{SCHEMA}")
     classes = {name: _class(name, own, files, folder) for name, own in declared.items()}
     more = template.read_lexicon(files[PHRASES], f"{folder}/{PHRASES}") if PHRASES in files else Lexicon()
     for name in (*more.classes, *more.aliases):
         if name in classes:
             raise InputError(f"{folder}/{PHRASES}, [classes] {name}", "a class of the schema", "another name")
-    return Lexicon(classes | dict(more.classes), more.aliases, more.phrases)
+    return Lexicon(classes | dict(more.classes), more.aliases, more.phrases, language)
 
 
-def _schema(text: str, place: str) -> dict[str, Declared]:
+def _schema(text: str, place: str) -> tuple[dict[str, Declared], str]:
+    """Return the classes, and the tag of the language, "" if the schema doesn't say it."""
     top = toml.read(text, place)
-    known(top, ("trees", "classes"), place)
+    known(top, ("language", "trees", "classes"), place)
+    language = toml.text(top, "language", place, "")
+    try:
+        tags.find(language)
+    except UsageError as error:
+        raise InputError(f"{place}, language", shown(language), error.expected, error.cure) from None
     trees = {
         name: _tree(need(tree, dict, f"{place}, [trees.{name}]"), f"{place}, [trees.{name}]")
         for name, tree in toml.table(top, "trees", place).items()
@@ -98,7 +105,7 @@ def _schema(text: str, place: str) -> dict[str, Declared]:
         if not len(forms) > 0 or len(forms) + len(features) + len(use_features) > MAX_COLUMNS:
             raise InputError(f"{at}, forms", f"{len(forms)} forms", f"at least one, and at most {MAX_COLUMNS} columns")
         classes[name] = Declared(forms, features, uses, use_features, usual)
-    return classes
+    return classes, language
 
 
 def _tree(tree: Mapping[str, Any], place: str) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,9 @@ from typing import Any
 from syntagm.errors import InputError
 from syntagm.io import toml
 from syntagm.io.toml import known, need, shown
-from syntagm.suite import Aggregate, Prediction
+from syntagm.languages import spelling, tags
+from syntagm.languages.spelling import Spelling
+from syntagm.suite import Aggregate, Prediction, language_of
 from syntagm.templates import cells, edit, lexicon, parts, phrases
 from syntagm.templates.edit import Edit
 from syntagm.templates.expression import Expression
@@ -91,6 +93,12 @@ class Template:
     places: Mapping[tuple[str, str], str]
     together: tuple[tuple[Mapping[str, Pattern], Mapping[str, Pattern]], ...] = ()
     vocabulary: Vocabulary | None = None
+
+    @property
+    def spelling(self) -> Spelling:
+        """The spelling of its language: the one that its tag says, or else its lexicon."""
+        tagged = language_of(self.tags)
+        return spelling.of(tagged if tagged is not tags.UNKNOWN else tags.find(self.lexicon.language))
 
 
 def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon]) -> list[Template]:
@@ -226,7 +234,7 @@ def _together(base: Lexicon, own: Lexicon) -> Lexicon:
     """Return the words of both. A class or alias of the template replaces that of the lexicon with the same name."""
     classes = {name: words for name, words in base.classes.items() if name not in own.aliases}
     aliases = {name: choice for name, choice in base.aliases.items() if name not in own.classes}
-    return Lexicon(classes | dict(own.classes), aliases | dict(own.aliases))
+    return Lexicon(classes | dict(own.classes), aliases | dict(own.aliases), language=base.language)
 
 
 def _refuse_clashes(template: Template, own: Mapping[str, Phrase]) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from syntagm.languages import spelling
 from syntagm.templates.cells import MISSING
 from syntagm.templates.index import mask_of
 from syntagm.templates.lexicon import LexicalClass
-from syntagm.templates.spelling import ARTICLE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class Words:
         return self._masks[key][1]
 
     def _allows(self, form: str) -> bool:
-        parts = self.split(form.replace(ARTICLE, ""))
+        parts = self.split(spelling.plain(form))
         return all(self.known(part) or self.known(part.lower()) or self.known(part.capitalize()) for part in parts)
 
 

@@ -9,7 +9,9 @@ import pytest
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.errors import InputError
-from syntagm.materials.exposure import COLUMNS, Construction, Wanted, segments
+from syntagm.materials import treebank
+from syntagm.materials.exposure import COLUMNS, Construction, Wanted, read, segments
+from syntagm.materials.trees import Tree
 
 TEXT = """The cook is here. The cook is hard to please, and the cook is easy to see.
 Both Anna and Ben slept; both the cook and the cook slept.
@@ -112,6 +114,114 @@ def _planted(folder: Path, size: int) -> None:
         "sleeps here": 137, "no dax": 1, "dax ever": 1, "ever sleep": 0, "sleep here": 0, "the wug ... sleeps": 166,
     }  # fmt: skip
     assert wanted.total == 137 * 4 + 29 * 6 + 4 + len(noise) * 10
+
+
+SENTENCE = "A wug gave the daxes some books."
+ROWS = """1	A	a	DET	_	_	2	det	_	_
+2	wug	wug	NOUN	_	Number=Sing	3	nsubj	_	_
+3	gave	give	VERB	_	VerbForm=Fin	0	root	_	_
+4	the	the	DET	_	_	5	det	_	_
+5	daxes	dax	NOUN	_	Number=Plur	3	iobj	_	_
+6	some	some	DET	_	_	7	det	_	_
+7	books	book	NOUN	_	Number=Plur	3	obj	_	SpaceAfter=No
+8	.	.	PUNCT	_	_	3	punct	_	_
+"""
+
+
+@pytest.mark.parametrize(
+    ("construction", "count"),
+    [
+        ("VERB >nsubj NOUN", 1),
+        ("VERB[VerbForm=Fin, lemma=give] >nsubj NOUN[Number=Sing] >obj NOUN[form=Books]", 1),
+        ("VERB >nsubj NOUN[Number=Plur]", 0),
+        ("NOUN >det DET", 3),
+        ("* >det DET[form=the]", 1),
+        ("VERB >obj NOUN >obj NOUN", 0),  # two objects, not one twice
+        ("NOUN >det DET >det DET", 0),
+        ("VERB >nsubj:pass NOUN", 0),
+    ],
+)
+def test_constructions_over_trees_by_hand(construction: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "t.conllu").write_text(f"# text = {SENTENCE}\n{ROWS}\n")
+    [sentence] = treebank.sentences(tmp_path / "t.conllu")
+    assert Tree.read(construction, "here").occurrences(sentence) == count
+
+
+def test_a_relation_stands_for_its_subtypes(tmp_path: Path) -> None:
+    (tmp_path / "t.conllu").write_text(f"# text = {SENTENCE}\n{ROWS.replace('nsubj', 'nsubj:outer')}\n")
+    [sentence] = treebank.sentences(tmp_path / "t.conllu")
+    assert Tree.read("VERB >nsubj NOUN", "here").occurrences(sentence) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "VERB >",
+        "> nsubj NOUN",
+        "verb >nsubj NOUN",
+        "VERB >nsubj",
+        "VERB[x] >obj *",
+        "VERB >obj * x",
+        "V >a *" + " >a *" * 8,
+    ],
+)
+def test_other_constructions_over_trees_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="here"):
+        read(text, "here")
+
+
+def test_a_construction_over_trees_needs_a_treebank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.tsv").write_text("good\tbad\nA wug gave books.\tA wug give books.\n")
+    (tmp_path / "t.txt").write_text(SENTENCE)
+    (tmp_path / "t.conllu").write_text(f"# text = {SENTENCE}\n{ROWS}\n")
+    command = [
+        "exposure",
+        str(tmp_path / "p.tsv"),
+        "--construction",
+        "VERB >iobj *",
+        "-o",
+        str(tmp_path / "e.csv"),
+        "--corpus",
+    ]
+    assert main([*command, str(tmp_path / "t.conllu"), str(tmp_path / "t.txt")]) == 2
+    assert "t.txt: no trees, for the construction 'VERB >iobj *'" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "e.csv").exists()
+    assert main([*command, str(tmp_path / "t.conllu")]) == 0
+    rows = (tmp_path / "e.csv").read_text().splitlines()
+    assert rows[-1] == "p,0,construction,VERB >iobj *,1"
+    assert "p,0,bigram,a wug,1" in rows
+
+
+def test_planted_trees_are_counted_exactly(tmp_path: Path) -> None:
+    _planted_trees(tmp_path, 4_000)
+
+
+@pytest.mark.slow
+def test_planted_trees_are_counted_exactly_in_a_million_words(tmp_path: Path) -> None:
+    _planted_trees(tmp_path, 1_000_000)
+
+
+def _planted_trees(folder: Path, size: int) -> None:
+    rng = random.Random(7)
+    other = ROWS.replace("iobj", "obl").replace("give", "carry").replace("gave", "carried")
+    kinds = [ROWS] * 113 + [other] * (size // 7 - 113)
+    rng.shuffle(kinds)
+    with (folder / "t.conllu").open("w") as file:
+        for rows in kinds:
+            text = SENTENCE if rows is ROWS else SENTENCE.replace("gave", "carried")
+            file.write(f"# text = {text}\n{rows}\n")
+    (folder / "p.tsv").write_text("good\tbad\nA wug gave books.\tA wug give books.\n")
+    [suite] = sg.read_suites(folder / "p.tsv")
+    wanted = Wanted([read(text, "here") for text in ("VERB >iobj NOUN >obj NOUN", "VERB >nsubj NOUN", "gave the *")])
+    wanted.add(suite)
+    wanted.count([folder / "t.conllu"])
+    counts = {text: n for _, _, _, text, n in wanted.rows(suite)}
+    assert counts == {
+        "a": len(kinds), "wug": len(kinds), "gave": 113, "books": len(kinds), "give": 0, "a wug": len(kinds),
+        "wug gave": 113, "gave books": 0, "wug give": 0, "give books": 0,
+        "VERB >iobj NOUN >obj NOUN": 113, "VERB >nsubj NOUN": len(kinds), "gave the *": 113,
+    }  # fmt: skip
+    assert wanted.total == 7 * len(kinds)
 
 
 def test_accuracy_by_exposure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

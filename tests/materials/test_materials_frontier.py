@@ -2,12 +2,15 @@
 
 import math
 import re
+import statistics
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import syntagm
+from syntagm.languages import frequency, tags
 from syntagm.materials import baselines
 from syntagm.materials.exposure import TAG, Construction, segments
 from syntagm.stats.chance import chance
@@ -28,7 +31,7 @@ def suites() -> dict[str, Suite]:
 
 @pytest.mark.slow
 def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> None:
-    assert len(suites()) == 58
+    assert len(suites()) == 61
     for suite in suites().values():
         assert re.fullmatch(r"[A-Z][^\n]+\.", suite.tags["contrast"]), suite.name
         assert all(suite.tags[key] for key in ("circuit", "phenomenon", "reference", "author", "licence")), suite.name
@@ -59,6 +62,25 @@ def test_a_construction_occurs_in_the_sentences_that_it_is_said_of() -> None:
             pattern = Construction.read(suite.tags[TAG], suite.name)
             sentences = [sentence.text for item in suite.items for sentence in item.sentences.values()]
             assert any(pattern.occurrences(segment) for text in sentences for segment in segments(text)), suite.name
+
+
+def test_twins_have_words_of_their_band_and_equally_many_items_of_each() -> None:
+    words = sg_frequencies()
+    for name in ("agreement_band", "agreement_band_simple", "agreement_band_relative", "determiner_band"):
+        [suite] = syntagm.read_suites(f"frontier/{name}?n=160&seed=3")
+        tag = "noun" if name == "determiner_band" else "verb"
+        by_band = {band: [item for item in suite.items if item.tags["band"] == band] for band in "1234"}
+        assert {len(items) for items in by_band.values()} == {40}, name
+        # Bands are of books; the words of today follow in the mean, too.
+        means = [
+            statistics.mean(math.log10(words.get(item.tags[tag], 0) + 1) for item in items) for items in by_band.values()
+        ]
+        assert means == sorted(means, reverse=True), (name, means)
+
+
+def sg_frequencies() -> Mapping[str, int]:
+    pytest.importorskip("wordfreq")
+    return frequency.per_billion(tags.find("en"))
 
 
 def test_variants_have_the_method_that_they_correct() -> None:

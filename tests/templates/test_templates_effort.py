@@ -1,11 +1,14 @@
 """Hostile templates are refused, or cost little: the work is counted, since seconds depend on the machine."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, made, read
 
 from syntagm.errors import InputError
+from syntagm.languages import spelling as of_language
+from syntagm.languages import tags
 from syntagm.templates import effort, index, make, sample, spelling, template
 from syntagm.templates.counts import counts
 from syntagm.templates.groups import members
@@ -222,18 +225,18 @@ def test_a_long_chain_of_phrases_is_followed_once(monkeypatch: pytest.MonkeyPatc
     assert 300 < sum(visited) < 1_000
 
 
-def test_many_articles_are_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_articles_are_found_at_once() -> None:
     searched = 0
-    pattern = spelling._ARTICLE
+    [article] = of_language.of(tags.find("en")).dependents
 
     class Pattern:
         def finditer(self, text: str) -> Any:
             nonlocal searched
             searched += 1
-            return pattern.finditer(text)
+            return article.pattern.finditer(text)
 
-    monkeypatch.setattr(spelling, "_ARTICLE", Pattern())
-    assert spelling.sentence(["a(n) " * 500 + "egg"])[0] == "An " + "an " * 499 + "egg"
+    own = of_language.Spelling((replace(article, pattern=Pattern()),))
+    assert spelling.sentence(["a(n) " * 500 + "egg"], own)[0] == "An " + "an " * 499 + "egg"
     assert searched == 2
 
 

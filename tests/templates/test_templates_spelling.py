@@ -1,9 +1,17 @@
 """Spelling: a and an, blanks, capitals, the published style."""
 
+from pathlib import Path
+
 import pytest
 
+import syntagm as sg
+from syntagm.errors import InputError
+from syntagm.languages import spelling as of_language
+from syntagm.languages import tags
 from syntagm.templates import spelling
-from syntagm.templates.article import article
+
+ENGLISH = of_language.of(tags.find("en"))
+article = ENGLISH.dependents[0].form
 
 AN = """apple hour honest honour honor heir heirloom hourly urn umbrella usher utter urban uncle under ugly unimportant
 uninteresting unidentified unironic unillustrated island egg oak x-ray X-ray F16 MP MPs FBI LED 8 80 800-page 11th 18 1812 11,000
@@ -40,7 +48,7 @@ def test_what_stands_before_the_word_is_no_sound(following: str, expected: str) 
     ],
 )
 def test_articles_look_over_the_borders_of_regions(parts: list[str], expected: str) -> None:
-    assert spelling.sentence(parts)[0] == expected
+    assert spelling.sentence(parts, ENGLISH)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -59,8 +67,8 @@ def test_articles_look_over_the_borders_of_regions(parts: list[str], expected: s
     ],
 )
 def test_tidy(text: str, expected: str) -> None:
-    assert spelling.tidy(text) == expected
-    assert spelling.tidy(expected) == expected
+    assert ENGLISH.attached(spelling.tidy(text)) == expected
+    assert ENGLISH.attached(spelling.tidy(expected)) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ def test_tidy(text: str, expected: str) -> None:
     ],
 )
 def test_join(parts: list[tuple[bool, str]], expected: str) -> None:
-    assert spelling.join(parts) == expected
+    assert ENGLISH.attached(spelling.join(parts)) == expected
 
 
 @pytest.mark.parametrize(
@@ -94,19 +102,19 @@ def test_join(parts: list[tuple[bool, str]], expected: str) -> None:
     ],
 )
 def test_capitals(text: str, expected: str) -> None:
-    assert spelling.sentence([text])[0] == expected
+    assert spelling.sentence([text], ENGLISH)[0] == expected
 
 
 def test_bounds_are_those_of_the_regions() -> None:
     parts = ["the dog", "", "'s", "bone (", "an egg", ").", ""]
-    text, bounds = spelling.sentence(parts)
+    text, bounds = spelling.sentence(parts, ENGLISH)
     assert text == "The dog's bone (an egg)."
     held = [text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
     assert [one.lower() for one in held] == parts
 
 
 def test_the_published_style_has_no_capitals_and_no_marks() -> None:
-    text, bounds = spelling.sentence(["The U.S. team,", "(", "it's said", ")", "won!"], "published")
+    text, bounds = spelling.sentence(["The U.S. team,", "(", "it's said", ")", "won!"], ENGLISH, "published")
     assert text == "the u s team it's said won"
     assert [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)] == [
         "the u s team",
@@ -115,3 +123,29 @@ def test_the_published_style_has_no_capitals_and_no_marks() -> None:
         "",
         "won",
     ]
+
+
+def test_german_has_no_english_endings_and_articles() -> None:
+    german = of_language.of(tags.find("de"))
+    assert spelling.sentence(["wie geht", "'s a(n)", "Eis?"], german)[0] == "Wie geht 's a(n) Eis?"
+    assert of_language.of(tags.UNKNOWN) == ENGLISH
+
+
+def test_a_template_is_spelled_in_the_language_of_its_tag_or_of_its_lexicon(tmp_path: Path) -> None:
+    text = (
+        'lexicon = "words"\n[tags]\n{}\n[slots]\nx = "x"\n[items]\nfill = "cross"\n[conditions]\na = "a(n) {{x}} \'s"'
+    )
+    (tmp_path / "words").mkdir()
+    schema = '[classes.x]\nforms = ["form"]\n'
+    (tmp_path / "words" / "x.csv").write_text("form\negg\n")
+
+    def spelled(tag: str, language: str) -> str:
+        (tmp_path / "words" / "schema.toml").write_text(f'language = "{language}"\n{schema}' if language else schema)
+        (tmp_path / "t.toml").write_text(text.format(tag))
+        [suite] = sg.read_suites(tmp_path / "t.toml")
+        return suite.items[0].sentences["a"].text
+
+    assert spelled("", "") == spelled("", "en") == spelled('language = "en"', "de") == "An egg's"
+    assert spelled("", "de") == spelled('language = "de"', "en") == "A(n) egg 's"
+    with pytest.raises(InputError, match=r"schema\.toml, language"):
+        spelled("", "xx-yy-zz-no")

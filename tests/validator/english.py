@@ -44,6 +44,11 @@ AUXILIARIES = {
     "has": ("have", ONE), "have": ("have", MANY), "had": ("have", ALL),
     "does": ("do", ONE), "do": ("do", MANY), "did": ("do", ALL),
 } | dict.fromkeys(("will", "would", "can", "could", "may", "might", "must", "should", "shall"), ("modal", ALL))  # fmt: skip
+# "Don't", "hasn't": the same, and negative.
+CONTRACTED = {
+    f"{word}n't": features for word, features in AUXILIARIES.items() if word not in ("will", "can", "may", "might", "shall")
+} | {"won't": ("modal", ALL), "can't": ("modal", ALL)}
+AUXILIARIES |= CONTRACTED
 
 WH = listed("who whom what which whose when where why how")
 CONNECTIVES = listed("and but or not that there than being been be while after before instead even only")
@@ -57,13 +62,28 @@ PARTICLES = listed("up out off down away back asleep alone late nearby upstairs 
 TIMES = listed("morning evening day night week month year summer winter")
 PLACES = listed("Paris London")
 MIDDLE = listed("not never ever still soon already always")
+# Verbs after which a preposition stands on its own, and verbs whose object it lacks ("she relied on"): both end a sentence
+# of one paradigm.
+ON_ITS_OWN = listed(
+    """
+    march drive walk ride sail hurry sleep play sing fight limp stagger read work wander rush climb fly stroll swim sneak
+    crawl drop move run topple
+    """
+)
+LACKS_OBJECT = listed(
+    """
+    rely depend insist comment concentrate elaborate embark dwell pounce remark believe confide delight indulge invest
+    meddle participate rejoice specialize trust abide argue boast brag complain daydream fantasize gossip grumble joke
+    quarrel whine worry hear talk deal agree decide know think care dream cry agonize fuss gloat preside squabble weep haggle
+    """
+)
 # Verbs whose particle may end the sentence: "she gave up".
 PARTICLE_VERBS = {
     "up": listed("give get wake grow stand"),
     "out": listed("run"),
     "away": listed("run"),
     "down": listed("sit"),
-}
+} | dict.fromkeys(("on", "in", "by", "about", "over"), ON_ITS_OWN | LACKS_OBJECT)
 FREQUENCY = listed("always usually often sometimes rarely seldom never frequently occasionally regularly")
 # Words that no sentence ends with, unless a gap is allowed.
 DANGLING = PREPOSITIONS | DETERMINERS.keys() - NUMERALS - {
@@ -130,6 +150,13 @@ MASCULINE = listed(
     sportsman nobleman fisherman fireman mailman milkman chairman statesman craftsman workman foreman cameraman
     handyman watchman clergyman doorman Englishman Frenchman Irishman Dutchman bull rooster stallion bridegroom
     bishop pope headmaster widower cowboy
+    """
+)
+# Organizations, and machines that "it" refers to, and not "they" in the singular.
+NEUTER = listed(
+    """
+    company government committee team council club firm agency orchestra newspaper parliament army city village tribe museum
+    university navy bank hotel shop oven machine robot computer camera car radio telephone clock watch tractor truck
     """
 )
 # Masculine nouns that are also said of women: of unknown gender, when it matters.
@@ -279,6 +306,8 @@ def noun(word: str) -> frozenset[tuple[str, str]]:
 def gender_of(lemma: str) -> str:
     if lemma in EITHER:
         return "fmc"
+    if lemma in NEUTER:
+        return "n"
     return "f" if lemma in FEMININE else "m" if lemma in MASCULINE else "fmnc"
 
 

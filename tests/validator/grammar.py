@@ -132,8 +132,8 @@ def _group(goal: str, words: list[str], start: int) -> Iterator[Phrase]:
     word = words[start]
     if word in AUXILIARIES:
         kind, features = AUXILIARIES[word]
-        # "The clerk does sing" is emphatic: not a group of its own.
-        if kind != "do":
+        # "The clerk does sing" is emphatic: not a group of its own; "does not sing" is.
+        if kind != "do" or word in english.CONTRACTED or words[start + 1] == "not":
             for phrase in _complete(kind, words, start + 1, goal):
                 yield Phrase(phrase.end, frozenset(features), head=phrase.head)
     elif goal == "active" and english.finite(word):

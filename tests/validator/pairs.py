@@ -128,7 +128,7 @@ def word_faults(side: str, word: str, wanted: str) -> Iterator[str]:
     """Yield a fault if a lemma of a word is in the list that it must not be in; adjectives are listed as they are."""
     tags = ("NN", "NNS") if wanted in ("ALSO_ANIMATE", "PEOPLE") else VERB_TAGS
     lemmas = {word} if wanted.endswith("ADJECTIVES") else english.lemmas(word, *tags)
-    if lemmas & getattr(lexical, wanted):
+    if lemmas & getattr(lexical if hasattr(lexical, wanted) else english, wanted):
         yield f"{side} word: {word} is in {wanted}"
 
 
@@ -165,6 +165,7 @@ def _is(word: str, choices: Sequence[str]) -> bool:
 
 
 TENSES = [{"is", "are"}, {"was", "were"}, {"has", "have"}, {"does", "do"}]
+TENSES += [{f"{word}n't" for word in pair} for pair in TENSES]
 DISTANCES = [{"this", "these"}, {"that", "those"}]
 
 
