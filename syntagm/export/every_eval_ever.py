@@ -151,7 +151,8 @@ def _record(run: Run, scores: list[Estimate]) -> dict[str, Any]:
             "source_type": "evaluation_run",
             "source_organization_name": "unknown",
             "evaluator_relationship": "other",
-            "additional_details": _texts({"exported by": ours, "command": record["command"]}),
+            # The command is left out: it may have paths of the user.
+            "additional_details": _texts({"exported by": ours}),
         },
         "eval_library": library,
         "model_info": _model(run),

@@ -48,6 +48,8 @@ def test_the_record_has_the_numbers_of_the_run(tmp_path: Path) -> None:
     assert rules["two/full_sentence"]["ties_count_as"] == "hits"
     # Regions are compared in bits, whatever the convention.
     assert (rules["agreement/verb"]["convention"], rules["agreement/verb"]["ties_count_as"]) == ("bits", "failures")
+    # A record is meant to be published: no path of this machine is in it.
+    assert str(tmp_path) not in (tmp_path / "x.json").read_text("utf-8")
     details = record["detailed_evaluation_results"]
     content = (tmp_path / "x_samples.jsonl").read_bytes()
     assert (details["total_rows"], details["file_path"]) == (len(lines), "x_samples.jsonl")

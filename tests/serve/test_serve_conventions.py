@@ -84,6 +84,7 @@ def test_every_link_keeps_the_convention(visitor: Visitor) -> None:
     switch = links(visitor, "/suite/lengths?verdict=fails")
     assert "/under/mean_token/suite/lengths?verdict=fails" in switch
     assert "Judged by bits" in visitor.get("/").text
+    assert "as the runs were judged" not in visitor.get("/").text
 
 
 def toy() -> Run:

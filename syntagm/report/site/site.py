@@ -109,7 +109,9 @@ class Site:
         if not any(whole(run, suite.name) for run in judged for suite in run.suites):
             return []
         names = [linking.name for linking in LINKINGS if not linking.unigrams]
-        return [*names, *(f"{DEFAULT}+{treatment.name}" for treatment in TREATMENTS)]
+        ended = any(run.record["model"]["policies"].get("eos") == "yes" for run in judged)
+        treated = [treatment.name for treatment in TREATMENTS if ended or treatment.name != "without_end"]
+        return [*names, *(f"{DEFAULT}+{name}" for name in treated)]
 
     @property
     def done(self) -> bool:
@@ -220,9 +222,9 @@ class Site:
         own = " or ".join(dict.fromkeys(map(convention_of, self.runs)))
         query = getattr(page.links, "query", ())
         steps = [pages.Step(name, addresses.under(name, page.place, query)) for name in self.conventions if name != own]
-        return pages.Switch(
-            own, [pages.Step("as the runs were judged", addresses.under("", page.place, query)), *steps]
-        )
+        back = addresses.under("", page.place, query)
+        away = back != addresses.page(page.place, query)
+        return pages.Switch(own, [*([pages.Step("as the runs were judged", back)] if away else []), *steps])
 
     def _lead(self, place: Place, addresses: Addresses) -> Markup:
         """Return what stands below the title: the models, with links to their runs, and how much they were asked."""
