@@ -185,8 +185,9 @@ class Wanted:
         trees = [pattern for pattern in self.patterns.values() if isinstance(pattern, Tree)]
         by_word: dict[str, list[Construction]] = defaultdict(list)
         for pattern in self.patterns.values():
-            for word in pattern.key if isinstance(pattern, Construction) else ():
-                by_word[word].append(pattern)
+            if isinstance(pattern, Construction):
+                for word in pattern.key:
+                    by_word[word].append(pattern)
         for path in paths:
             if path.name.endswith(ENDINGS):
                 for sentence in treebank.sentences(path):
