@@ -73,7 +73,8 @@ def test_twins_have_words_of_their_band_and_equally_many_items_of_each() -> None
         assert {len(items) for items in by_band.values()} == {40}, name
         # Bands are of books; the words of today follow in the mean, too.
         means = [
-            statistics.mean(math.log10(words.get(item.tags[tag], 0) + 1) for item in items) for items in by_band.values()
+            statistics.mean(math.log10(words.get(item.tags[tag], 0) + 1) for item in items)
+            for items in by_band.values()
         ]
         assert means == sorted(means, reverse=True), (name, means)
 

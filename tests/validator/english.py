@@ -46,7 +46,9 @@ AUXILIARIES = {
 } | dict.fromkeys(("will", "would", "can", "could", "may", "might", "must", "should", "shall"), ("modal", ALL))  # fmt: skip
 # "Don't", "hasn't": the same, and negative.
 CONTRACTED = {
-    f"{word}n't": features for word, features in AUXILIARIES.items() if word not in ("will", "can", "may", "might", "shall")
+    f"{word}n't": features
+    for word, features in AUXILIARIES.items()
+    if word not in ("will", "can", "may", "might", "shall")
 } | {"won't": ("modal", ALL), "can't": ("modal", ALL)}
 AUXILIARIES |= CONTRACTED
 
