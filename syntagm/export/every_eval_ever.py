@@ -245,15 +245,29 @@ def _result_id(suite: str, measure: str) -> str:
 
 def _lines(run: Run, scores: list[Estimate]) -> Iterator[dict[str, Any]]:
     """Yield a line for each defined verdict."""
+    ids = {"evaluation_id": _evaluation(run), "model_id": _model_id(run)}
     for estimate in scores:
         suite, measure = estimate.group.suite, estimate.group.measure
         results = run.results(suite)
         rows = results.filter(results["measure"] == measure).select("value", "margin").rows()
         pairs = whole(run, suite)
-        pair = pairs.get(measure) if run.suite(suite).predictions[measure] else pairs.get(FULL)
+        formula, unit_of_margin = run.suite(suite).predictions[measure], unit(run, suite, measure)
+        pair = pairs.get(measure) if formula else pairs.get(FULL)
+        method = formula or f"as {run.record['options']['tool']} reports it"
+        alike = {
+            "schema_version": SCHEMA,
+            **ids,
+            "evaluation_name": f"{suite}.{measure}",
+            "evaluation_result_id": _result_id(suite, measure),
+            "interaction_type": "single_turn",
+            "messages": None,
+        }
         for (item, conditions), (value, margin) in zip(_sentences(run, suite), rows, strict=True):
             if not math.isnan(value):
-                yield _line(run, suite, measure, item, conditions, pair, value, margin)
+                told = {"margin": margin, "margin_unit": unit_of_margin} if math.isfinite(margin) else {}
+                tie = abs(margin) <= run.tolerance
+                own = _line(item, conditions, pair, value == 1, tie, method)
+                yield {**alike, **own, "metadata": _texts({"suite": suite, **told})}
 
 
 def _sentences(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -275,47 +289,32 @@ def _sentences(run: Run, suite: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _line(
-    run: Run, suite: str, measure: str, item: str, conditions: Mapping[str, str], pair: tuple[str, str] | None,
-    value: float, margin: float,
-) -> dict[str, Any]:  # fmt: skip
-    holds = value == 1
+    item: str, conditions: Mapping[str, str], pair: tuple[str, str] | None, holds: bool, tie: bool, method: str
+) -> dict[str, Any]:
+    """Return what a line says of an item alone."""
     if pair:
         good, bad = (conditions[name] for name in pair)
-        tie = abs(margin) <= run.tolerance
         shown = {"raw": "", "reference": [good], "choices": [good, bad]}
         answer = good if holds else "" if tie else bad
     else:
         texts = "\n".join(f"{name}: {text}" for name, text in conditions.items())
         shown = {"raw": texts, "reference": ["holds"], "choices": ["holds", "fails"]}
         answer = "holds" if holds else "fails"
-    formula, unit_of_margin = run.suite(suite).predictions[measure], unit(run, suite, measure)
-    told = (
-        {"margin": margin, "margin_unit": unit_of_margin, "suite": suite} if math.isfinite(margin) else {"suite": suite}
-    )
     hashed = {"raw": shown["raw"], "reference": shown["reference"]}
+    attribution = {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": answer,
+        "extraction_method": method,
+        "is_terminal": True,
+    }
     return {
-        "schema_version": SCHEMA,
-        "evaluation_id": _evaluation(run),
-        "model_id": _model_id(run),
-        "evaluation_name": f"{suite}.{measure}",
-        "evaluation_result_id": _result_id(suite, measure),
         "sample_id": item,
         "sample_hash": hashlib.sha256(json.dumps(hashed, sort_keys=True, separators=(",", ":")).encode()).hexdigest(),
-        "interaction_type": "single_turn",
         "input": shown,
         "output": {"raw": [answer]},
-        "messages": None,
-        "answer_attribution": [
-            {
-                "turn_idx": 0,
-                "source": "output.raw",
-                "extracted_value": answer,
-                "extraction_method": formula or f"as {run.record['options']['tool']} reports it",
-                "is_terminal": True,
-            }
-        ],
-        "evaluation": {"score": value, "is_correct": holds},
-        "metadata": _texts(told),
+        "answer_attribution": [attribution],
+        "evaluation": {"score": float(holds), "is_correct": holds},
     }
 
 
