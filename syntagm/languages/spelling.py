@@ -32,6 +32,7 @@ class Dependent:
     def form(self, following: str) -> str:
         """Return the form before a text.
 
+        >>> from syntagm.languages.tags import find
         >>> [english] = of(find("en")).dependents
         >>> [english.form(word) for word in ("apple", "unit", "hour", "house", "MP", "NATO", "European")]
         ['an', 'a', 'an', 'a', 'an', 'a', 'a']
@@ -64,6 +65,7 @@ class Spelling:
     def attached(self, text: str) -> str:
         """Return a text whose endings are attached to the words before them.
 
+        >>> from syntagm.languages.tags import find
         >>> of(find("en")).attached("the dog 's bone")
         "the dog's bone"
         """

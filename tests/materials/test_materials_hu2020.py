@@ -1,6 +1,7 @@
 """The 34 bundled suites in the design of Hu et al. 2020: what is fixed of them, and what each must keep so that a verdict is
 about its contrast and nothing else. What is particular to a family is in test_materials_families.py."""
 
+import fnmatch
 import re
 from collections import Counter
 from itertools import combinations
@@ -237,17 +238,22 @@ def test_the_page_on_coverage_names_every_suite_beside_its_topic() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")
     page = page.partition("\n## What `textbook` adds\n")[0]
     lines = re.findall(r"^\| ([^|`]+) \| ((?:`[^`|]+`(?:, )?)+) \|", page, re.MULTILINE)
-    shown = {(topic, name) for topic, names in lines for name in re.findall("`([^`]+)`", names)}
-    assert shown == {(suite(name).tags["textbook"], name) for name in DESIGNS}
+    # `npi_*` stands for all suites whose names begin so.
+    shown = [
+        (topic, name)
+        for topic, names in lines
+        for each in re.findall("`([^`]+)`", names)
+        for name in fnmatch.filter(DESIGNS, each)
+    ]
+    assert sorted(shown) == sorted((suite(name).tags["textbook"], name) for name in DESIGNS)
 
 
 @pytest.mark.slow
 def test_the_table_of_all_collections_counts_every_suite() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")
     section = page.partition("\n## All collections by topic\n")[2].partition("\n## ")[0]
-    table = re.findall(r"^\| (.+) \|$", section, re.MULTILINE)
-    header, *rows = [[cell.strip() for cell in line.split("|")] for line in table]
-    assert sorted(name.strip("`") for name in header[1:]) == collections()
-    for column, name in enumerate(header[1:], 1):
-        counts = [int(match[0]) for row in rows if (match := re.match(r"\d+", row[column]))]
-        assert (name, sum(counts)) == (name, len(bundled_suites(name.strip("`"))))
+    counted = re.findall(r"[|,] `(\w+)` (\d+)", section)
+    assert {name for name, _ in counted} == set(collections())
+    for collection in collections():
+        total = sum(int(count) for name, count in counted if name == collection)
+        assert (collection, total) == (collection, len(bundled_suites(collection)))
