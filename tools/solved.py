@@ -1,15 +1,17 @@
 """Write the page that says which paradigms some models solve, and which a baseline explains.
 
-    syntagm run MODEL --suite warstadt2020 -n 100 --seed 1 -o RUN      for each model, and each collection
-    python -m tools.solved RUN... -n 100 --seed 1
+    syntagm run MODEL --name NAME --suite 'warstadt2020?n=40&seed=1' -o RUN     for each model, and each collection
+    python -m tools.solved RUN... -n 40 --seed 1 --about "LSTM: one layer of 128, one pass over 1.1 million words"
 
-The runs may be of any models and collections; their suites must be those that -n and --seed draw.
+The runs may be of any models and collections; their suites must be those that -n and --seed draw. --about says on the page
+what a model is.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
+from textwrap import fill
 
 import syntagm as sg
 from syntagm.errors import UsageError
@@ -67,8 +69,12 @@ def refuse_others(runs: Sequence[Run], suite: Suite) -> None:
                 raise UsageError(str(run.place), found, f"{len(suite.items)}", "Give the -n and --seed of the runs.")
 
 
-def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> str:
-    """Make the page."""
+def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int, about: Mapping[str, str]) -> str:
+    """Make the page.
+
+    Arguments:
+        about: label -> what the model is.
+    """
     names = [str(run.record["model"]["label"] or run.model) for run in runs]
     labels = dict.fromkeys(names)
     numbers = {
@@ -76,7 +82,7 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> 
         for name, run in zip(names, runs, strict=True)
         for estimate in accuracies(run, "first")
     }
-    lines = [_HEAD.format(n=n, seed=seed, models="\n".join(f"- `{label}`" for label in labels))]
+    lines = [_HEAD.format(n=n, seed=seed, models="\n".join(_item(label, about.get(label, "")) for label in labels))]
     summary, tables = [], list[str]()
     for collection in collections:
         rows, solved, explained, total = [], dict[str, int](), 0, 0
@@ -109,6 +115,10 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int) -> 
     return "\n".join([*lines, head, "|---" * (3 + len(labels)) + "|", *summary, *tables, ""])
 
 
+def _item(label: str, about: str) -> str:
+    return fill(f"- `{label}`" + f": {about}" * bool(about), 120, subsequent_indent="  ", break_on_hyphens=False)
+
+
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -116,10 +126,12 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--collections", nargs="+", default=COLLECTIONS)
+    parser.add_argument("--about", action="append", default=[], metavar="NAME: TEXT")
     parser.add_argument("-o", dest="output", type=Path, default=PAGE)
     options = parser.parse_args()
     runs = [open_run(folder) for folder in options.runs]
-    options.output.write_text(page(runs, options.collections, options.n, options.seed), "utf-8")
+    about = dict(text.split(": ", 1) for text in options.about)
+    options.output.write_text(page(runs, options.collections, options.n, options.seed, about), "utf-8")
 
 
 if __name__ == "__main__":
