@@ -18,6 +18,7 @@ from syntagm.errors import UsageError
 from syntagm.materials import baselines
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
+from syntagm.tasks.slices import suite_hash
 from syntagm.views.scores.numbers import accuracies, chance_of_suite
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections" / "solved.md"
@@ -56,44 +57,40 @@ def best_baseline(suite: Suite) -> tuple[float, str]:
     return (best.value, best.kind) if best else (float("nan"), "")
 
 
-def refuse_others(runs: Sequence[Run], suite: Suite) -> None:
-    """Refuse runs with other items of a suite.
-
-    Raises:
-        UsageError: a run has a suite of this name with other items.
-    """
-    for run in runs:
-        for record in run.suites:
-            if record.name == suite.name and record.items != len(suite.items):
-                found = f"{record.items} items of {suite.name}"
-                raise UsageError(str(run.place), found, f"{len(suite.items)}", "Give the -n and --seed of the runs.")
-
-
 def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int, about: Mapping[str, str]) -> str:
     """Make the page.
 
     Arguments:
         about: label -> what the model is.
+
+    Raises:
+        UsageError: a run has a suite that isn't in the collections, or other items of one.
     """
-    names = [str(run.record["model"]["label"] or run.model) for run in runs]
+    names = [str(run.record["model"].get("label") or run.model).removeprefix("causal:") for run in runs]
     labels = dict.fromkeys(names)
+    # By content: two collections may have suites of one name.
     numbers = {
-        (estimate.group.suite, name): (estimate, chance_of_suite(run.suite(estimate.group.suite), "first").value)
+        (run.suite(estimate.group.suite).hash, name): (
+            estimate,
+            chance_of_suite(run.suite(estimate.group.suite), "first").value,
+        )
         for name, run in zip(names, runs, strict=True)
         for estimate in accuracies(run, "first")
     }
+    used = set[str]()
     lines = [_HEAD.format(n=n, seed=seed, models="\n".join(_item(label, about.get(label, "")) for label in labels))]
     summary, tables = [], list[str]()
     for collection in collections:
         rows, solved, explained, total = [], dict[str, int](), 0, 0
         for path in sorted((Path(sg.__file__).parent / "materials" / collection).glob("*.toml")):
             for suite in sg.read_suites(f"{collection}/{path.stem}?n={n}&seed={seed}"):
-                refuse_others(runs, suite)
+                known = suite_hash(suite)
+                used.add(known)
                 cells = []
                 value, kind = best_baseline(suite)
-                chance = next((each[1] for (name, _), each in numbers.items() if name == suite.name), float("nan"))
+                chance = next((each[1] for (key, _), each in numbers.items() if key == known), float("nan"))
                 for label in labels:
-                    found = numbers.get((suite.name, label))
+                    found = numbers.get((known, label))
                     if found is None or isnan(found[0].value):
                         cells.append("")
                         continue
@@ -109,6 +106,11 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int, abo
         tables += ["", f"## {collection}", "", head, "|---" * (3 + len(labels)) + "|", *rows]
         counts = " | ".join(str(solved.get(label, "")) for label in labels)
         summary.append(f"| {collection} | {total} | {explained} | {counts} |")
+    for run in runs:
+        for record in run.suites:
+            if record.hash not in used:
+                found = f"other items of {record.name}"
+                raise UsageError(str(run.place), found, "those of -n and --seed", "Give the -n and --seed of the runs.")
     head = (
         f"| collection | paradigms | explained by a baseline | {' | '.join(f'solved by {label}' for label in labels)} |"
     )
