@@ -98,7 +98,8 @@ class Expansion:
                 yield self._substituted(piece, name, scope, place)
             elif piece.slot:
                 slot = scope.slots.get(piece.slot, piece.slot)
-                yield piece if slot == piece.slot else replace(piece, slot=slot)
+                # Built anew, as `replace` would take longer than all else in this loop.
+                yield piece if slot == piece.slot else Piece(piece.glued, "", "", slot, piece.form, piece.how)
             else:
                 yield piece
 
@@ -131,6 +132,8 @@ class Expansion:
         inner = tuple(alternative.pattern.pieces())
         # An empty alternative still determines whether the next piece follows a space.
         first = inner[0] if inner else Piece(glued=True)
+        if first.glued == piece.glued:
+            return inner or (first,), inside, inside.instance
         return (replace(first, glued=piece.glued), *inner[1:]), inside, inside.instance
 
     def _inside(self, phrase: Phrase, arguments: Sequence[str], scope: Scope, place: str) -> Scope:
@@ -232,7 +235,7 @@ class Expansion:
         form = value if piece.how == "$" else _other(value, every, f"{{{piece.slot}.!{name}}}", name, place, piece.slot)
         if not form:
             raise InputError(place, f'the value "" of {name} as a form of {piece.slot}', "the name of a form")
-        return replace(piece, slot=scope.slots.get(piece.slot, piece.slot), form=form, how="")
+        return Piece(piece.glued, "", "", scope.slots.get(piece.slot, piece.slot), form)
 
     def bound(self, condition: Expression, slot: str, scope: Scope, place: str) -> Expression:
         """Return a condition in which variables are replaced by values, and every column has its slot."""
