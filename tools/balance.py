@@ -88,15 +88,20 @@ def diversity(path: Path, n: int | None, seed: int) -> Iterator[tuple[str, tuple
     """Yield each suite of a template, with its open slots."""
     for name, items in make.words(list(template_format.templates(path)), n, seed):
         entries: dict[str, Counter[str]] = defaultdict(Counter)
+        shown: dict[str, str] = {}
         for words in items:
             for slot, word in words.items():
                 if word.forms.get("class", "") in OPEN:
-                    entries[slot][word.entry or next(iter(word.forms.values()))] += 1
+                    first = next(form for name, form in word.forms.items() if name != "class")
+                    entry = word.entry or first
+                    entries[slot][entry] += 1
+                    shown[entry] = first
         yield (
             name,
             tuple(
-                Slot(slot, len(counts), counts.most_common(1)[0][0], counts.most_common(1)[0][1] / counts.total())
+                Slot(slot, len(counts), shown[top], count / counts.total())
                 for slot, counts in entries.items()
+                for top, count in counts.most_common(1)
             ),
         )
 
