@@ -101,7 +101,8 @@ def write(run: Run, path: Path) -> list[str]:
 
 def task_name(suite: SuiteRecord) -> str:
     """Return the name of a task: `blimp_<UID>` for a paradigm of BLiMP, else the suite's name, made safe for file names."""
-    published = "UID" in suite.tags and "linguistics_term" in suite.tags
+    # Suites that are generated in the style of BLiMP share names with it, not items; they name an author, it doesn't.
+    published = "UID" in suite.tags and "linguistics_term" in suite.tags and "author" not in suite.tags
     return re.sub(r"[^\w.-]+", "_", f"blimp_{suite.tags['UID']}" if published else suite.name)
 
 
