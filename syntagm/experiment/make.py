@@ -247,6 +247,10 @@ def _unbalanced(suites: Sequence[Suite], trials: Sequence[Trial], count: int, pa
     return notes
 
 
+# A tag whose values have fewer items is a name of sets of items, such as a lexical set, rather than a factor.
+_FACTOR = 3
+
+
 def _confounded(suites: Sequence[Suite], trials: Sequence[Trial], shown: Sequence[tuple[int, bool]]) -> list[str]:
     """Return a sentence for each tag of items whose values a person sees in one condition, or on one side, each.
 
@@ -267,7 +271,7 @@ def _confounded(suites: Sequence[Suite], trials: Sequence[Trial], shown: Sequenc
             values = Counter(item.tags.get(tag, "") for item in items)
             pairs = {(item.tags.get(tag, ""), ways[item.id]) for item in items}
             # Where each value has one way, there are as many of both together as of values.
-            if len(pairs) == len(values) > 1 and len({way for _, way in pairs}) > 1 and min(values.values()) > 1:
+            if len(pairs) == len(values) > 1 and len({way for _, way in pairs}) > 1 and min(values.values()) >= _FACTOR:
                 what = "condition" if len({way[0] for _, way in pairs}) > 1 else "side of the favoured sentence"
                 notes.append(
                     f"{suite.name}: within a person, the {what} follows from the tag {tag}, as conditions go round in the "

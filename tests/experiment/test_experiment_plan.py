@@ -157,6 +157,8 @@ def test_a_tag_that_alternates_as_conditions_do_is_named(design: str, what: str)
     assert f"the {what}" in note
     assert "Sort the items by length." in note
     assert not planned([in_order], design, 8).notes
+    sets = replace(suite, items=tuple(replace(item, tags={"set": str(i % 4)}) for i, item in enumerate(suite.items)))
+    assert not planned([sets], design, 8).notes
 
 
 def test_words_are_timed_by_region() -> None:
