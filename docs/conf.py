@@ -23,6 +23,9 @@ suppress_warnings = [
 # Pages link to headings as they do on GitHub.
 myst_heading_anchors = 4
 
+# Two hyphens begin an option: they are no dash.
+smartquotes_action = "qe"
+
 html_theme = "furo"
 html_title = "Syntagm"
 html_show_sourcelink = False

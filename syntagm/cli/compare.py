@@ -28,6 +28,9 @@ runs) have no discordant items.
 one that --measure names, its effect under A and under B, and B - A within items, with a 95%
 interval and d (mean divided by standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
 
+`syntagm table comparison DIR DIR --convention mean_token` compares runs that were made by bits
+under another convention.
+
 --explain searches the smallest set of differences (another linking function, tokens that don't
 count, ties as hits; `docs/reference/conventions.md`) by which A gets the verdicts of B on the same
 pairs, as for results of another tool (`syntagm import-results`). A needs surprisals. With

@@ -17,6 +17,7 @@ and `closed_class` why a slot has few words.
 """
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     _files.note_columns(files)
     counts = frequencies(arguments.baselines, arguments.unigrams)
     given = " --baselines" * arguments.baselines + (f" --unigrams {arguments.unigrams}" if arguments.unigrams else "")
-    text = page(" ".join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)
+    text = page(shlex.join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)
     if arguments.output:
         atomic.write(arguments.output, text.encode())
         print(arguments.output)

@@ -80,7 +80,8 @@ class _List(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        for name in registry.names("export"):
+        names = registry.names("export")
+        for name in names:
             summary = (registry.find("export", name).__doc__ or "").partition("\n")[0]
-            print(f"{name.replace('_', '-'):<10}{summary}")
+            print(f"{name.replace('_', '-'):<{max(map(len, names))}}  {summary}")
         parser.exit()

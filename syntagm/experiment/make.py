@@ -185,6 +185,7 @@ def planned(
             )
     found = lists.latin(critical, others, wishes.per_person)
     notes += _unbalanced(suites, critical, len(found), wishes.participants)
+    notes += _confounded(suites, critical, found[0])
     analyses = (*_ANALYSES[design.answer], *wishes.analyses)
     options = {
         "attention": list(wishes.attention),
@@ -243,6 +244,39 @@ def _unbalanced(suites: Sequence[Suite], trials: Sequence[Trial], count: int, pa
                 f"{suite.name} has {counted(len(suite.items), 'item')} and {conditions} conditions: within a person, "
                 "conditions differ by one item."
             )
+    return notes
+
+
+# A tag whose values have fewer items is a name of sets of items, such as a lexical set, rather than a factor.
+_FACTOR = 3
+
+
+def _confounded(suites: Sequence[Suite], trials: Sequence[Trial], shown: Sequence[tuple[int, bool]]) -> list[str]:
+    """Return a sentence for each tag of items whose values a person sees in one condition, or on one side, each.
+
+    Arguments:
+        shown: a list: the numbers of its trials, and whether the favoured sentence comes first.
+    """
+    notes = []
+    seen: dict[str, dict[str, tuple[str, bool | None]]] = {}
+    for number, first in shown:
+        if number < len(trials):
+            trial = trials[number]
+            how = (trial.condition, first if len(trial.texts) > 1 else None)
+            seen.setdefault(trial.suite, {})[trial.item] = how
+    for suite in suites:
+        ways = seen.get(suite.name, {})
+        items = [item for item in suite.items if item.id in ways]
+        for tag in dict.fromkeys(name for item in items for name in item.tags):
+            values = Counter(item.tags.get(tag, "") for item in items)
+            pairs = {(item.tags.get(tag, ""), ways[item.id]) for item in items}
+            # Where each value has one way, there are as many of both together as of values.
+            if len(pairs) == len(values) > 1 and len({way for _, way in pairs}) > 1 and min(values.values()) >= _FACTOR:
+                what = "condition" if len({way[0] for _, way in pairs}) > 1 else "side of the favoured sentence"
+                notes.append(
+                    f"{suite.name}: within a person, the {what} follows from the tag {tag}, as conditions go round in the "
+                    f"order of the items. Sort the items by {tag}."
+                )
     return notes
 
 

@@ -71,7 +71,7 @@ class LmEval(Export):
         if not output:
             raise UsageError("-o", "standard output", "a file name: lm-eval writes one more file per task")
         run = open_run(source)
-        return Outcome((*unfinished(run), *write(run, output)))
+        return Outcome((*unfinished(run), *write(run, output)), _tied(run))
 
 
 def write(run: Run, path: Path) -> list[str]:
@@ -99,9 +99,26 @@ def write(run: Run, path: Path) -> list[str]:
     return skipped
 
 
+def _tied(run: Run) -> tuple[str, ...]:
+    """Return a sentence about the ties that count as failures, and as hits in the harness; none if there are no ties."""
+    conventions = by_suite(run)
+    counted = [task.suite.name for task in _tasks(run)[0] if not conventions[task.suite.name].endswith(_HITS)]
+    ties = sum(
+        abs(row["margin"]) <= run.tolerance
+        for name in counted for row in run.results(name).iter_rows(named=True) if row["measure"] == MEASURE
+    )  # fmt: skip
+    if not ties:
+        return ()
+    return (
+        f"ties: {ties:,}, which are not correct here and are correct in lm-eval; `syntagm run --convention "
+        "CONVENTION+ties_as_hits` counts them as lm-eval does",
+    )
+
+
 def task_name(suite: SuiteRecord) -> str:
     """Return the name of a task: `blimp_<UID>` for a paradigm of BLiMP, else the suite's name, made safe for file names."""
-    published = "UID" in suite.tags and "linguistics_term" in suite.tags
+    # Suites that are generated in the style of BLiMP share names with it, not items; they name an author, it doesn't.
+    published = "UID" in suite.tags and "linguistics_term" in suite.tags and "author" not in suite.tags
     return re.sub(r"[^\w.-]+", "_", f"blimp_{suite.tags['UID']}" if published else suite.name)
 
 

@@ -182,7 +182,10 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
 def unclaimed(file: Path) -> tuple[str, str]:
     """Return a message about a file that no format recognises, with its columns if it is a table, and what to do."""
     file = packed.plain(file)
-    columns, cure = pairs.unclaimed(file, _head(file))
+    head = _head(file)
+    if (first := head.partition("\n")[0].strip().strip('"')).casefold() in ("sep=;", "sep=,", "sep="):
+        return f"its first line is {first}, which is for Excel alone", "Delete this line."
+    columns, cure = pairs.unclaimed(file, head)
     return "no format claims it" + (f": {columns}" if columns else ""), cure
 
 

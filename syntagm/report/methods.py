@@ -326,6 +326,8 @@ def _ties(run: Run) -> str:
     defined = run.results().filter(pl.col("value").is_not_nan())
     ties, undefined = defined.filter(pl.col("margin").abs() <= run.tolerance).height, sum(run.undefined.values())
     tied = "was a tie" if ties == 1 else "were ties"
+    if any(len(suite.predictions) > 1 for suite in run.suites):  # Scores are by the first one, and have fewer ties.
+        tied = f"of all predictions {tied}"
     return (
         f"{code(run.model)} {counted(ties, 'verdict')} {tied} and {undefined:,} undefined" if ties or undefined else ""
     )

@@ -16,7 +16,8 @@ from syntagm.views.scores.table import Wide, count_ties, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
 
-By = Annotated[str, Named(f"a tag of the suites; default: {', '.join(TAGS)}", tags)]
+CURE = "Scores by a tag of the items are in the table `factors`."
+By = Annotated[str, Named(f"a tag of the suites; default: {', '.join(TAGS)}", tags, cure=CURE)]
 
 
 def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wide: Wide = False) -> Table:

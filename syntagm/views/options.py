@@ -27,11 +27,13 @@ class Named(Values):
         help: one line of help text.
         names: function from runs to the names.
         also: further allowed values; "" among them means that a name may be absent, whatever the default.
+        cure: a sentence that says where else a name may be known.
     """
 
     help: str
     names: Callable[[Sequence[Run]], Iterable[str]]
     also: tuple[str, ...] = ()
+    cure: str = ""
 
     def read(self, place: str, text: str) -> str:
         """Return the text; `refuse_unknown` needs the runs."""
@@ -42,7 +44,7 @@ class Named(Values):
         known = list(dict.fromkeys([*self.names(runs), *self.also]))
         if value not in known and (value or not optional):
             expected = "one of " + ", ".join(filter(None, known)) if known else "suites that have one"
-            raise UsageError(f"{name}=", f"{value!r}, which no suite has", expected)
+            raise UsageError(f"{name}=", f"{value!r}, which no suite has", expected, self.cure)
 
 
 def measures(runs: Sequence[Run]) -> list[str]:

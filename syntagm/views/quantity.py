@@ -225,7 +225,8 @@ def unknown(runs: Sequence[Run], by: str, suites: Sequence[str] = ()) -> UsageEr
         tag for run in runs for suite in run.suites if not suites or suite.name in suites
         for tag in tags_of(run, suite.name) if any(labels(run, suite.name, tag))
     })  # fmt: skip
-    return UsageError("by=", f"{by!r}, which no item has", "one of " + ", ".join(known) if known else "a tag")
+    found = f"{by!r}, which no item has" if by else "nothing"
+    return UsageError("by=", found, "one of " + ", ".join(known) if known else "a tag")
 
 
 def spoken_by(by: str) -> str:

@@ -71,7 +71,7 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
         "above 0.0001 bits",
         "the item was excluded as undefined",
         "95% score intervals [@wilson-1927-probable",
-        "were ties",
+        "of all predictions were ties",
         f"`agreement` ({opened.suites[0].hash[:8]}, 3 items)",
         "@inproceedings{marvin-linzen-2018-targeted,",
         "@article{wilson-1927-probable,",

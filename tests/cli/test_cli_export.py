@@ -128,7 +128,21 @@ def test_lm_eval_results(tmp_path, capsys):
     assert found["model_name"] == found["config"]["model_args"] == "toy:12-sentences"
     assert found["git_hash"] is None
     assert "a tie is not correct" in found["config"]["note"]
-    assert capsys.readouterr().err == ""
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.splitlines()[-1].startswith("ties: 1, which are not correct here and are correct in lm-eval")
+
+
+def test_lm_eval_leaves_the_names_of_blimp_to_its_items(tmp_path):
+    toy_run(tmp_path / "run", pairs("agreement_1", *PAIRS, tags=BLIMP | {"author": "Someone"}))
+    export(tmp_path / "run", "lm-eval", tmp_path / "out.json")
+    assert list(json.loads((tmp_path / "out.json").read_bytes())["results"]) == ["agreement_1"]
+
+
+def test_kinds_are_listed_with_a_space_after_each_name(capsys):
+    with pytest.raises(SystemExit):
+        main(["export", "--list"])
+    assert "every-eval-ever  Export of verdicts" in capsys.readouterr().out
 
 
 def test_lm_eval_samples(tmp_path):

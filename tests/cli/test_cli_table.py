@@ -185,6 +185,8 @@ def test_refusals(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         (["scores", runs[0], "mesure=all"], "no option 'mesure'"),
         (["scores", runs[0], "measure=nonsense"], "'nonsense', which no suite has"),
         (["scores", runs[0], "wide=1"], "yes or no"),
+        (["groups", runs[0], "by=nonsense"], "a tag of the items are in the table `factors`"),
+        (["factors", runs[0]], "by=: nothing; expected"),
     ):
         assert main(["table", *words]) == 2
         assert said in capsys.readouterr().err

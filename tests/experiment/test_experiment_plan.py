@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,21 @@ def test_what_is_not_balanced_is_said() -> None:
     made = planned([crossed(6)], "acceptability", 7)
     assert any("balanced over people with 8" in note for note in made.notes)
     assert any("6 items and 4 conditions" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(("design", "what"), [("acceptability", "condition"), ("forced-choice", "side")])
+def test_a_tag_that_alternates_as_conditions_do_is_named(design: str, what: str) -> None:
+    suite = pairs(items=8)
+    mixed, in_order = (
+        replace(suite, items=tuple(replace(item, tags={"length": of(place)}) for place, item in enumerate(suite.items)))
+        for of in (lambda place: ("short", "long")[place % 2], lambda place: ("short", "long")[place // 4])
+    )
+    [note] = planned([mixed], design, 8).notes
+    assert f"the {what}" in note
+    assert "Sort the items by length." in note
+    assert not planned([in_order], design, 8).notes
+    sets = replace(suite, items=tuple(replace(item, tags={"set": str(i % 4)}) for i, item in enumerate(suite.items)))
+    assert not planned([sets], design, 8).notes
 
 
 def test_words_are_timed_by_region() -> None:

@@ -74,6 +74,11 @@ class TestFormat:
             ("packed.csv", b"\x1f\x8b\x08\xff", "not UTF-8"),
             ("notes.txt", b"notes", "no format claims it. Name one, as in notes.txt?format=NAME"),
             (
+                "excel.csv",
+                b"sep=;\r\ngood;bad\r\nIda sings.;Ida sing.\r\n",
+                "its first line is sep=;, which is for Excel alone",
+            ),
+            (
                 "prose.txt",
                 b"Ida sings.\nYes, Bo hums.\nOn and on.\nSo it is.\n",
                 "prose.txt: no format claims it. Name one",

@@ -115,6 +115,13 @@ def test_words_are_counted_in_a_text_of_the_user(tmp_path: Path, capsys: pytest.
     assert "--unigrams: no --baselines" in capsys.readouterr().err
 
 
+def test_a_page_quotes_the_names_in_its_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my pairs.csv"
+    path.write_text("gut,schlecht\nDer Hund bellt.,Der Hund bellen.\n")
+    assert main(["describe", f"{path}?good=gut&bad=schlecht"]) == 0
+    assert f"Made by `syntagm describe '{path}?good=gut&bad=schlecht'`." in capsys.readouterr().out
+
+
 def test_a_page_has_the_baselines_and_the_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row = '{"sentence_good": "The dog barks.", "sentence_bad": "The dog zorgles.", "length_cue": "zorgles is long"}\n'
     (tmp_path / "pairs.jsonl").write_text(row)

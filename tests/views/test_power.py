@@ -109,6 +109,11 @@ def test_the_command_prints_the_table_or_writes_it_with_the_curves(
 
 
 @pytest.mark.slow
+def test_a_run_of_a_model_is_no_pilot_of_people(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["power", "--people", str(folder / "one")]) == 2
+    assert "Runs of models plan studies of models: `syntagm power DIR DIR`" in capsys.readouterr().err
+
+
 def test_people_are_planned_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "people.csv"
     rows = [(f"p{k // 6}", f"i{k % 8}", k % 5 > 0, "ab"[(k // 6 + k) % 2]) for k in range(48)]

@@ -45,7 +45,10 @@ def of_run(run: Run) -> Judgements:
             two people or items.
     """
     if run.task is not People:
-        raise UsageError("--people", f"a run of {run.model}", "a run of `syntagm experiment import`, or a CSV file")
+        cure = "Runs of models plan studies of models: `syntagm power DIR DIR`. Simulated people make a pilot, too."
+        raise UsageError(
+            "--people", f"a run of {run.model}", "a run of `syntagm experiment import`, or a CSV file", cure
+        )
     asked = numbers.asks(run)
     parts = [_of_suite(run, record, asked) for record in run.suites]
     rows = pl.concat([part for part, _ in parts])
