@@ -78,6 +78,17 @@ def test_tables_and_figures_say_by_which_convention_they_are() -> None:
         assert not any(note.startswith("Convention:") for note in sg.table(name, asked).notes)
 
 
+def test_ties_of_predictions_about_regions_are_failures_under_each_convention() -> None:
+    """No convention applies to them, so a note that their ties were hits would be wrong."""
+    run = run_of(HITS, agreement())
+    verb, whole = (prediction.name for prediction in agreement().predictions)
+    assert (judging.ties_of([run], verb), judging.ties_of([run], whole)) == ("failures", "hits")
+    assert judging.ties_of([run]) == judging.ties_of([run], "all") == "hits or as failures, as the convention says"
+    for name in ("items", "scores"):
+        assert any("ies count as failures" in note for note in sg.table(name, run).notes)
+    assert any("hits or as failures" in note for note in sg.table("scores", run, measure="each").notes)
+
+
 def test_several_conventions_side_by_side_are_warned_of() -> None:
     asked, by_bits = run_of(HITS), run_of()
     for name in ("scores", "comparison", "power"):
