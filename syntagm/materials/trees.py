@@ -80,8 +80,7 @@ class Tree:
         for word in sentence.words:
             by_head.setdefault(word.head, []).append(word)
         return sum(
-            self.head.fits(word) and _assigned(self.dependents, by_head.get(word.id, []))
-            for word in sentence.words
+            self.head.fits(word) and _assigned(self.dependents, by_head.get(word.id, [])) for word in sentence.words
         )
 
 
