@@ -87,7 +87,6 @@ class Rejudged(Run):
                 values[places[name]], margins[places[name]] = np.array(judged, np.float64).reshape(-1, 2).T
         return table.with_columns(value=pl.Series(values), margin=pl.Series(margins))
 
-
     def _by_aggregate(self, suite: str, pair: tuple[str, str]) -> list[tuple[float, float]]:
         """Return the values and margins of a comparison as a run by bits has them: by the aggregate of the suite."""
         costs = iter(whole_sentences(self.scored(suite), self.reading(suite))["bits"])
