@@ -45,8 +45,10 @@ the sum, for SLING `mean_token`. It is refused where the authors' number is not 
 no dataset of the list. Each signature then has `convention:NAME`; of suites whose conventions differ, it has
 `convention:published`, and `scored` in `run.json` says which is which. Margins are then differences of that number, in
 bits or in bits per unit, and exactly 0 for a tie. Predictions about regions are judged in bits, with a warning. A run
-goes on only under the convention with which it began. SLOR and others with a unigram model are computed from the run:
-`table conventions RUN unigrams=FILE`. In Python: `sg.evaluate(model, suites, convention="published")`.
+goes on only under the convention with which it began. In a suite that does not aggregate by `sum`, the `bits` of a run
+are those of its aggregate; other conventions, and these tables, are of tokens. SLOR and others with a unigram model
+are computed from the run: `table conventions RUN unigrams=FILE`. In Python:
+`sg.evaluate(model, suites, convention="published")`.
 
 Every table, figure, comparison, report and page of runs under another convention than `bits` says so, and warns if runs
 side by side have different ones. On the pages of `syntagm serve`, "Judged by" leads to the same page under another

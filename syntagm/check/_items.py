@@ -84,6 +84,8 @@ def note(suite: Suite) -> Iterator[Spot]:
             cells.setdefault(region.name, {})[item.id, condition] = text
             if text:
                 ended = STOP.search(sentence.text, max(0, region.start - 20), region.start) is not None
+                # What stands before a compared region is a part of its context.
+                ended &= not any(other.name in compared and other.start > region.start for other in sentence.regions)
                 follows[region.name] = follows.get(region.name, True) and ended
     for name, of_region in cells.items() if cells.keys() != _OF_PAIRS else ():
         if name not in compared and (found := _noted(name, of_region, follows.get(name, False))):

@@ -70,8 +70,8 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[li
     # Loaded on use, because every command comes here.
     from syntagm.cli import _config_file
 
-    # A file of the user's comes before a preset of the same name.
-    preset = None if Path(files[0]).exists() else presets().get(files[0])
+    # A file of the user's comes before a preset of the same name; a folder, as of a corpus, is no such file.
+    preset = presets().get(files[0]) if Path(files[0]).is_dir() or not Path(files[0]).exists() else None
     if not preset and re.fullmatch(r"\w+", files[0]) and not Path(files[0]).exists():
         expected = f"a TOML file, or the name of a preset: {', '.join(presets())}"
         raise UsageError(f"{OPTION} {files[0]}", "no such file or preset", expected, did_you_mean(files[0], presets()))

@@ -83,10 +83,10 @@ def of(language: Language) -> Spelling:
 
 
 def plain(form: str) -> str:
-    """Return a form without the markers of any language: *a* for `a(n)`."""
+    """Return a form without the markers of any language: *a* for `a(n)`, *A* for `A(n)`."""
     for own in _declared().values() if "(" in form else ():
         for word in own.dependents:
-            form = form.replace(word.marker, word.rules[-1][1])
+            form = word.pattern.sub(rf"\g<1>{word.rules[-1][1][1:]}", form)
     return form
 
 

@@ -80,23 +80,36 @@ class Tree:
         for word in sentence.words:
             by_head.setdefault(word.head, []).append(word)
         return sum(
-            self.head.fits(word) and _assigned(self.dependents, by_head.get(word.id, []), frozenset())
-            for word in sentence.words
+            self.head.fits(word) and _assigned(self.dependents, by_head.get(word.id, [])) for word in sentence.words
         )
 
 
-def _assigned(wanted: Sequence[tuple[str, Described]], words: Sequence[Word], taken: frozenset[int]) -> bool:
-    """Return whether each wanted dependent can be a word of its own."""
-    if not wanted:
-        return True
-    (relation, described), *rest = wanted
-    return any(
-        word.id not in taken
-        and (word.relation == relation or word.relation.partition(":")[0] == relation)
-        and described.fits(word)
-        and _assigned(rest, words, taken | {word.id})
-        for word in words
-    )
+def _assigned(wanted: Sequence[tuple[str, Described]], words: Sequence[Word]) -> bool:
+    """Return whether each wanted dependent can be a word of its own.
+
+    This is a matching in a bipartite graph by augmenting paths (Kuhn 1955): to try all assignments takes hours for one long
+    list of conjuncts.
+    """
+    fitting = [
+        [
+            place
+            for place, word in enumerate(words)
+            if (word.relation == relation or word.relation.partition(":")[0] == relation) and described.fits(word)
+        ]
+        for relation, described in wanted
+    ]
+    taken: dict[int, int] = {}
+
+    def assign(dependent: int, tried: set[int]) -> bool:
+        for place in fitting[dependent]:
+            if place not in tried:
+                tried.add(place)
+                if place not in taken or assign(taken[place], tried):
+                    taken[place] = dependent
+                    return True
+        return False
+
+    return all(assign(dependent, set()) for dependent in range(len(wanted)))
 
 
 def _described(upos: str, features: str | None, text: str, place: str) -> Described:

@@ -156,7 +156,8 @@ function filter(drawn, suite) {
   const kinds = { "all of them": () => true };
   const some = (kind) => (item) => item.verdicts.some((verdict) => judgement(verdict, suite)[0] === kind);
   kinds["where a prediction fails"] = some("fails");
-  kinds["where every prediction holds"] = (item) => item.verdicts.every((verdict) => judgement(verdict, suite)[0] === "holds");
+  // A convention may count ties as hits.
+  kinds["where every prediction holds"] = (item) => !suite.numbers && item.verdicts.every(([, , value]) => value === 1);
   kinds["ties"] = some("tie");
   kinds["undefined"] = some("undefined");
   if (suite.columns.length > 1) kinds["where models differ"] = (item) => item.why === "flip";

@@ -28,9 +28,20 @@ def convention_of(run: Run) -> str:
     return next(iter(suites), DEFAULT)
 
 
-def ties_of(runs: Sequence[Run]) -> str:
-    """Return what ties count as: "failures", "hits", or both."""
-    hits = {counts_ties_as_hits(name) for run in runs for name in by_suite(run).values()} or {False}
+def ties_of(runs: Sequence[Run], measure: str = "", suite: str = "") -> str:
+    """Return what ties count as: "failures", "hits", or both, as where some predictions don't compare two whole sentences.
+
+    Arguments:
+        measure: the name of a prediction, or a scoring rule; empty for all predictions.
+        suite: the name of a suite; empty for all.
+    """
+    hits = {
+        counts_ties_as_hits(convention) and prediction in whole(run, name)
+        for run in runs
+        for name, convention in by_suite(run).items()
+        if suite in ("", name)
+        for prediction in run.suite(name).predictions_for(measure)
+    } or {False}
     return "hits or as failures, as the convention says" if len(hits) > 1 else "hits" if True in hits else "failures"
 
 

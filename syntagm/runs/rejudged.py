@@ -11,6 +11,7 @@ from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention, Judge
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import Formula, parse
 from syntagm.runs.store import RESULTS_OF_UNIT, Run
+from syntagm.tasks.regions import whole_sentences
 from syntagm.tasks.task import SuiteRecord
 
 Answered = tuple[str, Surprisals]
@@ -78,10 +79,24 @@ class Rejudged(Run):
         }
         for name, pair in whole(self, suite.name).items():
             convention = self._conventions[suite.name]
-            judged = [_judged(judge, convention, conditions, pair) for _, conditions in items(self, suite.name)]
+            if str(convention) == DEFAULT and suite.aggregate != "sum":
+                judged = self._by_aggregate(suite.name, pair)
+            else:
+                judged = [_judged(judge, convention, conditions, pair) for _, conditions in items(self, suite.name)]
             if name in places:
                 values[places[name]], margins[places[name]] = np.array(judged, np.float64).reshape(-1, 2).T
         return table.with_columns(value=pl.Series(values), margin=pl.Series(margins))
+
+    def _by_aggregate(self, suite: str, pair: tuple[str, str]) -> list[tuple[float, float]]:
+        """Return the values and margins of a comparison as a run by bits has them: by the aggregate of the suite."""
+        costs = iter(whole_sentences(self.scored(suite), self.reading(suite))["bits"])
+        found = []
+        for _, conditions in items(self, suite):
+            better, worse = map(dict(zip(conditions, costs, strict=False)).get, pair)
+            margin = np.nan if better is None or worse is None else worse - better
+            margin = 0.0 if abs(margin) <= self.tolerance_in_bits else margin
+            found.append((np.nan if np.isnan(margin) else float(margin > 0), margin))
+        return found
 
 
 def rejudged_where_possible(run: Run, convention: str) -> Run:

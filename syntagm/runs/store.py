@@ -69,7 +69,7 @@ class Run:
         if missing := {"model", "task", "options", "suites", "status"} - record.keys():
             raise UsageError("Run, record", f"no {min(missing)!r}", "the record of a run", _CURE)
         self.model: str = record["model"]["name"]
-        self.name: str = record["model"].get("label") or self.model
+        self.name: str = self.recorded_name
         self.task: type[Task[Any]] = TASKS[record["task"]]
         self.tolerance_in_bits: float = record["options"]["tolerance"]
         self.tolerance = 0.0 if "convention" in record["options"] else self.tolerance_in_bits
@@ -79,6 +79,12 @@ class Run:
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
         self.asked = False
         self._kept = Kept(self)
+
+    @property
+    def recorded_name(self) -> str:
+        """The name that the record gives: the label of the model, or else its canonical name."""
+        name: str = self.record["model"].get("label") or self.model
+        return name
 
     @property
     def place(self) -> str:

@@ -156,7 +156,9 @@ class Shelf:
             opened = []
             for run in self._runs:
                 renewed = open_run(run.folder) if run.folder else run
-                renewed.name = run.name
+                # A label of the command line stays; the name of a record is that of the model, which may be another now.
+                if run.name != run.recorded_name:
+                    renewed.name = run.name
                 opened.append(renewed)
             analyses = opening.open_all(self._reading)
             site = Site(opened, self._suites, analyses)

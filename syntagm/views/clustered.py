@@ -45,7 +45,7 @@ def make_table(runs: Sequence[Run], by: Both = "", suite: OneSuite = "", measure
         "ratio of the two variances.",
         f"An interval from fewer than {FEW} clusters rests on few. If items are crossed (for example, each verb with each "
         "subject), name both: by=verb,subject.",
-        f"Ties count as {ties_of(runs)}; n does not include undefined items and items without the tag.",
+        f"Ties count as {ties_of(runs, measure, suite)}; n does not include undefined items and items without the tag.",
     )
     return Table(f"Accuracy by suite, items clustered by {quantity.spoken_by(by)}", COLUMNS, tuple(rows), notes=notes)
 

@@ -50,7 +50,7 @@ def make_table(runs: Sequence[Run], measure: Measure = "first", limit: Limit = N
     )
     notes = (
         f"A: {a}. B: {b}. Margins are in {units(runs, measure)}: the prediction holds if the margin is above 0. A margin "
-        f"within the tolerance is a tie; ties count as {ties_of(runs)}.",
+        f"within the tolerance is a tie; ties count as {ties_of(runs, measure)}.",
         f"{len(shown)} of {len(items)} discordant items are shown; {len(pairs)} items were compared.",
         *(f"Skipped: {reason}." for reason in skipped),
     )

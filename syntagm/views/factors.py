@@ -45,7 +45,8 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
         f"level, other: the values of {spoken_by(by)}. margin: the mean margin in {units(runs, measure)}, above 0 where the "
         "prediction holds; if several predictions count, the smallest of an item.",
         interval.notes()[0],
-        f"Intervals are for other items; one from fewer than {FEW} items rests on few. Ties count as {ties_of(runs)}.",
+        f"Intervals are for other items; one from fewer than {FEW} items rests on few. Ties count as "
+        f"{ties_of(runs, measure, suite)}.",
     )
     return tabulated(f"Accuracy by {spoken_by(by)}", values(runs, by, suite, measure), notes, ("other", "chance"))
 

@@ -33,7 +33,12 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
         found = f"no score by {by}" if by else "no suite with a tag " + ", ".join(TAGS)
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
     limits = remarks((f"{row[1]} ({row[2]})", estimate.remarks) for row, estimate in scored)
-    notes = (f"Unweighted means over suites. {' '.join(interval.notes())}", *limits, count_ties(runs), *not_asked(runs))
+    notes = (
+        f"Unweighted means over suites. {' '.join(interval.notes())}",
+        *limits,
+        count_ties(runs, measure),
+        *not_asked(runs),
+    )
     if wide:
         short = [(*row[:3], *row[4:]) for row in rows]
         return Table("Score by group of suites", *spread(short, 2, ("by", "group")), notes=notes)

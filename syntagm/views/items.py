@@ -44,7 +44,8 @@ def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first
         raise UsageError(
             "measure=", f"suite {name} has no results by {measure!r}", "first, all or one of its predictions"
         )
-    units, ties = [(model, unit_of(run, name, measure)) for model, run in models], ties_of([run for _, run in models])
+    units = [(model, unit_of(run, name, measure)) for model, run in models]
+    ties = ties_of([run for _, run in models], measure, name)
     columns, note = _columns(units, kind, measure, ties)
     return Table(f"Items of {name}", columns, tuple(row for _, _, row in rows), notes=(note,))
 

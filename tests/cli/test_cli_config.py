@@ -282,6 +282,11 @@ def test_a_file_comes_before_a_preset(
     monkeypatch.chdir(tmp_path)
     assert run("toy", "--config", "babyl", "--suite", "hu2020/mvrr", "-o", "run") == 2
     assert "the name of a preset: babylm. Did you mean babylm?" in capsys.readouterr().err
+    # A folder of this name, as that of a corpus, doesn't hide it.
+    (tmp_path / "babylm").mkdir()
+    assert run("toy", "--config", "babylm", "--suite", "none", "-o", "run") == 2
+    assert "babylm: a folder" not in capsys.readouterr().err
+    (tmp_path / "babylm").rmdir()
     (tmp_path / "babylm").write_text('convention = "none"\n')
     assert run("toy", "--config", "babylm", "--suite", "hu2020/mvrr", "-o", "run") == 2
     assert "'none'; expected one of bits" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from models_for_tests import causal
 from toy_runs import agreement, pairs
 
 import syntagm as sg
+from syntagm.check import check
 from syntagm.cli import main
 from syntagm.errors import InputError
 from syntagm.materials import asked
@@ -80,3 +81,8 @@ def test_the_command(way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     path.write_text("mine")
     assert main(command) == 2
     assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("way", asked.WAYS)
+def test_nothing_before_the_answer_is_taken_for_a_note(way: str) -> None:
+    assert not [found for found in check([asked.asked(PAIRS, way)]) if found.code == "W207"]

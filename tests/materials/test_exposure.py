@@ -153,6 +153,22 @@ def test_a_relation_stands_for_its_subtypes(tmp_path: Path) -> None:
     assert Tree.read("VERB >nsubj NOUN", "here").occurrences(sentence) == 1
 
 
+def test_dependents_of_a_long_list_are_assigned_at_once() -> None:
+    """All assignments of seven conjuncts among thirty would take hours."""
+    words = [treebank.Word(1, "w", "w", "NOUN", {}, 0, "root", 0)]
+    words += [treebank.Word(place, "w", "w", "NOUN", {}, 1, "conj", 0) for place in range(2, 31)]
+    words.append(treebank.Word(31, "w", "w", "ADJ", {}, 1, "conj", 0))
+    sentence = treebank.Parsed("1", "w", tuple(words))
+    assert Tree.read("NOUN" + " >conj *" * 7 + " >obj *", "here").occurrences(sentence) == 0
+    # The only adjective is left to the dependent that must be one, whatever the order.
+    for text in ("NOUN >conj * >conj NOUN >conj ADJ", "NOUN >conj ADJ >conj NOUN >conj *"):
+        assert Tree.read(text, "here").occurrences(sentence) == 1
+    few = treebank.Parsed("1", "w", (words[0], words[1], words[-1]))
+    assert Tree.read("NOUN >conj ADJ >conj *", "here").occurrences(few) == 1
+    assert Tree.read("NOUN >conj * >conj ADJ", "here").occurrences(few) == 1
+    assert Tree.read("NOUN >conj ADJ >conj ADJ", "here").occurrences(few) == 0
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -8,6 +8,7 @@ import pytest
 from report_examples import crossed
 from toy_runs import agreement, pairs, toy_run
 
+import syntagm as sg
 from syntagm.report import numbers
 from syntagm.report.predictions import items, scores
 
@@ -67,6 +68,18 @@ def test_tokens_regions_and_bits(tmp_path: Path) -> None:
     column, condition, homes, tokens, bits = item["sentences"][0]
     assert (column, condition, homes, tokens) == (0, 0, [0, 0, 1], ["The", " dog", " barks"])
     assert bits == pytest.approx([2.0, log2(39 / 5), log2(29 / 3)], abs=5e-4)
+
+
+def test_a_small_margin_is_no_tie_on_the_page() -> None:
+    """In bits per byte, the difference of long sentences is often smaller than 0.0005."""
+    before = "The dog barks. " * 500
+    suite = pairs("long", (f"{before}The dog barks", f"{before}The dog bark"), ("a", "a"))
+    run = sg.evaluate(sg.load_model("toy"), [suite], convention="mean_byte")
+    [subject] = numbers.subjects(scores.columns([run]))
+    [[[_, _, value, margin]], [[_, _, lost, tie]]] = [item["verdicts"] for item in listed(items.pick(subject))]
+    assert value == 1
+    assert 0 < margin < 0.0005
+    assert (lost, tie) == (0, 0)
 
 
 def test_a_token_over_a_border_stands_where_it_begins(tmp_path: Path) -> None:

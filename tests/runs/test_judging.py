@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from toy_runs import agreement, pairs
 
@@ -78,6 +79,17 @@ def test_tables_and_figures_say_by_which_convention_they_are() -> None:
         assert not any(note.startswith("Convention:") for note in sg.table(name, asked).notes)
 
 
+def test_ties_of_predictions_about_regions_are_failures_under_each_convention() -> None:
+    """No convention applies to them, so a note that their ties were hits would be wrong."""
+    run = run_of(HITS, agreement())
+    verb, whole = (prediction.name for prediction in agreement().predictions)
+    assert (judging.ties_of([run], verb), judging.ties_of([run], whole)) == ("failures", "hits")
+    assert judging.ties_of([run]) == judging.ties_of([run], "all") == "hits or as failures, as the convention says"
+    for name in ("items", "scores"):
+        assert any("ies count as failures" in note for note in sg.table(name, run).notes)
+    assert any("hits or as failures" in note for note in sg.table("scores", run, measure="each").notes)
+
+
 def test_several_conventions_side_by_side_are_warned_of() -> None:
     asked, by_bits = run_of(HITS), run_of()
     for name in ("scores", "comparison", "power"):
@@ -115,6 +127,18 @@ def test_a_run_in_a_folder_is_judged_by_the_convention(tmp_path: Path) -> None:
     assert not judged.results().equals(by_bits.results(), null_equal=True)
     scores = [sg.table("scores", run).to_frame()["score"].to_list() for run in (judged, run_of(HITS))]
     assert scores[0] == scores[1]
+
+
+def test_bits_are_those_of_the_aggregate_of_a_suite() -> None:
+    """A run judged by bits again, as on a page under /under/bits/, has the verdicts that it has without."""
+    suite = replace(pairs("one", *TEXTS), aggregate="mean")
+    by_bits = run_of(suite=suite)
+    expected = by_bits.results().with_columns(pl.when(pl.col("margin").abs() > 1e-4).then("margin").otherwise(0.0))
+    for run in (by_bits, run_of("mean_byte", suite)):
+        found = Rejudged(run, "bits").results()
+        assert found["value"].equals(expected["value"])
+        assert found["margin"].to_numpy() == pytest.approx(expected["margin"].to_numpy())
+    assert expected["margin"].to_numpy() != pytest.approx(run_of().results()["margin"].to_numpy())
 
 
 def test_people_and_gaps_have_no_convention() -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +18,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.formats import syntaxgym
 from syntagm.report.site.addresses import keys, path_of
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, open_run
 from syntagm.serve import browse
 from syntagm.serve.browse import Shelf, routes
 
@@ -229,6 +230,20 @@ def test_a_run_that_is_not_finished_shows_what_is_there_and_grows(
     monkeypatch.setattr(browse, "_LOOK", 0.0)
     assert visitor.get("/state").text != before
     assert visitor.rows("/suite/plain.csv")[0]["item"] == "plain-0"
+
+
+def test_a_run_of_another_model_in_the_same_folder_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers of a new model under the name of the old one would be wrong, unless the user labelled the folder."""
+    first = toy_run(tmp_path / "run", PLAIN)
+    plain, labelled = Visitor(first), Visitor(named := open_run(tmp_path / "run"))
+    named.name = "Best so far"
+    shutil.rmtree(tmp_path / "run")
+    toy_run(tmp_path / "run", PLAIN, model="random")
+    monkeypatch.setattr(browse, "_LOOK", 0.0)
+    assert {row["model"] for row in plain.rows("/overview.csv")} == {open_run(tmp_path / "run").model}
+    assert {row["model"] for row in labelled.rows("/overview.csv")} == {"Best so far"}
 
 
 def test_pages_are_kept_and_the_oldest_go(runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,11 +205,11 @@ def test_the_numbers_that_stand_for_a_region() -> None:
     assert found == pytest.approx([own[0], own.mean(), own.max()])
 
 
-REDUCTION = "entropy_reduction(condition=good,region=2)"
+REDUCTION, WHOLE = (f"entropy_reduction(condition=good,region={region})" for region in ("2", "*"))
 
 
 def reducing(model: LanguageModel, folder: Path | None = None) -> Run:
-    return run_suites(model, [agreement()], folder, measures=[REDUCTION, "entropy_reduction(condition=good,region=*)"])
+    return run_suites(model, [agreement()], folder, measures=[REDUCTION, WHOLE])
 
 
 @pytest.mark.parametrize("eos", ["no", "yes"])
@@ -234,6 +234,11 @@ def test_entropy_reductions_against_the_logits(eos: str) -> None:
         )
         assert math.isnan(shown[-1])
         compared += len(expected)
+        if condition == "good":
+            # The whole sentence ends before the end-of-text symbol.
+            [value] = run.results("agreement").filter(item=item, measure=WHOLE)["value"]
+            step = max(0.0, entropy[0] - entropy[-1]) if eos == "yes" else math.nan
+            assert value == pytest.approx(step, abs=1e-5, nan_ok=True)
     assert compared > 20
     assert found["entropy_reduction"].drop_nans().min() == 0  # type: ignore[comparison-overlap]
 
@@ -252,7 +257,7 @@ def test_the_entropy_reduction_of_a_region_is_one_step(tmp_path: Path) -> None:
             before, after = entropy[item, condition][inside[0]], ([*entropy[item, condition], math.nan])[inside[-1] + 1]
             assert dict(values)[item] == pytest.approx(float(np.maximum(before - after, 0)), nan_ok=True)
     # Nothing follows the whole sentence.
-    whole = run.results("agreement").filter(measure="entropy_reduction(condition=good,region=*)")
+    whole = run.results("agreement").filter(measure=WHOLE)
     assert whole["value"].is_nan().all()
     assert run.undefined
     file = tmp_path / "distributions.csv"

@@ -125,6 +125,12 @@ def test_the_published_style_has_no_capitals_and_no_marks() -> None:
     ]
 
 
+def test_forms_without_markers() -> None:
+    """With a capital, too: a vocabulary would lack *A(n)*. Where there is no marker, nothing is cut off."""
+    found = [of_language.plain(form) for form in ("a(n)", "A(n)", "such a(n) egg", "banana(n)")]
+    assert found == ["a", "A", "such a egg", "banana(n)"]
+
+
 def test_german_has_no_english_endings_and_articles() -> None:
     german = of_language.of(tags.find("de"))
     assert spelling.sentence(["wie geht", "'s a(n)", "Eis?"], german)[0] == "Wie geht 's a(n) Eis?"

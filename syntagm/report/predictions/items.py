@@ -65,7 +65,7 @@ class Shown:
         within = pl.col("shown").is_between(first, last, closed="left")
         for index, (verdicts, table) in enumerate(zip(self.verdicts, self.sentences, strict=True)):
             for rank, measure, value, margin in verdicts.filter(within).select("shown", *_VERDICT).iter_rows():
-                items[rank]["verdicts"].append([index, measure, _number(value), _number(margin)])
+                items[rank]["verdicts"].append([index, measure, _number(value), _margin(margin)])
             for row in table.filter(within).iter_rows(named=True):
                 if row["condition"] in self.conditions:
                     spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
@@ -194,6 +194,12 @@ def _select(table: pl.DataFrame, ranks: Mapping[Key, int]) -> pl.DataFrame:
 def _number(value: float) -> float | None:
     number: float | None = finite(round(value, 3))
     return number
+
+
+def _margin(value: float) -> float | None:
+    # A small one that were rounded to 0 would be shown as a tie, above all in bits per byte.
+    small: float | None = finite(float(f"{value:.6g}"))
+    return small if abs(value) < 0.01 else _number(value)
 
 
 def _numbers(values: Sequence[float]) -> list[float | None]:

@@ -24,7 +24,7 @@ class EntropyReduction(Measure):
 
     Arguments:
         condition: the condition whose sentence is measured.
-        region: the name of the region; "*" is the whole sentence.
+        region: the name of the region; "*" is the whole sentence, without the end-of-text symbol.
     """
 
     kind: ClassVar[Kind] = Kind.BITS
@@ -52,6 +52,8 @@ class EntropyReduction(Measure):
         answer = answers[sentence.text]
         assert answer.reductions is not None, "the measure asks for reductions"
         own = reading.tokens(sentence, answer, self.region)
+        # The end-of-text symbol is no part of the sentence, but what follows it.
+        own = own[answer.starts[own] < len(answer.text)]
         entropy = np.append(answer.reductions.entropy, np.nan)
         # One step from the first token of the region to the token after its last one.
         value = float(entropy_reduction(entropy[[own[0], own[-1] + 1]])[0]) if len(own) else np.nan

@@ -33,7 +33,7 @@ def make_table(
     ]
     notes = (
         f"Frequency {tables[0].about}. An empty cell means that it is unknown. 95% intervals: Wilson's, for "
-        f"other items of the word. Ties count as {ties_of(runs)}.",
+        f"other items of the word. Ties count as {ties_of(runs, measure)}.",
         *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)

@@ -48,17 +48,23 @@ def make_table(
         raise UsageError("measure=", f"no suite with {measure!r}", "the name of a prediction, first, all or each")
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
     limits = remarks((f"{row[0]} ({row[2]})", estimate.remarks) for row, estimate in found)
-    notes = (" ".join(interval.notes()), *limits, count_ties(runs), meaning, *not_asked(runs))
+    notes = (
+        " ".join(interval.notes()),
+        *limits,
+        count_ties(runs, "" if measure == "each" else measure),
+        meaning,
+        *not_asked(runs),
+    )
     if wide:
         return Table("Score by suite", *spread(rows, 2, ("suite", "measure")), notes=notes)
     return Table("Score by suite", COLUMNS, tuple(rows), notes=notes)
 
 
-def count_ties(runs: Sequence[Run]) -> str:
+def count_ties(runs: Sequence[Run], measure: str) -> str:
     """Say how ties and undefined items count, and what chance is."""
     return (
-        f"Ties count as {ties_of(runs)}; n does not include undefined items. chance: accuracy if all values were independent "
-        "random draws, computed from the formulas."
+        f"Ties count as {ties_of(runs, measure)}; n does not include undefined items. chance: accuracy if all values were "
+        "independent random draws, computed from the formulas."
     )
 
 
