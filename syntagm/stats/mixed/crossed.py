@@ -74,8 +74,9 @@ def _kept_from_zero(profiles: Sequence["_Profile"], name: str, estimate: float) 
     """Return the standard deviation of people or of items that maximises the likelihood times itself; at least its estimate.
 
     This is the penalty of Chung, Rabe-Hesketh, Dorie, Gelman & Liu 2013 (a gamma density with shape 2 and rate 0), with the
-    log odds of each suite at their estimates, and the other standard deviation as the profiles have it. Without it, a third of the studies of 20 people
-    and 60 items that vary little has an estimate near 0, and intervals that are too narrow (`benchmarks/people_coverage.py`).
+    log odds of each suite at their estimates, and the other standard deviation as the profiles have it. Without it, a third
+    of the studies of 20 people and 60 items that vary little has an estimate near 0, and intervals that are too narrow
+    (`benchmarks/people_coverage.py`).
     """
 
     def criterion(power: float) -> float:
