@@ -83,6 +83,7 @@ def test_case_of_turkish() -> None:
     assert casing.same("ILIK", "ilik", tags.find("en"))
 
 
+@pytest.mark.slow
 def test_word_frequencies_are_those_of_the_language() -> None:
     pytest.importorskip("wordfreq")
     german = frequency.per_billion(tags.find("de"))

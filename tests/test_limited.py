@@ -37,6 +37,7 @@ def test_work_without_end() -> None:
     assert problem("time:sleep", 1000) == "it takes more than 1 seconds"
 
 
+@pytest.mark.slow
 def test_trials_in_threads() -> None:
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(lambda word: problem("builtins:str", word), "abcd")) == list("abcd")

@@ -30,6 +30,7 @@ def run(suites: list[sg.Suite]) -> sg.Run:
     return sg.evaluate(sg.load_model("toy"), suites)
 
 
+@pytest.mark.slow
 def test_a_run_in_memory_is_that_of_a_folder(
     suites: list[sg.Suite], run: sg.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ def test_a_seal_that_was_made_to_fit_is_refused(trained: dict[str, Path], tmp_pa
         load(f"lstm:{folder}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_same_training_line_does_not_call_damage_done(
     trained: dict[str, Path], family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

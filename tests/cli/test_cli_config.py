@@ -250,6 +250,7 @@ FIELDS = (
 )
 
 
+@pytest.mark.slow
 def test_the_pairs_of_babylm_with_ties_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Files with the two sentences alone, and with BLiMP's fields; the tie is a failure, and a hit for torch.max."""
     for name, text in {"hypernym": LINES, "passive_1": FIELDS}.items():

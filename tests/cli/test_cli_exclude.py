@@ -20,6 +20,7 @@ def run(folder: Path, listed: str, *more: str) -> int:
     return main(["run", "toy", *paths, *more])
 
 
+@pytest.mark.slow
 def test_excluded_items_are_counted_and_signed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, "suite,item\nkites,1\n", "--language", "eng") == 0
     assert f"1 item excluded by {tmp_path / 'list.csv'}" in capsys.readouterr().err

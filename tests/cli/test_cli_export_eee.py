@@ -85,6 +85,7 @@ def test_results_of_another_tool_are_its_own(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_can_not_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sg.fill(sg.load_model("toy"), [agreement()], "verbs", tmp_path / "fill", limit=2)
     run_suites(sg.load_model("toy"), [pairs("two", *TEXTS)], tmp_path / "run")

@@ -34,6 +34,7 @@ def test_a_line_per_sentence_or_per_prefix(
     assert prefixes[-1] == lines[0]
 
 
+@pytest.mark.slow
 def test_the_trees_of_a_file_are_compared(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "some.trees").write_text(bracketed("The boat was new .\nThe cannot boat sank\n"), encoding="utf-8")
     assert main(["parse", str(folder), "--file", str(tmp_path / "some.trees")]) == 0

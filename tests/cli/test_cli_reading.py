@@ -427,6 +427,7 @@ def test_figures(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "gain.csv")["x"].to_list() == [45.5]
 
 
+@pytest.mark.slow
 def test_the_test_of_linearity_says_that_rows_count_as_independent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

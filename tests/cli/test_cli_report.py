@@ -11,6 +11,7 @@ from syntagm.cli import main
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 
 
+@pytest.mark.slow
 def test_one_run_beside_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     toy_run(tmp_path, agreement())
     assert main(["report", str(tmp_path)]) == 0

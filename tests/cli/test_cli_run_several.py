@@ -373,6 +373,7 @@ class TestNames:
         assert set(views.table("scores", opened).to_frame()["model"]) == {"My toy"}
         assert results(tmp_path / "run").startswith(b"model,suite,item,measure,value,margin\ntoy:12-sentences,mvrr,")
 
+    @pytest.mark.slow
     def test_a_run_can_be_renamed_by_the_same_command(self, tmp_path: Path) -> None:
         for name in ("A", "B"):
             assert run("toy", *SUITE, "--name", name, "-o", tmp_path, "--no-report") == 0
@@ -402,6 +403,7 @@ class TestNames:
 
 
 class TestLimit:
+    @pytest.mark.slow
     def test_a_limit_samples_any_suite_and_is_in_signatures(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -86,6 +86,7 @@ def test_which_files_are_claimed(tmp_path: Path) -> None:
     assert [claimed(path) for path in (mine, theirs, other)] == [[refining_tse], [blimp], [blimp]]
 
 
+@pytest.mark.slow
 def test_the_published_files(shared: Path) -> None:
     expected = {"simple_agrmt_all": 140, "sent_comp_all": 1680, "vp_coord_all": 840}
     for name, items in expected.items():

@@ -168,6 +168,7 @@ class TestRoundTrip:
         (reread,) = reading.read(path)
         assert reread == suite
 
+    @pytest.mark.slow
     @settings(max_examples=50)
     @given(
         cells=st.lists(

@@ -47,6 +47,7 @@ def steps(model: Any, count: int) -> Iterator[int]:
         yield step
 
 
+@pytest.mark.slow
 def test_it_gives_the_numbers_of_a_model_in_memory(tmp_path: Path) -> None:
     model = transformer("gpt2", byte_level())
     trajectory = sg.Trajectory(tmp_path, suites(), byte_level(), name="mine")
@@ -134,6 +135,7 @@ def test_the_model_is_left_as_it_was_found(tmp_path: Path) -> None:
     assert all(map(torch.equal, gradients, [weights.grad for weights in model.parameters()]))
 
 
+@pytest.mark.slow
 def test_the_views_of_trajectories_read_it(tmp_path: Path) -> None:
     model = transformer("gpt2", byte_level())
     trajectory = sg.Trajectory(tmp_path, suites(), byte_level(), name="mine", precision=0.3, seed=3)

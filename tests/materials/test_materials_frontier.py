@@ -41,6 +41,7 @@ def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> 
         )
 
 
+@pytest.mark.slow
 def test_what_is_compared_differs_in_every_item() -> None:
     for suite in suites().values():
         for item in suite.items:
@@ -64,6 +65,7 @@ def test_a_construction_occurs_in_the_sentences_that_it_is_said_of() -> None:
             assert any(pattern.occurrences(segment) for text in sentences for segment in segments(text)), suite.name
 
 
+@pytest.mark.slow
 def test_twins_have_words_of_their_band_and_equally_many_items_of_each() -> None:
     words = sg_frequencies()
     for name in ("agreement_band", "agreement_band_simple", "agreement_band_relative", "determiner_band"):

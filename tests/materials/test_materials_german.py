@@ -97,6 +97,7 @@ def test_the_suites_are_there_and_each_says_what_it_tests() -> None:
         assert set(suite.tags["ungrammatical"].split()) < suite.items[0].sentences.keys()
 
 
+@pytest.mark.slow
 def test_articles_and_nouns_agree_in_every_good_sentence() -> None:
     for suite in suites().values():
         starred = suite.tags["ungrammatical"].split()

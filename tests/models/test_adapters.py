@@ -129,6 +129,7 @@ def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:
     assert len(set(every)) == len(every) == 8
 
 
+@pytest.mark.slow
 def test_a_token_of_the_adapters_tokenizer_with_a_number_beyond_any_vocabulary(pair: Path) -> None:
     path = pair / "adapter" / "tokenizer.json"
     shutil.copy(pair / "base" / "tokenizer.json", path)

@@ -80,6 +80,7 @@ def test_rows_that_a_model_masks(masked: float) -> None:
     assert all((a.bits < b.bits + 1e-4).all() for a, b in zip(answers, expected, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["gpt2", "gemma2"])
 def test_threads_do_not_disturb_each_other(family: str) -> None:
     model = causal(family)

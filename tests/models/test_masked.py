@@ -201,6 +201,7 @@ def test_name_policies_and_fingerprint_say_how_it_was_masked() -> None:
         masked("bert", masking="sentence")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "tokenizer"), [("bert", word_pieces()), ("roberta", byte_pieces()), ("deberta", sentence_pieces())]
 )
@@ -224,6 +225,7 @@ def test_a_candidate_of_one_token_costs_what_it_costs_in_the_sentence(kind: str,
     assert checked >= 3
 
 
+@pytest.mark.slow
 def test_a_word_of_several_tokens_is_unmasked_from_left_to_right() -> None:
     several, by_word = masked("bert", masks="several"), masked("bert", masking="word")
     blank = Gap("The old ", " watered the roses.", ("gardener", "unbelievable", "gate"))

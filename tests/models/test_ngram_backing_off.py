@@ -227,6 +227,7 @@ def test_a_discount_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(CORPORA, st.integers(1, 4), st.sampled_from([(), (0, 1), (0, 0, 1), (0, 1, 2), (1,), (1, 2)]))
 def test_equal_to_the_equations_with_cut_offs(sentences: list[list[str]], order: int, cut: tuple[int, ...]) -> None:

@@ -30,6 +30,7 @@ def test_each_sequence_runs_through_one_tree_with_its_own_tokens(
             assert pack.parents[path].tolist() == [-1, *path.tolist()][: len(inputs)]
 
 
+@pytest.mark.slow
 @given(SEQUENCES, st.integers(1, 20))
 def test_a_tree_is_small_and_says_nothing_twice(sequences: list[list[int]], size: int) -> None:
     for pack in plan(sequences, size):
@@ -38,12 +39,14 @@ def test_a_tree_is_small_and_says_nothing_twice(sequences: list[list[int]], size
         assert len(pack.tokens) == len(prefixes)
 
 
+@pytest.mark.slow
 @given(SEQUENCES)
 def test_one_large_tree_holds_each_prefix_once(sequences: list[list[int]]) -> None:
     prefixes = {tuple(sequence[:length]) for sequence in sequences for length in range(1, len(sequence))}
     assert sum(len(pack.tokens) for pack in plan(sequences, 10**6)) == len(prefixes)
 
 
+@pytest.mark.slow
 @given(SEQUENCES)
 def test_a_node_sees_its_ancestors_and_itself_only(sequences: list[list[int]]) -> None:
     for pack in plan(sequences, 12):

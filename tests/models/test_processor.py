@@ -87,6 +87,7 @@ def test_only_float32_layers_are_replaced(dtype: torch.dtype, monkeypatch: pytes
     assert not processor.quicken(transformer("gpt2", byte_level()).to(dtype))
 
 
+@pytest.mark.slow
 @needs_onednn
 @pytest.mark.parametrize("family", ["causal", "masked"])
 def test_the_record_says_so(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

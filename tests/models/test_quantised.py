@@ -256,6 +256,7 @@ def test_what_transformers_would_dequantise_is_refused(folder: Path, settings: d
         names.load(f"causal:{folder}", device="cpu")
 
 
+@pytest.mark.slow
 def test_a_model_spread_over_devices(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not torch.accelerator.is_available():
         with pytest.raises(UsageError, match=r"model option device: 'spread'; expected a machine with GPUs"):

@@ -130,6 +130,7 @@ def test_sizes_stand_in_the_signature_and_the_search_is_not_exact() -> None:
     assert rnng(batch="1").fingerprint == rnng().fingerprint
 
 
+@pytest.mark.slow
 def test_a_shared_prefix_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     added: list[int] = []
     add = NetworkGrammar._add

@@ -38,6 +38,7 @@ def imported(
     return str(folder / "model")
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_transformers(tmp_path: Path) -> None:
     folder = imported(tmp_path, published(), CONFIG, vocabulary(WORDS))
     for memory, expected in {"zeros": ZEROS, "empty": EMPTY}.items():

@@ -151,6 +151,7 @@ def test_the_context_of_ngrams_is_their_order() -> None:
         assert answer.context.tolist() == np.minimum(np.arange(6), memory).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masking", ["token", "word"])
 def test_masked_windows_are_rows_made_by_hand(masking: str) -> None:
     tokenizer = word_pieces()

@@ -255,6 +255,7 @@ def test_one_number_of_many_at_the_limit_refutes_nothing() -> None:
     assert multiverse.adjusted_together([aic, *[row] * 19])[0].verdict == FALSE
 
 
+@pytest.mark.slow
 def test_the_study_of_false_refutations_judges_its_claims() -> None:
     found = list(coverage_claims.study(draws=1))
     assert {row.what for row in found} == {*coverage_claims.WORLDS, "... without adjustment"}

@@ -100,6 +100,7 @@ def test_rows(shared: Path, study: Study) -> None:
     assert study.chance == pytest.approx(0.285, abs=0.0005)
 
 
+@pytest.mark.slow
 def test_class_scores(study: Study, reference: dict[str, list[Rows]]) -> None:
     found = by_name(tables.classes(study), "model")
     for row in reference["4.1"][0]:
@@ -117,6 +118,7 @@ def test_class_scores(study: Study, reference: dict[str, list[Rows]]) -> None:
     assert len(found) == len(reference["4.1"][0]) == 10
 
 
+@pytest.mark.slow
 def test_sets_of_suites(shared: Path, reference: dict[str, list[Rows]]) -> None:
     found = by_name(published.suite_sets(raw(shared), "vote"), "model", "suites")
     for row in reference["4.1"][1]:

@@ -246,6 +246,7 @@ def test_suites_without_a_context_are_in_no_mean_and_named(tmp_path: Path) -> No
     assert "no context" not in " ".join(scores.make_table([filled(tmp_path / "all", SHORT, LONG)]).notes)
 
 
+@pytest.mark.slow
 def test_only_single_tokens_and_words_that_are_not_eligible(tmp_path: Path) -> None:
     words = WordList("some", LABELS, (*VERBS.rows, WordRow("thunder", ("the_the", "the_is"))))
     [whole] = table(newman2021.of_runs([filled(tmp_path / "all", SHORT, words=words)])["table2"])

@@ -61,6 +61,7 @@ def test_the_texts(tables: dict[str, Table]) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_models(study: tuple[Path, list[str]], tables: dict[str, Table]) -> None:
     words = 7 + 2 + 2
     # Embedding, LSTM with two biases for each of four gates, output layer with bias.

@@ -366,6 +366,7 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
         warstadt2020.from_raw(tmp_path)
 
 
+@pytest.mark.slow
 def test_one_model_on_two_sets_of_materials(tmp_path: Path) -> None:
     first = toy_run(tmp_path / "ours", agreement(PLAIN, "dog", "dog", "cat", "cat"), agreement(NOUN, "dog", "cat"))
     second = toy_run(

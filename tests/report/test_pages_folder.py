@@ -114,6 +114,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     toy_run(tmp_path / "run", agreement())
     interrupt(tmp_path / "run", 0)

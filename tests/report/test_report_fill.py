@@ -53,6 +53,7 @@ def of_csv(path: Path) -> dict[str, list[dict[str, str]]]:
     return saved(Reader(path.read_text("utf-8")))
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     # As in the tests of the command: of two known rows one is right and one a tie, 1/2; of the mass 4 of 6.
     sentences = ("The dog barks.", "The dog bark."), ("The dogs bark.", "The dogs barks."), ("It rains.", "They rain.")
@@ -104,6 +105,7 @@ def test_cut_offs_bands_and_constructions_are_there_where_the_run_has_them(tmp_p
         assert absent not in text(page)
 
 
+@pytest.mark.slow
 def test_bands_on_the_page_have_the_numbers_of_the_figure(tmp_path: Path) -> None:
     page = report([filled(tmp_path / "run")], tmp_path / "page.html")
     rows = [row for row in of_csv(page)["frequency_bands.csv"] if row["label"].startswith("all")]
@@ -132,6 +134,7 @@ def test_runs_of_both_kinds_are_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_says_how_much_is_missing(tmp_path: Path) -> None:
     run = filled(tmp_path)
     assert run.done

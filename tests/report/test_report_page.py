@@ -223,6 +223,7 @@ def test_suites_of_different_runs_stand_side_by_side(tmp_path: Path) -> None:
     assert "where a prediction fails" in "".join(page.raw["script"])
 
 
+@pytest.mark.slow
 def test_a_suite_without_predictions_or_with_one_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # `run` refuses the first one, but a run directory may come from an earlier version.
     monkeypatch.setattr("syntagm.tasks.predictions.task.refuse_no_predictions", lambda suite: None)

@@ -16,6 +16,7 @@ def plain(marked: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", marked))
 
 
+@pytest.mark.slow
 def test_the_page_has_every_paragraph_of_cite(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / "a", agreement(), pairs("plain", ("the dog barks", "the dog bark")))]
     record = report(runs, tmp_path / "page.html").read_text("utf-8").partition('<section id="record">')[2]

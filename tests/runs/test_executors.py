@@ -227,6 +227,7 @@ class TestBytes:
             name: content for name, content in expected.items() if name.startswith("m0/")
         }
 
+    @pytest.mark.slow
     def test_units_that_arrive_together_are_committed_together(
         self, tmp_path: Path, files: list[str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -300,6 +301,7 @@ class TestRefusals:
         assert "no space" in str(result)
         assert "Free some disk space and run the same command again" in str(result)
 
+    @pytest.mark.slow
     def test_a_unit_that_kills_its_workers_is_named_and_the_others_are_done(
         self, tmp_path: Path, files: list[str], expected: dict[str, str]
     ) -> None:
@@ -378,6 +380,7 @@ class TestRefusals:
             assert isinstance(result, InputError)
             assert "has changed since the run began" in str(result)
 
+    @pytest.mark.slow
     def test_an_error_about_a_unit_that_another_worker_has_computed_is_ignored(
         self, tmp_path: Path, files: list[str], expected: dict[str, str]
     ) -> None:
@@ -474,6 +477,7 @@ class TestLeases:
         now[0] += 2
         assert not pulse.beats()
 
+    @pytest.mark.slow
     def test_the_work_of_a_silent_worker_is_done_by_another(
         self, tmp_path: Path, files: list[str], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -606,6 +610,7 @@ class TestReplacement:
 
 
 class TestProgress:
+    @pytest.mark.slow
     def test_progress_inside_a_unit_is_reported_once(self, tmp_path: Path, files: list[str]) -> None:
         """A worker is killed after 4 of 6 sentences; what the next one computes counts from the fifth on."""
         said: list[tuple[str, int]] = []

@@ -141,6 +141,7 @@ def test_bits_are_those_of_the_aggregate_of_a_suite() -> None:
     assert expected["margin"].to_numpy() != pytest.approx(run_of().results()["margin"].to_numpy())
 
 
+@pytest.mark.slow
 def test_people_and_gaps_have_no_convention() -> None:
     fill = sg.fill(sg.load_model("toy"), [agreement()], "verbs", limit=2)
     assert judging.different([fill, run_of(HITS)]) == ""

@@ -95,6 +95,7 @@ def test_the_command_that_made_a_run_writes_its_record_again(done: bool, tmp_pat
     assert other.results().height == 2
 
 
+@pytest.mark.slow
 def test_a_sweep_computes_a_run_whose_record_is_missing(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["run", "toy", "random", "--suite", "hu2020/mvrr", "-o", str(sweep.with_name("own")), "--no-report", "-q"]
     assert main(line) == 0

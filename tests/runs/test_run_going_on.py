@@ -60,6 +60,7 @@ def test_a_suite_that_changes_while_the_run_goes_on_is_refused(tmp_path: Path, s
     assert json.loads((tmp_path / "run.json").read_text())["status"] != "done"
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_under_another_spelling_has_one_model(tmp_path: Path) -> None:
     # The tokenizer has a start symbol, so bos=auto and bos=yes are the same numbers under two names.
     made, suites = (

@@ -43,6 +43,7 @@ def test_the_least_number_that_the_worst_accuracy_of_the_pilot_needs(right: int)
     assert precision.items_after(right, 50, 50, 0.4) == 50
 
 
+@pytest.mark.slow
 def test_each_suite_gets_its_own_number_of_items(tmp_path: Path) -> None:
     run = run_suites(load("toy"), SUITES, tmp_path / "run", stop_at=0.05)
     sizes = {name: run.suite(name).items for name in ("easy", "even", "few")}

@@ -203,6 +203,7 @@ def test_the_file_of_the_password(tmp_path: Path) -> None:
         read_password(tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_other_addresses_need_a_password_and_ports_must_be_free() -> None:
     with pytest.raises(UsageError, match="no password"):
         serve([], host="0.0.0.0")

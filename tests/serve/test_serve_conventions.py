@@ -66,6 +66,7 @@ def test_the_numbers_are_those_of_the_convention(visitor: Visitor, run: Run, nam
     assert plain != expected
 
 
+@pytest.mark.slow
 def test_every_link_keeps_the_convention(visitor: Visitor) -> None:
     for place in ("/", "/suite/lengths", "/suite/lengths/lengths-1"):
         found = links(visitor, f"/under/mean_token{place}")
@@ -106,6 +107,7 @@ def test_conventions_that_no_page_has(visitor: Visitor, name: str) -> None:
     assert visitor.get(f"/under/{name}/suite/lengths.csv").status == 404
 
 
+@pytest.mark.slow
 def test_runs_without_pairs_have_no_switch(tmp_path: Path) -> None:
     for run in (
         sg.fill(sg.load_model("toy"), [agreement()], "verbs", limit=2),

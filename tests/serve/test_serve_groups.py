@@ -72,6 +72,7 @@ def test_groups_of_models_by_groups_of_suites(visitor: Visitor, runs: list[Run])
     assert "Groups of models" not in Visitor(*runs[:3]).get("/").text
 
 
+@pytest.mark.slow
 def test_each_checkpoint_has_a_page_and_the_slider_a_form(visitor: Visitor, runs: list[Run]) -> None:
     assert 'href="/checkpoints"' in visitor.get("/").text
     for number in (1, 2, 3):

@@ -76,6 +76,7 @@ def test_a_table_that_is_damaged_while_the_server_runs_has_no_page_of_an_earlier
         shelf.get(("a",), lambda site: site.html((), Served(), LINKED).encode(), lasting=True)
 
 
+@pytest.mark.slow
 def test_another_version_or_other_code_of_a_package_that_adds_is_another_installation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

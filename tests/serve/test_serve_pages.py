@@ -82,6 +82,7 @@ def test_every_link_of_every_page_leads_somewhere(visitor: Visitor) -> None:
     assert {"/", "/suite/agreement", "/suite/plain/plain-1", "/suite/agreement/3", "/run/Toy"} <= seen
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_run(visitor: Visitor, runs: tuple[Run, Run]) -> None:
     [first, _] = runs
     results = first.results("agreement")
@@ -296,6 +297,7 @@ def test_addresses() -> None:
     assert not {"", ".", ".."} & set(keys(names))
 
 
+@pytest.mark.slow
 def test_fill_runs_have_their_report_and_their_runs(tmp_path: Path) -> None:
     run = hostile_fill(tmp_path)
     visitor = Visitor(run)

@@ -76,6 +76,7 @@ def scores(draw: np.random.Generator, better: float, of_models: float, models: i
     return {str(suite): (draw.random((40, models)) < p).astype(float) for suite in range(30)}
 
 
+@pytest.mark.slow
 def test_classes_vary_by_models_and_more_models_help() -> None:
     draw = np.random.default_rng(2)
     pilot = planning.TwoClasses(scores(draw, 0.0, 0.1, 12), scores(draw, 0.1, 0.1, 12))

@@ -123,6 +123,7 @@ def test_tiny_tables(rows: int) -> None:
         fit("y ~ x + (1 | g)", TABLE.head(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [fit, logistic.fit])
 def test_predictors_far_from_0_are_refused_and_not_fitted_wrongly(model: Callable[..., Fit]) -> None:
     """A slope that varies by group with the intercept: taking the mean off changes nothing but the intercept."""

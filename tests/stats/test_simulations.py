@@ -160,6 +160,7 @@ def test_a_file_belongs_to_data_formulas_seed_and_kind_of_model(fits: tuple[Fit,
     assert simulations.name(smaller, larger, True, 1) == simulations.name(*(f.design for f in fitted()), True, 1)
 
 
+@pytest.mark.slow
 def test_responses_that_cannot_be_fitted_are_kept_as_such(
     fits: tuple[Fit, Fit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

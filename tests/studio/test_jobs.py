@@ -22,6 +22,7 @@ from syntagm.studio.work import carry_out_job
 TEXT = TWO_BY_TWO + "#prediction\tp\t(verb;%ss%) < (verb;%sp%)\t\t\t\t\t\t\n"
 
 
+@pytest.mark.slow
 def test_a_job_is_scored_and_its_pages_are_those_of_a_run(tmp_path: Path) -> None:
     visitor = Visitor(tmp_path, models=("toy", "random"))
     asked = visitor.post("/write", do="score", name="own", text=TEXT, model="toy", beside="random")

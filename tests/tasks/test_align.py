@@ -70,6 +70,7 @@ def test_every_token_lands_where_the_rule_says(case: tuple[Sentence, Surprisals]
     assert align(sentence, answer, "start").tolist() == expected
 
 
+@pytest.mark.slow
 @given(cases())
 def test_strict_agrees_or_refuses_exactly_what_has_two_owners(case: tuple[Sentence, Surprisals]) -> None:
     sentence, answer = case
@@ -81,6 +82,7 @@ def test_strict_agrees_or_refuses_exactly_what_has_two_owners(case: tuple[Senten
         assert align(sentence, answer).tolist() == align(sentence, answer, "start").tolist()
 
 
+@pytest.mark.slow
 @given(cases())
 def test_regions_and_the_rest_make_the_total(case: tuple[Sentence, Surprisals]) -> None:
     # The bits are powers of two, so a sum says which tokens are in it.

@@ -268,6 +268,7 @@ def test_the_entropy_reduction_of_a_region_is_one_step(tmp_path: Path) -> None:
     assert len({line.count(",") for line in [header, *lines]}) == 1
 
 
+@pytest.mark.slow
 def test_an_entropy_reduction_needs_a_reader_from_left_to_right() -> None:
     with pytest.raises(UsageError, match="a model that reads from left to right"):
         reducing(masked("bert"))

@@ -163,6 +163,7 @@ def test_a_few_reasons_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(str(caught.value)) < 2_500
 
 
+@pytest.mark.slow
 def test_sets_of_words_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made_sets = calls(monkeypatch, index, "mask_of")
     words = Index([{"form": f"w{number}", "kind": f"k{number % 2}"} for number in range(1_000)])

@@ -139,6 +139,7 @@ def test_required_conditions_exclude_configurations() -> None:
         one(LANGUAGE.replace("person = 1 => number = sg", "person = 1, person = 3"))
 
 
+@pytest.mark.slow
 def test_cells_get_equal_numbers() -> None:
     suite = one(LANGUAGE)
     cells = Counter(tuple(item.tags[name] for name in ("number", "person", "gender", "ending")) for item in suite.items)

@@ -72,6 +72,7 @@ def test_the_model_knows_every_word_that_it_is_asked(tmp_path: Path) -> None:
     assert suite.tags["vocabulary"].startswith("model ")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reached_is_refused_with_the_number(tmp_path: Path) -> None:
     words = listed(tmp_path)
     with pytest.raises(InputError, match=r"\d+ different items and then none .*expected 50 .*larger vocabulary"):

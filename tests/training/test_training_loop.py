@@ -109,6 +109,7 @@ def test_a_damaged_record_is_refused(tmp_path: Path, damage: str) -> None:
         finished(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_same_call_again_trains_no_more(undisturbed: Any, corpus: Path) -> None:
     family, folder = undisturbed
     before = (folder / "training.json").read_bytes()
@@ -131,6 +132,7 @@ def test_a_finished_model_that_was_damaged_is_refused_by_name(
         learn(family, folder, corpus)
 
 
+@pytest.mark.slow
 def test_the_size_is_told_before_the_first_step_and_a_slow_step_when_it_ends(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -416,6 +418,7 @@ def test_a_warm_up_longer_than_the_training_is_refused(corpus: Path, tmp_path: P
         learn("gpt2", tmp_path / "longer", corpus, replace(GPT2, warmup=2 * steps + 1))
 
 
+@pytest.mark.slow
 def test_a_default_warm_up_fits_a_short_training(corpus: Path, tmp_path: Path) -> None:
     class Hearing(Progress):
         heard: ClassVar[list[str]] = []
@@ -520,6 +523,7 @@ def of_two(monkeypatch: pytest.MonkeyPatch) -> OfTwo:
     return together
 
 
+@pytest.mark.slow
 def test_the_second_process_needs_no_best_weights_at_the_end(
     corpus: Path, tmp_path: Path, of_two: OfTwo, judged: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -547,6 +551,7 @@ def test_processes_talk_as_the_device_of_the_model_needs(
     assert of_two.talk == "gloo"
 
 
+@pytest.mark.slow
 def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     learn("gpt2", tmp_path / "given", corpus, replace(GPT2, epochs=1))
     texts, rows = [str(corpus)], Text(window=16, batch=2, tokenizer=str(tmp_path / "given"))
@@ -561,6 +566,7 @@ def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: b"of somebody else"}
 
 
+@pytest.mark.slow
 def test_a_record_without_weights_is_no_model(corpus: Path, tmp_path: Path) -> None:
     learn("lstm", tmp_path / "m", corpus, replace(LSTM, epochs=1))
     (tmp_path / "m" / "model.safetensors").unlink()
@@ -584,6 +590,7 @@ def test_units_are_not_asked_of_a_given_tokenizer() -> None:
         Gpt2Settings(text=Text("words", tokenizer="given"))
 
 
+@pytest.mark.slow
 def test_a_state_that_can_not_be_deleted_costs_nothing(corpus: Path, tmp_path: Path) -> None:
     # As a lock that is held is, on a network file system.
     (tmp_path / "m" / "state" / "left").mkdir(parents=True)
@@ -609,6 +616,7 @@ def test_a_file_that_is_missing_is_named_before_any_text_is_read(corpus: Path, t
             train_gpt2([str(bad)], [held_out], tmp_path / "m", Gpt2Settings(cloze=(str(corpus), cloze)))
 
 
+@pytest.mark.slow
 def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_path: Path) -> None:
     size, loop, texts = Size(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
 
@@ -686,6 +694,7 @@ def test_odd_options_are_refused(
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_the_end_costs_nothing(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: Any, folder: Path) -> None:
         # The library opens the file, which empties it, before it writes.

@@ -188,6 +188,7 @@ def test_sentences_are_tagged_alike_alone_and_together(corpus: Path) -> None:
         np.testing.assert_allclose(together[index].nats, wanted, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"head": "shared", "mixing": "size"}])
 def test_training_tells_the_accuracy_and_the_model_scores(
     corpus: Path, tmp_path: Path, options: dict[str, str]

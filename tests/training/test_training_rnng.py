@@ -223,6 +223,7 @@ def test_every_tree_is_read_once_in_an_epoch_by_one_of_all_processes(tmp_path: P
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["f32", pytest.param("bf16", marks=BFLOAT16)])
 def test_any_words_can_be_in_trees(tmp_path: Path, dtype: str) -> None:
     words = [

@@ -93,6 +93,7 @@ def pixels(image: bytes) -> tuple[bytes, dict[bytes, bytes]]:
     return zlib.decompress(parts.pop(b"IDAT")), parts
 
 
+@pytest.mark.slow
 def test_all_formats_and_the_numbers(tmp_path: Path) -> None:
     paths = hostile_scores().save(tmp_path / "figure")
     assert [path.name for path in paths] == ["figure.png", "figure.svg", "figure.pdf", "figure.vl.json", "figure.csv"]

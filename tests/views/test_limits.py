@@ -56,6 +56,7 @@ def test_one_suite_that_decides_is_in_the_caption_of_every_figure_of_scores(runs
     assert unseen("suites") in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["comparison", "equivalence"])
 def test_one_suite_that_decides_is_in_every_table_of_differences(runs: list[Run], name: str) -> None:
     notes = " ".join(sg.table(name, runs, **({"bound": "0.1"} if name == "equivalence" else {})).notes)

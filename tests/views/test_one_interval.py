@@ -123,6 +123,7 @@ def test_every_comparison_of_two_models_has_the_same_interval(seeds: list[Run], 
         )
 
 
+@pytest.mark.slow
 def test_every_view_of_effects_has_the_same_interval(seeds: list[Run], tmp_path: Path) -> None:
     names = ("effect_bits", "low", "high")
     table = [numbers(row, names) for row in sg.table("effects", seeds[0]).to_frame().rows(named=True)]

@@ -33,6 +33,7 @@ def runs(folder: Path, names: str) -> list[Run]:
     return [sg.open_run(folder / name) for name in names]
 
 
+@pytest.mark.slow
 def test_two_models_are_planned_for_suites_and_items(folder: Path) -> None:
     rows = sg.table("power", runs(folder, "ab"), suites="3,5", items="10").to_frame().rows(named=True)
     assert [(row["suites"], row["items"], row["models"]) for row in rows] == [(3, 10, 1), (5, 10, 1)]
