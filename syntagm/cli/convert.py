@@ -97,6 +97,7 @@ def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
 
     from syntagm.errors import InputError
     from syntagm.formats import syntaxgym
+    from syntagm.io import regular
     from syntagm.materials import asked
 
     contents: dict[str, bytes] = {}
@@ -108,7 +109,7 @@ def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
                 raise InputError(f"suite {suite.name}", f"the file name {name} of another suite", "distinct names")
             path = Path(folder, "suite.json")
             syntaxgym.write([made], path)
-            contents[name] = path.read_bytes()
+            contents[name] = regular.content(path)
     return contents
 
 

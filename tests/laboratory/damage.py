@@ -26,8 +26,8 @@ EXEMPT = {
 }  # fmt: skip
 _SCORE = ("--suite", "in/pairs.tsv", "-o", "out/run", "--no-report")
 _PRODUCTS = {
-    "report", "figure", "table", "compare", "export_results", "export_lm_eval", "export_arpa", "make", "make_pairs",
-    "make_blimp", "convert", "score", "score_parquet", "cite", "describe",
+    "report", "figure", "table", "compare", "export_results", "export_lm_eval", "export_every_eval_ever", "export_arpa",
+    "make", "make_pairs", "make_blimp", "convert", "score", "score_parquet", "cite", "describe",
     "reading_table", "reading_fit",
 }  # fmt: skip
 

@@ -47,6 +47,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "convert": ("convert", "in/suites/number_src.json", "out/number_src.csv", "--lossy"),
     "export_results": ("export", "in/run", "--as", "results", "-o", "out/results.csv"),
     "export_lm_eval": ("export", "in/pairs", "--as", "lm-eval", "-o", "out/results.json"),
+    "export_every_eval_ever": ("export", "in/pairs", "--as", "every-eval-ever", "-o", "out/record.json"),
     "export_arpa": ("export", "in/ngram", "--as", "arpa", "-o", "out/model.arpa"),
     "score": ("score", "in/ngram", "--file", "in/valid.txt", "--by", "word", "-o", "out/words.jsonl"),
     "score_parquet": ("score", "toy", "--file", "in/valid.txt", "-o", "out/tokens.parquet"),

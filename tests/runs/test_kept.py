@@ -38,7 +38,7 @@ def test_what_is_dropped_is_read_again(tmp_path: Path, memory: kept._Memory, mon
         assert 1 < len(memory._tables) < 9
     # A table that alone is larger than that is held until the next one.
     monkeypatch.setattr(kept, "MOST_BYTES", 1)
-    runs[0].results()
+    runs[0].table("results.parquet", "p")
     assert len(memory._tables) == 1
 
 

@@ -268,7 +268,7 @@ def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
     ]
     suites = [suite for name in names for suite in read_suites(f"{name}?n=12")]
     expected = {
-        "reflexives": {"reflexive_sent_comp", "reflexives_across", "simple_reflexives"},
+        "reflexives": {"reflexive_sent_comp", "reflexives_across", "simple_reflexives", "principle_A_c_command"},
         "reflexive_gender": {"principle_A_c_command"},
         "npis": set(),
     }
