@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from syntagm.result import Kind
 from syntagm.tasks.measure import Reduction
+from syntagm.tasks.of_region import ReducedMeasure
 from syntagm.tasks.reading import Reduced
-from syntagm.tasks.reduced import ReducedMeasure
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,20 @@
 """By how much a region reduces the entropy over the next token, in one condition."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from syntagm.answers import Answers, entropy_reduction
+from syntagm.answers import Surprisals, entropy_reduction
 from syntagm.result import Kind
-from syntagm.suite import Item
-from syntagm.tasks.measure import Judgement, Measure, Reduction
+from syntagm.suite import Sentence
+from syntagm.tasks.measure import Reduction
+from syntagm.tasks.of_region import RegionMeasure
 from syntagm.tasks.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyReduction(Measure):
+class EntropyReduction(RegionMeasure):
     """The entropy reduction of a region in bits: max(0, H before - H after), in which H is the entropy over the next token.
 
     Hale 2006 defines it with the entropy over all continuations of the sentence. That over the next token is what a model
@@ -28,33 +28,16 @@ class EntropyReduction(Measure):
     """
 
     kind: ClassVar[Kind] = Kind.BITS
+    name: ClassVar[str] = "entropy_reduction"
     asks_for: ClassVar[tuple[Reduction, ...]] = ("entropy",)
     leftward: ClassVar[bool] = True
 
-    condition: str
-    region: str
-
-    def __str__(self) -> str:
-        return f"entropy_reduction(condition={self.condition},region={self.region})"
-
-    def asks(self, item: Item) -> Iterable[str]:
-        """Return the sentence of the condition."""
-        return [item.sentences[self.condition].text]
-
-    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
-        """Return the number of the region.
-
-        Raises:
-            AlignmentError: a token crosses a region border.
-            KeyError: the item lacks the condition or the region.
-        """
-        sentence = item.sentences[self.condition]
-        answer = answers[sentence.text]
+    def number(self, sentence: Sentence, answer: Surprisals, reading: Reading) -> float:
+        """Return the reduction by the region."""
         assert answer.reductions is not None, "the measure asks for reductions"
         own = reading.tokens(sentence, answer, self.region)
         # The end-of-text symbol is no part of the sentence, but what follows it.
         own = own[answer.starts[own] < len(answer.text)]
         entropy = np.append(answer.reductions.entropy, np.nan)
         # One step from the first token of the region to the token after its last one.
-        value = float(entropy_reduction(entropy[[own[0], own[-1] + 1]])[0]) if len(own) else np.nan
-        return Judgement(value, len(answer.bits), float("nan"))
+        return float(entropy_reduction(entropy[[own[0], own[-1] + 1]])[0]) if len(own) else np.nan

@@ -1,18 +1,17 @@
 """The surprisal of a region, or of the whole sentence, in one condition."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from syntagm.answers import Answers
+from syntagm.answers import Surprisals
 from syntagm.result import Kind
-from syntagm.suite import Item
-from syntagm.tasks.measure import Judgement, Measure
+from syntagm.suite import Sentence
+from syntagm.tasks.of_region import RegionMeasure
 from syntagm.tasks.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Surprisal(Measure):
+class Surprisal(RegionMeasure):
     """The surprisal of a region in bits, by the suite's aggregate.
 
     Arguments:
@@ -21,24 +20,10 @@ class Surprisal(Measure):
     """
 
     kind: ClassVar[Kind] = Kind.BITS
+    name: ClassVar[str] = "surprisal"
 
-    condition: str
     region: str = "*"
 
-    def __str__(self) -> str:
-        return f"surprisal(condition={self.condition},region={self.region})"
-
-    def asks(self, item: Item) -> Iterable[str]:
-        """Return the sentence of the condition."""
-        return [item.sentences[self.condition].text]
-
-    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
-        """Return the bits of the region.
-
-        Raises:
-            AlignmentError: a token crosses a region border.
-            KeyError: the item lacks the condition or the region.
-        """
-        sentence = item.sentences[self.condition]
-        answer = answers[sentence.text]
-        return Judgement(reading.region(sentence, answer, self.region), len(answer.bits), float("nan"))
+    def number(self, sentence: Sentence, answer: Surprisals, reading: Reading) -> float:
+        """Return the bits of the region."""
+        return reading.region(sentence, answer, self.region)
