@@ -93,23 +93,17 @@ def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
     Raises:
         InputError: a suite can't be asked, or two have the same name.
     """
-    from tempfile import TemporaryDirectory
-
     from syntagm.errors import InputError
     from syntagm.formats import syntaxgym
-    from syntagm.io import regular
     from syntagm.materials import asked
 
     contents: dict[str, bytes] = {}
-    with TemporaryDirectory() as folder:
-        for suite in suites:
-            made = asked.asked(suite, way)
-            name = re.sub(r"[^\w.-]+", "_", made.name) + ".json"
-            if name in contents:
-                raise InputError(f"suite {suite.name}", f"the file name {name} of another suite", "distinct names")
-            path = Path(folder, "suite.json")
-            syntaxgym.write([made], path)
-            contents[name] = regular.content(path)
+    for suite in suites:
+        made = asked.asked(suite, way)
+        name = re.sub(r"[^\w.-]+", "_", made.name) + ".json"
+        if name in contents:
+            raise InputError(f"suite {suite.name}", f"the file name {name} of another suite", "distinct names")
+        contents[name] = syntaxgym.text_of(made).encode()
     return contents
 
 

@@ -29,7 +29,7 @@ from syntagm.export._csv import unfinished
 from syntagm.io import atomic
 from syntagm.result import Estimate, Kind
 from syntagm.runs import judging
-from syntagm.runs.rejudged import items, unit, whole
+from syntagm.runs.rejudged import convention_of_suite, items, unit, whole
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.people import People
 from syntagm.tasks.sums import FULL
@@ -192,7 +192,7 @@ def _result(run: Run, estimate: Estimate) -> dict[str, Any]:
     record = run.suite(suite)
     # What another tool reports has no formula, and may be any number of its own.
     formula = record.predictions[measure]
-    convention = judging.by_suite(run)[suite] if measure in whole(run, suite) else DEFAULT
+    convention = convention_of_suite(run, suite) if measure in whole(run, suite) else DEFAULT
     ties = "hits" if judging.counts_ties_as_hits(convention) else "failures"
     rule = (
         {"convention": convention, "ties_count_as": ties, "tolerance_in_bits": run.tolerance_in_bits} if formula else {}

@@ -33,7 +33,7 @@ from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
 from syntagm.io.json import finite
-from syntagm.runs.judging import by_suite
+from syntagm.runs.judging import by_suite, counts_ties_as_hits
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.task import SuiteRecord
@@ -102,11 +102,9 @@ def write(run: Run, path: Path) -> list[str]:
 def _tied(run: Run) -> tuple[str, ...]:
     """Return a sentence about the ties that count as failures, and as hits in the harness; none if there are no ties."""
     conventions = by_suite(run)
-    counted = [task.suite.name for task in _tasks(run)[0] if not conventions[task.suite.name].endswith(_HITS)]
-    ties = sum(
-        abs(row["margin"]) <= run.tolerance
-        for name in counted for row in run.results(name).iter_rows(named=True) if row["measure"] == MEASURE
-    )  # fmt: skip
+    failing = [task.suite.name for task in _tasks(run)[0] if not counts_ties_as_hits(conventions[task.suite.name])]
+    tallied = run.tally(MEASURE)
+    ties = int(tallied.filter(tallied["suite"].is_in(failing))["ties"].sum())
     if not ties:
         return ()
     return (

@@ -83,15 +83,23 @@ def write(suites: Sequence[Suite], path: Path) -> None:
     if len(suites) != 1:
         cure = "A SyntaxGym file holds one suite: write each suite to a separate file."
         raise InputError(str(path), f"{len(suites)} suites", "one suite", cure)
-    suite = numbered(suites[0])
-    if suite is not suites[0] and any(_attached(item) for item in suite.items):
+    atomic.write(path, text_of(suites[0]).encode())
+
+
+def text_of(named: Suite) -> str:
+    """Return a suite in this format, as `write` writes it.
+
+    Raises:
+        InputError: the format can't store the suite; the message gives the reason.
+    """
+    suite = numbered(named)
+    if suite is not named and any(_attached(item) for item in suite.items):
         suite = replace(suite, tags={**suite.tags, "joined": "hub"})
     top = _frame(suite)
     if "json:suite" in suite.tags:
         top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
     top["items"] = [item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
-    ascii_only = suite.tags.get("json:ascii") == "true"
-    atomic.write(path, json.dumps(top, indent=4, ensure_ascii=ascii_only).encode())
+    return json.dumps(top, indent=4, ensure_ascii=suite.tags.get("json:ascii") == "true")
 
 
 def _attached(item: Item) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention
 from syntagm.errors import UsageError
-from syntagm.runs.rejudged import whole
+from syntagm.runs.rejudged import convention_of_suite, whole
 from syntagm.runs.several import listed, named
 from syntagm.runs.signature import Signature
 from syntagm.runs.store import Run
@@ -13,9 +13,7 @@ from syntagm.tasks.people import People
 
 def by_suite(run: Run) -> dict[str, str]:
     """Return the convention of each suite of a run: `bits`, or the name of another one."""
-    asked: str = run.record["options"].get("convention", DEFAULT)
-    scored = run.record.get("scored", {}) if asked == PUBLISHED else {}
-    return {suite.name: scored.get(suite.name, asked) for suite in run.suites}
+    return {suite.name: convention_of_suite(run, suite.name) for suite in run.suites}
 
 
 def convention_of(run: Run) -> str:

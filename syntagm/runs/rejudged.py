@@ -139,11 +139,17 @@ def unit(run: Run, suite: str, measure: str) -> str:
     Arguments:
         measure: the name of a prediction, or a scoring rule.
     """
-    convention: str = run.record["options"].get("convention", DEFAULT)
+    convention = convention_of_suite(run, suite)
     if convention == DEFAULT or not set(run.suite(suite).predictions_for(measure)) & whole(run, suite).keys():
         return run.task.unit_of_margins(run.record["options"])
-    scored: str = run.record.get("scored", {}).get(suite, convention)
-    return scored if convention == PUBLISHED else convention
+    return convention
+
+
+def convention_of_suite(run: Run, suite: str) -> str:
+    """Return the convention by which a run judges a suite: `bits`, or the name of another one."""
+    asked: str = run.record["options"].get("convention", DEFAULT)
+    scored: str = run.record.get("scored", {}).get(suite, asked) if asked == PUBLISHED else asked
+    return scored
 
 
 def units(runs: Sequence[Run], measure: str) -> str:

@@ -222,13 +222,13 @@ class Run:
         Arguments:
             rule: "first" or "all" (predictions), or the name of a measure; empty for all measures.
         """
-        selected = {suite.name: suite.predictions_for(rule) for suite in self.suites}
+        predictions = {suite.name: suite.predictions_for(rule) for suite in self.suites}
         if rule == "all":
             return self._derived(
-                "tally all", lambda: score.tally(score.verdicts(self.results(), selected, rule), self.tolerance)
+                "tally all", lambda: score.tally(score.verdicts(self.results(), predictions, rule), self.tolerance)
             )
         of_measures = self._derived("tally", lambda: score.tally(self.results(), self.tolerance))
-        return score.tally_under(of_measures, selected, rule) if rule else of_measures
+        return score.selected(of_measures, predictions, rule) if rule else of_measures
 
     def _derived(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         """Return what is made of the whole run, kept in memory like its tables: a run that was opened never changes."""

@@ -109,7 +109,7 @@ def scores(
     """Compute the scores of a tally, like `score`.
 
     Arguments:
-        tallied: the tally of the verdicts under the rule: see `tally_under`.
+        tallied: the tally of the verdicts under the rule: see `selected`.
     """
     suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
     labels = dict.fromkeys(suites, "") if labels is None else labels
@@ -137,10 +137,10 @@ def verdicts(results: pl.DataFrame, predictions: Predictions, rule: str) -> pl.D
     >>> verdicts(table, {"s": ["0", "1"]}, "all").select("measure", "value", "margin").rows()
     [('all', 0.0, -3.0)]
     """
-    return _conjunction(results, predictions) if rule == "all" else _selected(results, predictions, rule)
+    return _conjunction(results, predictions) if rule == "all" else selected(results, predictions, rule)
 
 
-def _selected(table: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
+def selected(table: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
     """Return the rows of the one measure of each suite that a rule other than "all" selects, under the rule's name."""
     if rule == "first":
         measure_of_suite = {suite: names[0] for suite, names in predictions.items() if names}
@@ -189,15 +189,6 @@ def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
         (tied & defined).sum().alias("ties"),
         (~defined).sum().alias("undefined"),
     )
-
-
-def tally_under(tallied: pl.DataFrame, predictions: Predictions, rule: str) -> pl.DataFrame:
-    """Return the tally of the verdicts under a rule other than "all", which needs the items of several measures.
-
-    Arguments:
-        tallied: the tally of all measures.
-    """
-    return _selected(tallied, predictions, rule)
 
 
 def samples(tallied: pl.DataFrame, kind_of: KindOf) -> Iterator[tuple[Group, Sample]]:
