@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from syntagm.conventions.convention import compared
 from syntagm.errors import InputError
+from syntagm.formats.syntaxgym import assemble
 from syntagm.formula import parse
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite, public_tags
+from syntagm.suite import Item, Prediction, Sentence, Suite, public_tags
 
 # What stands before a sentence, and before the answer.
 TEMPLATE = "The following sentence is grammatically acceptable:"
@@ -42,24 +43,15 @@ class Way:
 
 
 def _in_template(good: str, bad: str) -> dict[str, Sentence]:
-    return {"good": _parts(TEMPLATE, good), "bad": _parts(TEMPLATE, bad)}
+    return {"good": assemble([TEMPLATE, good]), "bad": assemble([TEMPLATE, bad])}
 
 
 def _yes_no(good: str, bad: str) -> dict[str, Sentence]:
     return {
-        f"{condition}_{answer}": _parts(QUESTION, text, ANSWER, word)
+        f"{condition}_{answer}": assemble([QUESTION, text, ANSWER, word])
         for condition, text in (("good", good), ("bad", bad))
         for answer, word in _ANSWERS.items()
     }
-
-
-def _parts(*parts: str) -> Sentence:
-    """Join parts by blanks; each is a region named by its number from 1."""
-    regions, at = [], 0
-    for number, part in enumerate(parts, 1):
-        regions.append(Region(str(number), at, at + len(part)))
-        at += len(part) + 1
-    return Sentence(" ".join(parts), tuple(regions))
 
 
 # The odds of yes against no are larger for the good sentence, and so is p(yes) / (p(yes) + p(no)).
@@ -88,7 +80,7 @@ def asked(suite: Suite, way: str) -> Suite:
             acceptable sentence; `yes-no` the odds of "Yes" against "No" after a question about each sentence.
 
     Raises:
-        InputError: no prediction compares two whole sentences, or a sentence has blanks at its ends, or several in a row.
+        InputError: no prediction compares two whole sentences, or a sentence has blanks at its ends.
 
     >>> from syntagm.materials.suite_files import make
     >>> [suite] = make("marvin2018/simple_agrmt", n=1)

@@ -48,8 +48,7 @@ def suites(
     # misspelt name would otherwise be reported as one that is not used.
     for template in templates:
         refuse_many(template)
-    items = sum(template.n if n is None else n for template in templates if template.fill == "sample")
-    effort = Effort(templates[0].place, items, len(templates))
+    effort = _effort(templates, n)
     prepared = [
         list(islice(Planner(template, effort).every({}), 1)) if template.fill == "sample" else plans(template, effort)
         for template in templates
@@ -67,13 +66,17 @@ def words(
 
     The items are those of `suites` with the same arguments, which also says what is refused.
     """
-    items = sum(template.n if n is None else n for template in templates if template.fill == "sample")
-    effort = Effort(templates[0].place, items, len(templates))
+    effort = _effort(templates, n)
     for template in templates:
         refuse_many(template)
         planned = [] if template.fill == "sample" else plans(template, effort)
         spell = _Speller(template.regions, "natural", template.place, template.spelling)
         yield template.name, [filled.words for filled in _filled(template, planned, n, seed, spell, effort)]
+
+
+def _effort(templates: Sequence[Template], n: int | None) -> Effort:
+    items = sum(template.n if n is None else n for template in templates if template.fill == "sample")
+    return Effort(templates[0].place, items, len(templates))
 
 
 def most_items(template: Template) -> int:

@@ -94,12 +94,12 @@ class Site:
             NoPage: there is no such convention, or none can be applied to any of the runs.
         """
         try:
-            name = str(Convention.parse(convention))
+            parsed = Convention.parse(convention)
         except UsageError as error:
             raise NoPage(error.place, error.found, error.expected, error.cure) from error
-        if name not in self.conventions and not (self.conventions and not Convention.parse(name).unigrams):
-            raise NoPage(f"convention {name}", "no such page", "one of " + (", ".join(self.conventions) or "none"))
-        site: Site = self._under(name)
+        if not self.conventions or parsed.unigrams:
+            raise NoPage(f"convention {parsed}", "no such page", "one of " + (", ".join(self.conventions) or "none"))
+        site: Site = self._under(str(parsed))
         return site
 
     @cached_property
