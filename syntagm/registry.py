@@ -123,9 +123,15 @@ def modules(name: str) -> list[ModuleType]:
     >>> "syntagm.runs._written" in [module.__name__ for module in modules("_written")]
     True
     """
+    return [importlib.import_module(module) for module in _named(name)]
+
+
+@cache
+def _named(name: str) -> tuple[str, ...]:
+    """Return the dotted names of the modules of the package with a given name."""
     package = Path(__file__).parent
     paths = (path.relative_to(package.parent).with_suffix("") for path in sorted(package.rglob(f"{name}.py")))
-    return [importlib.import_module(".".join(path.parts)) for path in paths]
+    return tuple(".".join(path.parts) for path in paths)
 
 
 def _loaded(room: str, point: "EntryPoint") -> Any:

@@ -28,13 +28,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect tests without looking for garbage among millions of objects that stay, nor later while tests run."""
+    """Collect tests without looking for garbage among millions of objects that stay, nor often later while tests run."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.enable()
         gc.freeze()
+        gc.set_threshold(100_000, 10, 10)
+        gc.enable()
 
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
@@ -55,9 +56,11 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SYNTAGM_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "answers.sqlite"))
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SYNTAGM_CACHE", str(tmp_path_factory.getbasetemp() / "cache" / "answers.sqlite"))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -124,6 +124,7 @@ def test_the_same_training_line_does_not_call_damage_done(
         assert "model.safetensors: a file that was damaged or edited after sealing" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_intended_change_is_sealed_and_said(
     trained: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,15 +84,19 @@ def run(options: argparse.Namespace) -> int:
     if output.parent.is_dir():  # without the folder there is no run in it, which is said below
         _files.file(str(output))
     _files.spare(output, MARKS, options.force)
+    from syntagm.drawing.chart import FORMATS
+    from syntagm.drawing.save import endings
     from syntagm.report.drawings import save
     from syntagm.report.page import report
     from syntagm.stats import bootstrap
 
+    formats = options.format.split(",")
+    if options.figures:
+        endings(FORMATS, formats)  # an unknown format is refused before a page is written
     runs = _views.open_runs(folders, options.labels)
     with bootstrap.using(_resampling.given(options)):
         print(report(runs, output, reading=reading))
         if options.figures:
-            formats = options.format.split(",")
             spare = functools.partial(_spare, endings=formats, force=options.force)
             for path in save(runs, options.figures, formats, spare, reading):
                 print(path)

@@ -34,17 +34,17 @@ def fields(entry: str) -> dict[str, str]:
     return dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE))
 
 
-@pytest.mark.parametrize("key", references.entries())
-def test_every_entry_is_whole(key: str) -> None:
-    entry = references.entries()[key]
-    assert entry.count("{") == entry.count("}")
-    kind = re.match(r"@(\w+)\{", entry)[1]
-    found = fields(entry)
-    assert REQUIRED[kind] <= found.keys()
-    # The key begins with the first author's name and has the year.
-    surname = found["author"].split(",")[0].lower()
-    assert key.split("-")[0] == surname
-    assert found["year"] in key.split("-")
+def test_every_entry_is_whole() -> None:
+    assert len(references.entries()) > 100
+    for key, entry in references.entries().items():
+        assert entry.count("{") == entry.count("}"), key
+        kind = re.match(r"@(\w+)\{", entry)[1]
+        found = fields(entry)
+        assert REQUIRED[kind] <= found.keys(), key
+        # The key begins with the first author's name and has the year.
+        surname = found["author"].split(",")[0].lower()
+        assert key.split("-")[0] == surname
+        assert found["year"] in key.split("-")
 
 
 @pytest.mark.slow

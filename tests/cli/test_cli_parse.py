@@ -58,6 +58,7 @@ def test_agreement_by_hand() -> None:
     assert agreement.unlabelled == [2, 3, 2]
 
 
+@pytest.mark.slow
 def test_a_sentence_without_a_tree_has_an_empty_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["parse", str(folder), "", "The boat"]) == 1
     shown = capsys.readouterr()

@@ -53,6 +53,7 @@ def test_unknown_formats_are_refused_before_anything_is_drawn(
     assert main(["report", str(tmp_path), "--figures", str(tmp_path / "figures"), "--format", "svg,gif"]) == 2
     assert "'gif'" in capsys.readouterr().err
     assert not (tmp_path / "figures").exists()
+    assert not (tmp_path / "report.html").exists()
 
 
 @pytest.mark.slow

@@ -50,6 +50,7 @@ def test_what_is_compared_differs_in_every_item() -> None:
             assert not any(re.search(r"\b(\w+) \1\b", text) for text in texts if "that that" not in text), texts
 
 
+@pytest.mark.slow
 def test_constructions_are_patterns() -> None:
     named = {suite.name: suite.tags[TAG] for suite in suites().values() if TAG in suite.tags}
     assert len(named) >= 50

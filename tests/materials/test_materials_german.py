@@ -111,17 +111,20 @@ def test_articles_and_nouns_agree_in_every_good_sentence() -> None:
     ("name", "condition"),
     [("weak_masculine", "bad"), ("genitive_ending", "bad"), ("genitive_ending", "base_bad")],
 )
+@pytest.mark.slow
 def test_bad_noun_phrases_have_no_reading(name: str, condition: str) -> None:
     for item in suites()[name].items:
         assert not all(phrases(item.sentences[condition].text)), item.sentences[condition].text
 
 
+@pytest.mark.slow
 def test_a_wrong_gender_leaves_no_nominative() -> None:
     for item in suites()["determiner_gender"].items:
         [readings] = phrases(item.sentences["bad"].text)
         assert not any(reading[0] == "nom" and reading[1] == "sg" for reading in readings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["case_verb", "case_preposition"])
 def test_the_wrong_case_is_no_dative_plural(name: str) -> None:
     """ "Klara vertraut den Zeugen" is right: they are several."""

@@ -19,12 +19,15 @@ from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 
 # peft asks a model of transformers for an attribute that is deprecated there.
-pytestmark = pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning"),
+    pytest.mark.slow,  # to import peft takes as long as all else that is imported
+]
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
 
 
 def lora() -> Any:
-    import peft  # takes as long as all other imports; only the process that runs these tests needs it
+    import peft
 
     return peft.LoraConfig(
         r=4, lora_alpha=8, target_modules=["c_attn", "c_fc"], task_type="CAUSAL_LM", init_lora_weights=False,
@@ -96,7 +99,6 @@ def bits(model: LanguageModel) -> list[np.ndarray[Any, Any]]:
     return [answer.bits for answer in model.score(TEXTS)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["causal:{}/adapter", "{}/adapter", "{}/base+{}/adapter", "{}/adapter?adapter=merged"])
 def test_the_numbers_are_those_of_peft(saved: Path, name: str) -> None:
     model = names.load(name.replace("{}", str(saved)), device="cpu")
@@ -113,7 +115,6 @@ def test_the_numbers_are_those_of_peft(saved: Path, name: str) -> None:
     assert record["base weights"] == alone.record["weights"]
 
 
-@pytest.mark.slow
 def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:
     def fingerprints() -> list[str]:
         return [names.load(f"{pair}/adapter", adapter=value).fingerprint for value in ("separate", "merged")]
@@ -129,7 +130,6 @@ def test_base_and_adapter_are_in_the_fingerprint(pair: Path) -> None:
     assert len(set(every)) == len(every) == 8
 
 
-@pytest.mark.slow
 def test_a_token_of_the_adapters_tokenizer_with_a_number_beyond_any_vocabulary(pair: Path) -> None:
     path = pair / "adapter" / "tokenizer.json"
     shutil.copy(pair / "base" / "tokenizer.json", path)
@@ -140,7 +140,6 @@ def test_a_token_of_the_adapters_tokenizer_with_a_number_beyond_any_vocabulary(p
         names.load(f"{pair}/adapter")
 
 
-@pytest.mark.slow
 def test_adapter_and_base_may_move(saved: Path, tmp_path: Path) -> None:
     one = names.load(f"{saved}/adapter")
     shutil.copytree(saved, tmp_path / "elsewhere")
@@ -148,7 +147,6 @@ def test_adapter_and_base_may_move(saved: Path, tmp_path: Path) -> None:
     assert (one.name, one.fingerprint) == (other.name, other.fingerprint)
 
 
-@pytest.mark.slow
 def test_a_masked_model(tmp_path: Path) -> None:
     import peft
     from transformers import AutoModelForMaskedLM
@@ -169,7 +167,6 @@ def test_a_masked_model(tmp_path: Path) -> None:
     assert answer.bits[1] == pytest.approx(-float(row[ids[first]]) / np.log(2), abs=1e-4)
 
 
-@pytest.mark.slow
 def test_another_kind_of_adapter(tmp_path: Path) -> None:
     import peft
 

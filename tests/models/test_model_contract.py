@@ -61,16 +61,20 @@ def _made(family: str) -> LanguageModel:
 
 
 EXTRA = [
-    *("toy", "toy-eos", "random", "random-unigram", "demo", "demo-words"),
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("demo-eos", "demo-bare", "demo-apart")),
+    *("toy", "toy-eos", "random", "random-unigram", "demo"),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("demo-words", "demo-eos", "demo-bare", "demo-apart")),
     pytest.param("exec", marks=pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")),
     "python",
 ]
 
 
 def _param(family: str) -> Any:
-    # A beam search asks each promise of hundreds of states; fast tests of RNNGs are in test_rnng.py.
-    return pytest.param(family, marks=pytest.mark.slow if family.partition("-")[0] in (*ALIKE, "rnng") else ())
+    # A beam search asks each promise of hundreds of states; fast tests of RNNGs are in test_rnng.py. Of a network, the fast
+    # lane asks one variant.
+    kind, variant, _ = family.partition("-")
+    return pytest.param(
+        family, marks=pytest.mark.slow if kind in (*ALIKE, "rnng") or (variant and kind != "ngram") else ()
+    )
 
 
 @pytest.fixture(params=["recorded", *EXTRA, *map(_param, [*FAMILIES, *MASKED])])

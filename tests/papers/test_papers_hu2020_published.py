@@ -126,6 +126,7 @@ def test_sets_of_suites(shared: Path, reference: dict[str, list[Rows]]) -> None:
             assert equal(found[row["model"], suites]["score"], row[column])
 
 
+@pytest.mark.slow
 def test_cells_and_table_4(study: Study, reference: dict[str, list[Rows]]) -> None:
     found = by_name(tables.cells(study), "model", "corpus")
     instances = study.instances().filter(pl.col("corpus") != "").with_columns(pl.col("model").replace(study.labels))
@@ -165,6 +166,7 @@ def test_correlations(study: Study) -> None:
         assert p < row["p"] < 0.05 if larger else row["p"] == pytest.approx(p, abs=0.005 if p > 0.1 else 0.00005)
 
 
+@pytest.mark.slow
 def test_figure_3(study: Study, reference: dict[str, list[Rows]]) -> None:
     found = by_name(tables.deltas(study), "name")
     assert (len(reference["4.3"][0]), len(reference["4.3"][1])) == (5, 4)
@@ -188,6 +190,7 @@ def drawn(figure: Figure, *keys: str) -> dict[tuple[object, ...], float]:
     return {tuple(row[key] for key in keys): row["value"] for row in figure.table.iter_rows(named=True)}
 
 
+@pytest.mark.slow
 def test_figure_4(study: Study, reference: dict[str, list[Rows]]) -> None:
     assert (len(reference["4.4"][0]), len(reference["4.4"][1])) == (6, 6)
     by_class = drawn(figures.figure4_by_class(study), "circuit", "name")
@@ -204,6 +207,7 @@ def test_figure_4(study: Study, reference: dict[str, list[Rows]]) -> None:
             assert equal(by_corpus[row["circuit"], size, "all classes"], row[f"with GPT-2: {size}"])
 
 
+@pytest.mark.slow
 def test_figure_5(study: Study, reference: dict[str, list[Rows]]) -> None:
     found = drawn(figures.figure5(study), "circuit", "name")
     expected = {
@@ -216,6 +220,7 @@ def test_figure_5(study: Study, reference: dict[str, list[Rows]]) -> None:
     assert all(equal(found[key], value) for key, value in expected.items())
 
 
+@pytest.mark.slow
 def test_figure_6(study: Study, reference: dict[str, list[Rows]]) -> None:
     found = by_name(tables.modifiers(study), "model", "suites")
     assert len(reference["4.6"][0]) == 10
@@ -232,6 +237,7 @@ def test_figure_6(study: Study, reference: dict[str, list[Rows]]) -> None:
                 assert equal(pair["with modifier"], modified)
 
 
+@pytest.mark.slow
 def test_suites(shared: Path, study: Study, reference: dict[str, list[Rows]]) -> None:
     for made, expected, count in (
         (tables.suites(study), reference["4.7"][0], 31),
@@ -373,6 +379,7 @@ def test_figures_of_an_audit_with_other_programs(shared: Path) -> None:
     assert (gaps["all"], gaps["without withdrawn"]) == (7.1, 2.2)
 
 
+@pytest.mark.slow
 def test_withdrawn_models(study: Study) -> None:
     rows = by_name(published.withdrawn(study), "corpus", "seed")
     for row in rows.values():

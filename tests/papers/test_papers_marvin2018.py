@@ -156,7 +156,8 @@ def test_the_cited_figures_are_whole() -> None:
     assert all(0 < number <= 1 for number in numbers)
 
 
-@pytest.mark.parametrize("paper", ["marvin2018", pytest.param("newman2021", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", ["marvin2018", "newman2021"])
 def test_one_suite_of_the_command(paper: str, tmp_path: Path) -> None:
     line = ["reproduce", paper, "--model", "toy", "-n", "2", "--suite", "marvin2018/simple_agrmt", "-o", str(tmp_path)]
     assert main(line) == 0

@@ -72,6 +72,7 @@ def test_the_models(study: tuple[Path, list[str]], tables: dict[str, Table]) -> 
     assert tables["parameters"].rows == (("ngram", "all", weights, words, 1), ("lstm", "all", lstm, words, 2))
 
 
+@pytest.mark.slow
 def test_missing_classes_of_the_test_text_are_warned_of_and_recorded(study: tuple[Path, list[str]]) -> None:
     folder, warnings = study
     for name in ("ngram-all", "lstm-all-1", "lstm-all-2"):

@@ -29,9 +29,9 @@ def test_the_page_has_every_paragraph_of_cite(tmp_path: Path) -> None:
     assert "suite plain names no source" in record
 
 
-@pytest.mark.parametrize("key", references.entries())
-def test_every_entry_can_be_cited_by_author_and_year(key: str) -> None:
-    assert re.fullmatch(r"[\w -]+( et al\.| & [\w -]+)? (19|20)\d\d", paragraph.short(key))
+def test_every_entry_can_be_cited_by_author_and_year() -> None:
+    for key in references.entries():
+        assert re.fullmatch(r"[\w -]+( et al\.| & [\w -]+)? (19|20)\d\d", paragraph.short(key))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -153,11 +153,11 @@ def test_the_first_prediction_that_makes_contexts_is_taken() -> None:
     ("name", "words", "items"),
     [
         ("hu2020/number_prep", None, 2),
-        ("marvin2018/obj_rel_within_anim?n=50", None, 1),
-        ("marvin2018/simple_agrmt?n=50", None, 1),
-        ("marvin2018/reflexives_across?n=50", PRONOUNS, 1),
+        ("marvin2018/obj_rel_within_anim?n=20", None, 1),
+        ("marvin2018/simple_agrmt?n=20", None, 1),
+        ("marvin2018/reflexives_across?n=20", PRONOUNS, 1),
         ("hu2020/reflexive_prep_masc", PRONOUNS, 2),
-        ("warstadt2020/distractor_agreement_relative_clause?n=50", None, 1),
+        ("warstadt2020/distractor_agreement_relative_clause?n=5", None, 1),
     ],
 )
 def test_the_bundled_suites_as_they_are(name: str, words: WordList | None, items: int) -> None:

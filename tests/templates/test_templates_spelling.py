@@ -21,14 +21,12 @@ utility utopia European eulogy euphemism ewe one once one-way oneness ukulele Uk
 UK U-turn t-shirt house horse history dog yellow year young 1 100 118 118000 7 ufo uvula unix use ewer NATO NATO-led NASA ROMs"""
 
 
-@pytest.mark.parametrize("word", AN.split())
-def test_an(word: str) -> None:
-    assert article(word) == "an"
+def test_an() -> None:
+    assert [word for word in AN.split() if article(word) != "an"] == []
 
 
-@pytest.mark.parametrize("word", A.split())
-def test_a(word: str) -> None:
-    assert article(word) == "a"
+def test_a() -> None:
+    assert [word for word in A.split() if article(word) != "a"] == []
 
 
 @pytest.mark.parametrize(
