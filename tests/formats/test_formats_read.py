@@ -469,7 +469,7 @@ def replaced(value: Any, place: Sequence[Any], new: Any) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=5_000)
+@settings(max_examples=2_500)  # `python -m tests.fuzzing` tries a million
 @given(content=garbage | st.sampled_from(SEEDS).flatmap(mutants))
 def test_fuzz_longer(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     reads_or_refuses(tmp_path_factory.getbasetemp() / "fuzz.json", content)

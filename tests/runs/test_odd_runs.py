@@ -9,6 +9,7 @@ from toy_runs import FULL, agreement, pairs, toy_run
 from syntagm import views
 from syntagm.cli import main
 from syntagm.formula import parse
+from syntagm.stats import planning
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 OPTIONS = {
@@ -43,6 +44,12 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     toy_run(folder_of_all / "a", *suites)
     toy_run(folder_of_all / "b", *suites, model=f"toy:{folder_of_all / 'other.txt'}")
     return [str(folder_of_all / "a"), str(folder_of_all / "b")]
+
+
+@pytest.fixture(autouse=True)
+def _few_studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How precise a plan is, is no matter here."""
+    monkeypatch.setattr(planning, "STUDIES", 20)
 
 
 def options(name: str, odd: list[str], runs: int) -> list[str]:
