@@ -24,7 +24,7 @@ from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
 from syntagm.models.hugging_face import unsafe
-from syntagm.models.hugging_face.weights import hash_folder
+from syntagm.models.hugging_face.weights import hash_folder, hash_weights
 from syntagm.models.names import Name
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
@@ -61,6 +61,33 @@ def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> 
     loaded = names.load(f"causal:{saved}?device=cpu")
     for one, other in zip(live.score(TEXTS), loaded.score(TEXTS), strict=True):
         np.testing.assert_allclose(one.bits, other.bits, rtol=0, atol=1e-5)
+
+
+def test_scoring_does_not_hash_weights_and_the_hash_is_that_of_the_weights_as_loaded(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eager = hash_weights(transformers.AutoModelForCausalLM.from_pretrained(saved).eval(), byte_level())
+    one, other = (names.load(f"causal:{saved}?device=cpu") for _ in range(2))
+    hashed: list[str] = []
+    names_of = transformers.GPT2LMHeadModel.state_dict
+    monkeypatch.setattr(
+        transformers.GPT2LMHeadModel,
+        "state_dict",
+        lambda *given, **named: hashed.append("") or names_of(*given, **named),
+    )
+    assert list(one.score(TEXTS))
+    assert not hashed
+    assert one.record["weights"] == eager
+    assert one.fingerprint == other.fingerprint
+    assert len(hashed) == 2  # once for each
+
+
+def test_weights_that_changed_before_they_were_hashed_are_refused(saved: Path) -> None:
+    model: Any = names.load(f"causal:{saved}?device=cpu")
+    with torch.no_grad():
+        model.module.lm_head.weight.add_(0.5)
+    with pytest.raises(ModelError, match="changed since the model was created"):
+        _ = model.fingerprint
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """Causal models with an odd habit each: what they do must be seen, and no number may be wrong without a word."""
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,92 @@ def test_packs_are_no_wider_than_what_layers_reach(attention: list[str], window:
     shared, apart = (from_transformers(made, byte_level(), "local", sharing=choice) for choice in ("auto", "no"))
     assert shared.forward.tree
     assert furthest(list(shared.score(TEXTS)), list(apart.score(TEXTS))) < 1e-3
+
+
+class Deviant(transformers.GPT2LMHeadModel):
+    """GPT-2 whose own forward pass does something to the body's input or output that scoring must not lose."""
+
+    habit = ""
+
+    def forward(self, input_ids: Any = None, use_cache: Any = None, **named: Any) -> Any:
+        if self.habit == "places":
+            named.setdefault("position_ids", torch.arange(input_ids.shape[1])[None] + 1)
+        hidden = self.transformer(input_ids, use_cache=use_cache, **named)[0]
+        if self.habit == "scaled in place":
+            hidden.mul_(1.01)
+        if self.habit == "twice":
+            hidden = hidden + 0.1 * self.transformer(input_ids, use_cache=use_cache, **named)[0]
+        logits = self.lm_head(hidden) * (1.01 if self.habit == "scaled after" else 1)
+        return transformers.modeling_outputs.CausalLMOutput(logits=logits)
+
+
+def deviant(habit: str, dtype: torch.dtype) -> Any:
+    made = transformer("gpt2", byte_level()).to(dtype)
+    made.__class__ = type("Deviant", (Deviant,), {"habit": habit})
+    return from_transformers(made, byte_level(), "deviant")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("habit", ["places", "scaled in place", "twice", "scaled after"])
+def test_what_a_model_does_around_its_body_is_seen_in_any_type(habit: str, dtype: torch.dtype) -> None:
+    assert deviant("", dtype).forward.direct_head
+    assert not deviant(habit, dtype).forward.direct_head
+
+
+class Layer(torch.nn.Module):
+    """A layer to whose output at each place is added what `add` makes of the outputs at all places."""
+
+    def __init__(self, inner: Any, add: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.inner, self.add = inner, add
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        plain: torch.Tensor = self.inner(inputs)
+        return plain + self.add(plain)
+
+
+def next_after(place: int, plain: torch.Tensor) -> torch.Tensor:
+    shifted = plain.roll(-1, 1)
+    return torch.where(torch.arange(plain.shape[1])[:, None] >= place, shifted, 0.0)
+
+
+def in_blocks(size: int, plain: torch.Tensor) -> torch.Tensor:
+    means = [part.mean(1, keepdim=True).expand_as(part) for part in plain.split(size, 1)]
+    return torch.cat(means, 1)
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        pytest.param(partial(next_after, 0), id="the next token"),
+        pytest.param(partial(next_after, 6), id="the next token, from the seventh on"),
+        pytest.param(lambda plain: plain.mean(1, keepdim=True), id="all tokens"),
+        pytest.param(lambda plain: plain * plain.shape[1] / 50, id="the number of tokens"),
+        *(pytest.param(partial(in_blocks, size), id=f"blocks of {size}") for size in (2, 3, 4, 5, 8, 16)),
+    ],
+)
+def test_whatever_a_layer_sees_ahead_is_refused(add: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    made = transformer("gpt2", byte_level())
+    made.transformer.h[0].mlp = Layer(made.transformer.h[0].mlp, add)
+    with pytest.raises(ModelError, match="changes with what follows it"):
+        from_transformers(made, byte_level(), "ahead")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("positions", [2, 3, 5, 8])
+def test_a_model_with_few_positions_that_looks_ahead_is_refused(positions: int, dtype: torch.dtype) -> None:
+    masked = transformer("bert", byte_level(), max_position_embeddings=positions).to(dtype)
+    with pytest.raises(ModelError, match="changes with what follows it"):
+        from_transformers(masked, byte_level(), "masked")
+
+
+def test_the_probe_runs_the_body_seven_times() -> None:
+    """Four sequences alone; all of them in a batch, and twice in a tree."""
+    made, calls = transformer("gpt2", byte_level()), []
+    made.transformer.register_forward_hook(lambda *_: calls.append(1))
+    from_transformers(made, byte_level(), "counted")
+    assert len(calls) == 7
+    assert len(made.transformer._forward_hooks) == 1
 
 
 @pytest.mark.parametrize("masked", [-float("inf"), torch.finfo(torch.float32).min, -1e9])

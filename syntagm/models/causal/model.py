@@ -15,8 +15,6 @@ context for single-token candidates. The default for texts is `boundary=token`, 
 over a sentence. It does not cancel between candidates for a gap.
 """
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -37,8 +35,8 @@ from syntagm.models.causal.positions import NO_LIMIT
 from syntagm.models.causal.probe import probed
 from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
-from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
+from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import (
     Borders,
@@ -55,14 +53,13 @@ from syntagm.models.hugging_face.weights import (
     refuse_change,
     refuse_nan,
     refuse_training,
-    sample,
 )
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
 
 
-class Causal(LanguageModel):
+class Causal(Identified):
     """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
@@ -114,13 +111,10 @@ class Causal(LanguageModel):
         """
         model, tokenizer, config = loaded.model, loaded.tokenizer, loaded.model.config
         self.name = FAMILY.canonical(loaded.label, self._options)
-        self._sample = sample(model)
         code, borders = hash_code(model), self._borders and self._borders.digest()
         # The end-of-text symbol also ends words, even with `eos=no`.
         ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
         dependencies = [
-            SCORER,
-            loaded.weights or loaded.training,
             code,
             self.bos_id,
             self.eos_id,
@@ -130,10 +124,7 @@ class Causal(LanguageModel):
             self.settings,
             *([self._chat, self._start] if self._chat else []),
         ]
-        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
-        self.record = {
-            "architecture": config.model_type,
-            "weights": loaded.weights,
+        record = {
             "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(config, "_commit_hash", None),
@@ -148,6 +139,7 @@ class Causal(LanguageModel):
             **({"training": loaded.training} if loaded.training else {}),
             **({"chat": {"before each text": self._chat, "tokens": self._start}} if self._chat else {}),
         }
+        self._identify(loaded, SCORER, dependencies, record)
 
     @property
     def module(self) -> Any:

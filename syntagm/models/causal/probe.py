@@ -3,9 +3,12 @@
 A probe works for any architecture; a list of architectures would never be complete.
 """
 
+import contextlib
+import inspect
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,8 @@ from syntagm.models.hugging_face.tokens import Borders
 _TOLERANCE = 1e-4
 # Lengths of the longest sequence. Rounding in low precision has to be averaged over more tokens.
 _SHORT, _LONG = 16, 48
+# The fewest tokens that two sequences must share to show whether a model looks ahead.
+_SHARED = 4
 # Only symbols that a model masks have more bits.
 _MASKED = 1e4
 
@@ -49,15 +54,21 @@ def _probe(forward: Forward, share: bool) -> None:
     """Set `tree`, `direct_head` and `numerical_error`."""
     sequences = _probe_sequences(forward.symbols, min(forward.limit, _SHORT if _is_precise(forward) else _LONG))
     with torch.inference_mode(), FullPrecision():
-        logits = _logits(forward, sequences[0])
-        plain = [_bits(forward, logits, sequences[0]), *(_plain(forward, sequence) for sequence in sequences[1:])]
-        _refuse_looking_ahead(forward, sequences, plain)
-        forward.direct_head = _reaches_head(forward, sequences[0], logits)
+        with _watched(forward.model.base_model) as calls:
+            first = _logits(forward, sequences[0])
+        logits = [first, *(_logits(forward, sequence) for sequence in sequences[1:])]
+        plain = [_bits(forward, rows, sequence[1:]) for rows, sequence in zip(logits, sequences, strict=True)]
+        # Where rounding is large, more tokens are needed than two sequences share.
+        known = _beginnings(forward, sequences, logits) if _is_precise(forward) else None
+        _refuse_looking_ahead(forward, *(known or _halves(forward, sequences, plain)))
+        forward.direct_head = _reaches_head(forward, sequences[0], first, calls)
+        del first, logits, calls
         used = _attempt(forward, sequences)
         if forward.direct_head and not _same(forward, used, plain):
             forward.direct_head = False
             used = _attempt(forward, sequences)
         if not _same(forward, used, plain):
+            _refuse_looking_ahead(forward, *_halves(forward, sequences, plain))
             raise ModelError(
                 str(forward.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
                 "the same numbers", "Syntagm can't score this architecture exactly.",
@@ -70,33 +81,110 @@ def _probe(forward: Forward, share: bool) -> None:
 
 
 def _refuse_looking_ahead(
-    forward: Forward, sequences: Sequence[Sequence[int]], plain: list[NDArray[np.float64]]
+    forward: Forward, before: Sequence[NDArray[np.float64]], after: Sequence[NDArray[np.float64]]
 ) -> None:
-    """Refuse a model whose surprisals change with the text after them, such as a masked model loaded as a causal one."""
-    # Of the longer sequences, which show as much as all of them.
-    longest = max(map(len, sequences))
-    chosen = [index for index, sequence in enumerate(sequences) if len(sequence) == longest]
-    sequences, plain = [sequences[index] for index in chosen], [plain[index] for index in chosen]
-    halves = [(len(bits) + 1) // 2 for bits in plain]
-    prefixes = [_plain(forward, sequence[: half + 1]) for sequence, half in zip(sequences, halves, strict=True)]
-    if not _same(forward, prefixes, [bits[:half] for bits, half in zip(plain, halves, strict=True)]):
+    """Refuse a model whose surprisals change with the text after them, such as a masked model loaded as a causal one.
+
+    Arguments:
+        before, after: the bits of the same tokens after the same texts, with different texts after them.
+    """
+    if not _same(forward, before, after):
         raise ModelError(
             str(forward.model.config.model_type), "the surprisal of a token changes with what follows it",
             "a left-to-right model", "If it is a masked model, write masked: before its path or name.",
         )  # fmt: skip
 
 
-def _reaches_head(forward: Forward, sequence: Sequence[int], own: torch.Tensor) -> bool:
+def _beginnings(
+    forward: Forward, sequences: Sequence[Sequence[int]], logits: Sequence[torch.Tensor]
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] | None:
+    """Return the bits of what the first sequence shares with each other one, in either; None if it shares too little.
+
+    They are in the logits that are known, so no further pass is needed.
+    """
+    before, after = [], []
+    for other, rows in zip(sequences[1:], logits[1:], strict=True):
+        pairs = zip(sequences[0], other, strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        # The token after the last shared one must be an input of both, as the longer text.
+        if 0 < shared < len(other) - 1:
+            targets = [*other[1 : shared + 1], sequences[0][shared]]
+            places = [*range(shared), shared - 1]
+            before.append(_bits(forward, rows[places], targets))
+            after.append(_bits(forward, logits[0][places], targets))
+    return (before, after) if max(map(len, before), default=0) > _SHARED else None
+
+
+def _halves(
+    forward: Forward, sequences: Sequence[Sequence[int]], plain: Sequence[NDArray[np.float64]]
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """Return the bits of the first halves of the longer sequences, alone and before the second halves."""
+    # The longer sequences show as much as all of them.
+    longest = max(map(len, sequences))
+    chosen = [(sequence, bits) for sequence, bits in zip(sequences, plain, strict=True) if len(sequence) == longest]
+    half = longest // 2
+    return [_plain(forward, sequence[: half + 1]) for sequence, _ in chosen], [bits[:half] for _, bits in chosen]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    """A call of a model's body within the model's own forward pass.
+
+    Arguments:
+        output: a copy of its output before anything else was done with it.
+    """
+
+    positional: tuple[Any, ...]
+    named: Mapping[str, Any]
+    output: torch.Tensor
+
+
+@contextlib.contextmanager
+def _watched(body: Any) -> Iterator[list[_Call]]:
+    """Collect the calls of a model's body during the block."""
+    calls: list[_Call] = []
+
+    def collect(_: Any, positional: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        with contextlib.suppress(Exception):  # an output of another kind: the model's own pass goes on
+            calls.append(_Call(positional, named, output[0].clone()))
+
+    hook = body.register_forward_hook(collect, with_kwargs=True)
+    try:
+        yield calls
+    finally:
+        hook.remove()
+
+
+def _is_call(body: Any, call: _Call, inputs: Mapping[str, Any]) -> bool:
+    """Return whether a call of the body had these inputs, and no others that differ from its defaults."""
+    signature = inspect.signature(body.forward)
+    own, expected = signature.bind(*call.positional, **call.named), signature.bind(**inputs)
+    own.apply_defaults()
+    expected.apply_defaults()
+    return all(_is_equal(own.arguments[name], expected.arguments[name]) for name in signature.parameters)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(one, other)
+    return one is other or (type(one) is type(other) and one == other)
+
+
+def _reaches_head(forward: Forward, sequence: Sequence[int], own: torch.Tensor, calls: Sequence[_Call]) -> bool:
     """Return whether applying the head to the body's output gives the logits, without scaling or capping after it.
 
-    The same operations on the same shapes give identical results, so the logits must be equal in any dtype.
+    The same operations on the same shapes give identical results, so the logits must be equal in any dtype. The body is
+    only run again if the model's own forward pass did not call it once with the same inputs.
 
     Arguments:
         own: the logits of the model's own forward pass.
+        calls: the calls of the body in that pass.
     """
+    body = forward.model.base_model
     inputs = {"input_ids": torch.tensor([sequence[:-1]], device=forward.device), "use_cache": False}
     try:
-        direct = forward.model.get_output_embeddings()(forward.model.base_model(**inputs)[0])[0]
+        known = len(calls) == 1 and _is_call(body, calls[0], inputs)
+        direct = forward.model.get_output_embeddings()(calls[0].output if known else body(**inputs)[0])[0]
     except Exception:  # any failure means that this way does not work for this architecture
         return False
     return direct.shape == own.shape and torch.equal(direct.to(own).nan_to_num(), own.nan_to_num())
@@ -124,7 +212,7 @@ def _packed(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArra
 
 def _plain(forward: Forward, sequence: Sequence[int]) -> NDArray[np.float64]:
     """Compute the bits of a sequence with the model's own forward pass, without a batch or mask."""
-    return _bits(forward, _logits(forward, sequence), sequence)
+    return _bits(forward, _logits(forward, sequence), sequence[1:])
 
 
 def _logits(forward: Forward, sequence: Sequence[int]) -> torch.Tensor:
@@ -133,11 +221,10 @@ def _logits(forward: Forward, sequence: Sequence[int]) -> torch.Tensor:
     return logits
 
 
-def _bits(forward: Forward, logits: torch.Tensor, sequence: Sequence[int]) -> NDArray[np.float64]:
+def _bits(forward: Forward, logits: torch.Tensor, targets: Sequence[int]) -> NDArray[np.float64]:
+    """Compute the bits of a target in each row."""
     log_probabilities = torch.log_softmax(logits.to(forward.head.wide), -1)
-    return np.array(
-        [-float(row[token]) / math.log(2) for row, token in zip(log_probabilities, sequence[1:], strict=True)]
-    )
+    return np.array([-float(row[token]) / math.log(2) for row, token in zip(log_probabilities, targets, strict=True)])
 
 
 def _attempt(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]] | None:
@@ -152,7 +239,7 @@ def _attempt(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArr
     return [rows.bits for rows in results if rows is not None]
 
 
-def _same(forward: Forward, bits: list[NDArray[np.float64]] | None, plain: list[NDArray[np.float64]]) -> bool:
+def _same(forward: Forward, bits: Sequence[NDArray[np.float64]] | None, plain: Sequence[NDArray[np.float64]]) -> bool:
     """Return whether bits are equal up to rounding.
 
     With low-precision dtypes and quantised weights, they are equal up to 0.1 bits per token on average.

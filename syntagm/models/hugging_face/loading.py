@@ -1,6 +1,6 @@
 """Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unused,
 )
 from syntagm.models.hugging_face.unsafe import refuse_special_files, refuse_unsafe
-from syntagm.models.hugging_face.weights import hash_folder, hash_stored, hash_weights
+from syntagm.models.hugging_face.weights import hash_code, hash_folder, hash_of_weights, hash_stored
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
@@ -37,7 +37,7 @@ class Loaded:
     """A model in evaluation mode, with its tokenizer and its label.
 
     Arguments:
-        weights: a hash of its weights; empty for a model that is being trained.
+        weights: a hash of its weights, or a function that computes it; empty for a model that is being trained.
         unused: the stored weights that the model doesn't use.
         training: for a model that is being trained, what identifies its weights, for its record; else empty.
         adapter: whether its adapter is `separate` or `merged`; None if it has none.
@@ -48,7 +48,7 @@ class Loaded:
     model: Any
     tokenizer: Any
     label: str
-    weights: str
+    weights: str | Callable[[], str]
     unused: Sequence[str] = ()
     training: Mapping[str, object] = field(default_factory=dict)
     adapter: str | None = None
@@ -123,16 +123,18 @@ def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool)
     """Return a model with the adapter in `folder`."""
     refuse_damaged_weights(folder)
     digest, label = adapter.digest(folder), _label(str(folder))
+    # Before the adapter changes them.
+    weights = base.weights if isinstance(base.weights, str) else base.weights()
     record = {
         "name": label,
         "hash": digest,
         "weights": merging,
-        "base weights": base.weights,
+        "base weights": weights,
         "tokenizer": "the adapter's" if adapter.tokenizer_folder(folder) else "the base model's",
     }
     model = adapter.attach(place, base.model, folder, merging == "merged", pickle)
     return replace(
-        base, model=model, label=f"{base.label}+{label}", weights=hashing.of_text(base.weights + digest),
+        base, model=model, label=f"{base.label}+{label}", weights=hashing.of_text(weights + digest),
         adapter=merging, record={**base.record, "adapter": record, "peft": adapter.version()},
     )  # fmt: skip
 
@@ -152,12 +154,14 @@ def _gguf(place: str, name: str, revision: str, file: str) -> Path:
     return Path(stored)
 
 
-def _digest(checkpoint: Checkpoint, name: str, gguf: Path | None) -> str:
+def _digest(checkpoint: Checkpoint, name: str, gguf: Path | None) -> str | Callable[[], str]:
     """Return a hash of the weights: of the files if they are quantised, since packages may rearrange them in memory."""
     if gguf:
         return hash_stored(hashing.of_file(gguf), checkpoint.tokenizer)
     if checkpoint.quantisation is None:
-        return hash_weights(checkpoint.model, checkpoint.tokenizer)
+        digest = hash_of_weights(checkpoint.model, checkpoint.tokenizer)
+        # Code that came with a checkpoint might change, as it computes, what is stored with the weights.
+        return digest if hash_code(checkpoint.model) is None else digest()
     folder = Path(name)
     if not folder.is_dir():
         commit = getattr(checkpoint.model.config, "_commit_hash", None)

@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,23 @@ def hash_weights(model: Any, tokenizer: Any) -> str:
 
     The weights are hashed, not the files, so the hash does not depend on how the weights are split into files.
     """
-    digest = hashlib.sha256(_configuration(model))
-    for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
-        flat = tensor.detach().cpu().contiguous().reshape(-1)
-        digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
-        digest.update(memoryview(flat.view(torch.uint8).numpy()))
-    digest.update(_tokenization(tokenizer))
-    return digest.hexdigest()
+    return hash_of_weights(model, tokenizer)()
+
+
+def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
+    """Return a function that computes `hash_weights`: of the weights when it is called, and of the rest as it is now."""
+    settings, tokenization = _configuration(model), _tokenization(tokenizer)
+
+    def digest() -> str:
+        digest = hashlib.sha256(settings)
+        for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
+            flat = tensor.detach().cpu().contiguous().reshape(-1)
+            digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
+            digest.update(memoryview(flat.view(torch.uint8).numpy()))
+        digest.update(tokenization)
+        return digest.hexdigest()
+
+    return digest
 
 
 def hash_settings(model: Any, tokenizer: Any) -> str:
@@ -63,7 +74,7 @@ def sample(model: Any) -> str:
 
 
 def refuse_change(model: Any, before: str, name: str) -> None:
-    """Refuse a model in memory whose weights have changed since its fingerprint was computed.
+    """Refuse a model in memory whose weights have changed since it was created.
 
     Arguments:
         model: the model.
@@ -75,7 +86,7 @@ def refuse_change(model: Any, before: str, name: str) -> None:
     """
     if sample(model) != before:
         raise ModelError(
-            name, "weights that have changed since its fingerprint was computed", "unchanged weights",
+            name, "weights that have changed since the model was created", "unchanged weights",
             "Call from_transformers again after a training step.",
         )  # fmt: skip
 

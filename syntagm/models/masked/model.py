@@ -7,8 +7,6 @@ pseudo-log-likelihood, not the surprisal of the text. Special symbols around a t
 the model's positions, the surprisals of all its tokens are undefined (nan).
 """
 
-import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,9 +21,9 @@ from numpy.typing import NDArray
 
 from syntagm.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.errors import ModelError
-from syntagm.models.contract import LanguageModel
 from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
+from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame, refuse_random
 from syntagm.models.hugging_face.weights import (
@@ -34,7 +32,6 @@ from syntagm.models.hugging_face.weights import (
     refuse_change,
     refuse_nan,
     refuse_training,
-    sample,
 )
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
@@ -68,7 +65,7 @@ class _Piece:
     reported: int
 
 
-class Masked(LanguageModel):
+class Masked(Identified):
     """A masked transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
 
     Attributes:
@@ -103,17 +100,13 @@ class Masked(LanguageModel):
         Arguments:
             loaded: the model that was given when this one was created. Its label and its weights may be new ones.
         """
-        model, weights = loaded.model, loaded.weights or loaded.training
+        model = loaded.model
         self.name = FAMILY.canonical(loaded.label, self._options)
-        self._sample = sample(model)
         code = hash_code(model)
         # `regions` decides which predictions are computed, but changes no surprisal.
         settings = {**self.settings, "regions": "no"}
-        dependencies = [SCORER, weights, code, self.forward.mask, self.tokenizer.unk_token_id, settings]
-        self.fingerprint = hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
-        self.record = {
-            "architecture": model.config.model_type,
-            "weights": loaded.weights,
+        dependencies = [code, self.forward.mask, self.tokenizer.unk_token_id, settings]
+        record = {
             "unused weights": list(loaded.unused),
             "code": code,
             "revision": getattr(model.config, "_commit_hash", None),
@@ -128,6 +121,7 @@ class Masked(LanguageModel):
             **loaded.record,
             **({"training": loaded.training} if loaded.training else {}),
         }
+        self._identify(loaded, SCORER, dependencies, record)
 
     @property
     def module(self) -> Any:

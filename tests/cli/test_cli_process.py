@@ -1,0 +1,25 @@
+"""What the command line changes in a process of its own, and leaves alone in one of somebody else."""
+
+import atexit
+import gc
+from collections.abc import Callable
+
+import pytest
+
+from syntagm.cli import main
+
+
+def test_garbage_is_collected_less_often_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, registered = gc.get_threshold(), list[Callable[[], object]]()
+    monkeypatch.setattr(atexit, "register", registered.append)
+    monkeypatch.setattr("sys.argv", ["syntagm", "models"])
+    try:
+        main(["models"])
+        assert (gc.get_threshold(), registered) == (before, [])
+        main()
+        assert gc.get_threshold()[0] > before[0]
+        assert gc.get_threshold()[1:] == before[1:]
+        assert registered == [gc.freeze]
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*before)
