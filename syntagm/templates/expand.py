@@ -1,10 +1,10 @@
 """Expansion of a template's patterns and conditions for one configuration.
 
 A configuration gives each variable a value, and each rule and each use of a phrase an alternative. Expansion needs them
-one after the other: where one is missing, it stops with `Needs`, which says what it could be.
+one after the other: where one is missing, it asks for a choice, or stops with `Needs`, which says what it could be.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from syntagm.errors import InputError
@@ -17,6 +17,7 @@ from syntagm.templates.pattern import Pattern, Piece
 from syntagm.templates.phrases import Phrase
 from syntagm.templates.template import Template
 
+MAX_VARIABLES = 200
 MAX_PIECES = 1_000
 MAX_DEPTH = 20
 
@@ -51,8 +52,9 @@ class Expansion:
 
     Arguments:
         template: the template.
-        assigned: the values of variables, and the alternatives of rules and of uses of phrases.
+        assigned: the values of variables, and the alternatives of rules and of uses of phrases. What is chosen is added.
         effort: what configurations have cost so far.
+        choose: function that returns one of the possible values where one is missing; by default, `Needs` is raised.
         needed: what the expansion has used of `assigned`.
         own: the slots of phrases, with their choices and what names mean in their conditions.
         guards: the conditions on words that chosen alternatives bring along, with their places.
@@ -60,8 +62,9 @@ class Expansion:
     """
 
     template: Template
-    assigned: Mapping[str, str]
+    assigned: dict[str, str]
     effort: Effort
+    choose: Callable[[Needs], str] | None = None
     needed: set[str] = field(default_factory=set)
     own: dict[str, tuple[Choice, Scope]] = field(default_factory=dict)
     guards: dict[Expression, str] = field(default_factory=dict)
@@ -183,7 +186,7 @@ class Expansion:
             self._pending.pop()
             if not options:
                 raise Impossible
-            raise self._needs(name, options)
+            self._choose(name, options)
         self.needed.add(name)
         if self.assigned[name] not in phrase.alternatives:
             raise Impossible
@@ -203,18 +206,25 @@ class Expansion:
             lexicon.refuse_unknown(name, "variable", listed, place, "one of the variables")
         variable = self.template.variables[name]
         if name not in self.assigned:
-            if self.exists(name, place):
-                raise self._needs(name, [(value, 1) for value in variable.values])
-            where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
-            cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
-            raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
+            if not self.exists(name, place):
+                where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
+                cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
+                raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
+            self._choose(name, [(value, 1) for value in variable.values])
         self.needed.add(name)
         return self.assigned[name], variable.values
 
-    def _needs(self, name: str, options: Sequence[tuple[str, int]]) -> Needs:
+    def _choose(self, name: str, options: Sequence[tuple[str, int]]) -> None:
+        if len(self.assigned) >= len(self.template.variables) + MAX_VARIABLES:
+            found = f"more than {MAX_VARIABLES} rules and phrases with alternatives"
+            raise InputError(self.template.place, found, "fewer in one configuration")
         # There may be thousands of values; a value costs less than a piece of a pattern.
         self.effort.plan(len(options) // 20)
-        return Needs(name, options)
+        needs = Needs(name, options)
+        if not self.choose:
+            raise needs
+        self.assigned[name] = self.choose(needs)
+        self.effort.plan()
 
     def exists(self, name: str, place: str) -> bool:
         """Return whether the conditions on a variable of `[vary]` hold in this configuration."""
