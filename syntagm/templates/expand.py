@@ -70,6 +70,7 @@ class Expansion:
     guards: dict[Expression, str] = field(default_factory=dict)
     own_guards: dict[str, list[Expression]] = field(default_factory=dict)
     _pending: list[str] = field(default_factory=list)
+    _regions: dict[tuple[Piece, ...], tuple[tuple[Piece, ...], int]] = field(default_factory=dict)
 
     def pattern(self, pattern: Pattern) -> Pattern:
         """Return a pattern with the alternatives of rules and phrases and the values of variables.
@@ -80,10 +81,21 @@ class Expansion:
         """
         steps: list[int] = []
         try:
-            regions = tuple(tuple(self._pieces(region, TOP, pattern.place, (), steps)) for region in pattern.regions)
+            regions = tuple(self._region(region, pattern.place, steps) for region in pattern.regions)
         finally:
             self.effort.plan(len(pattern.regions) + len(steps))
         return replace(pattern, regions=regions)
+
+    def _region(self, region: tuple[Piece, ...], place: str, steps: list[int]) -> tuple[Piece, ...]:
+        # The conditions of a pair have most regions in common.
+        if region not in self._regions:
+            before = len(steps)
+            expanded = tuple(self._pieces(region, TOP, place, (), steps))
+            self._regions[region] = expanded, len(steps) - before
+        else:
+            steps += [1] * self._regions[region][1]
+            _refuse_long(steps, place)
+        return self._regions[region][0]
 
     def _pieces(
         self, pieces: tuple[Piece, ...], scope: Scope, place: str, above: tuple[str, ...], steps: list[int]
@@ -91,9 +103,7 @@ class Expansion:
         for piece in pieces:
             # Counts the pieces that are visited, not those that result: many rules may yield nothing.
             steps.append(1)
-            if len(steps) > MAX_PIECES:
-                cure = "Use fewer slots, or rules that name fewer rules."
-                raise InputError(place, f"more than {MAX_PIECES:,} slots, rules and texts", "fewer", cure)
+            _refuse_long(steps, place)
             if piece.arguments is not None or (piece.slot in self.template.phrases and piece.slot not in scope.slots):
                 inner, inside, name = self._used(piece, scope, place, above)
                 yield from self._pieces(inner, inside, place, (*above, name), steps)
@@ -261,6 +271,12 @@ class Expansion:
             return scope.slots.get(name, name) if name else slot
 
         return expression.bound(condition, ref, slot_of)
+
+
+def _refuse_long(steps: Sequence[int], place: str) -> None:
+    if len(steps) > MAX_PIECES:
+        cure = "Use fewer slots, or rules that name fewer rules."
+        raise InputError(place, f"more than {MAX_PIECES:,} slots, rules and texts", "fewer", cure)
 
 
 def _other(value: str, every: Sequence[str], use: str, name: str, place: str, slot: str = "") -> str:
