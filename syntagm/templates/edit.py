@@ -116,8 +116,8 @@ def _range(first: str, last: str | None) -> range:
 
 def _tokens(text: str) -> list[str]:
     """Return the words of a text without capitals and punctuation. *a* and *an* count as the same word."""
-    words = (word.strip(_PUNCTUATION).lower() for word in text.split())
-    return ["a" if word == "an" else word for word in words if word]
+    words = [bare for word in text.lower().split() if (bare := word.strip(_PUNCTUATION))]
+    return ["a" if word == "an" else word for word in words] if "an" in words else words
 
 
 def _difference(first: list[str], second: list[str]) -> tuple[list[str], list[str]]:

@@ -1,10 +1,10 @@
 """Expansion of a template's patterns and conditions for one configuration.
 
 A configuration gives each variable a value, and each rule and each use of a phrase an alternative. Expansion needs them
-one after the other: where one is missing, it stops with `Needs`, which says what it could be.
+one after the other: where one is missing, it asks for a choice, or stops with `Needs`, which says what it could be.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from syntagm.errors import InputError
@@ -17,6 +17,7 @@ from syntagm.templates.pattern import Pattern, Piece
 from syntagm.templates.phrases import Phrase
 from syntagm.templates.template import Template
 
+MAX_VARIABLES = 200
 MAX_PIECES = 1_000
 MAX_DEPTH = 20
 
@@ -51,8 +52,9 @@ class Expansion:
 
     Arguments:
         template: the template.
-        assigned: the values of variables, and the alternatives of rules and of uses of phrases.
+        assigned: the values of variables, and the alternatives of rules and of uses of phrases. What is chosen is added.
         effort: what configurations have cost so far.
+        choose: function that returns one of the possible values where one is missing; by default, `Needs` is raised.
         needed: what the expansion has used of `assigned`.
         own: the slots of phrases, with their choices and what names mean in their conditions.
         guards: the conditions on words that chosen alternatives bring along, with their places.
@@ -60,13 +62,15 @@ class Expansion:
     """
 
     template: Template
-    assigned: Mapping[str, str]
+    assigned: dict[str, str]
     effort: Effort
+    choose: Callable[[Needs], str] | None = None
     needed: set[str] = field(default_factory=set)
     own: dict[str, tuple[Choice, Scope]] = field(default_factory=dict)
     guards: dict[Expression, str] = field(default_factory=dict)
     own_guards: dict[str, list[Expression]] = field(default_factory=dict)
     _pending: list[str] = field(default_factory=list)
+    _regions: dict[tuple[Piece, ...], tuple[tuple[Piece, ...], int]] = field(default_factory=dict)
 
     def pattern(self, pattern: Pattern) -> Pattern:
         """Return a pattern with the alternatives of rules and phrases and the values of variables.
@@ -77,10 +81,21 @@ class Expansion:
         """
         steps: list[int] = []
         try:
-            regions = tuple(tuple(self._pieces(region, TOP, pattern.place, (), steps)) for region in pattern.regions)
+            regions = tuple(self._region(region, pattern.place, steps) for region in pattern.regions)
         finally:
             self.effort.plan(len(pattern.regions) + len(steps))
         return replace(pattern, regions=regions)
+
+    def _region(self, region: tuple[Piece, ...], place: str, steps: list[int]) -> tuple[Piece, ...]:
+        # The conditions of a pair have most regions in common.
+        if region not in self._regions:
+            before = len(steps)
+            expanded = tuple(self._pieces(region, TOP, place, (), steps))
+            self._regions[region] = expanded, len(steps) - before
+        else:
+            steps += [1] * self._regions[region][1]
+            _refuse_long(steps, place)
+        return self._regions[region][0]
 
     def _pieces(
         self, pieces: tuple[Piece, ...], scope: Scope, place: str, above: tuple[str, ...], steps: list[int]
@@ -88,9 +103,7 @@ class Expansion:
         for piece in pieces:
             # Counts the pieces that are visited, not those that result: many rules may yield nothing.
             steps.append(1)
-            if len(steps) > MAX_PIECES:
-                cure = "Use fewer slots, or rules that name fewer rules."
-                raise InputError(place, f"more than {MAX_PIECES:,} slots, rules and texts", "fewer", cure)
+            _refuse_long(steps, place)
             if piece.arguments is not None or (piece.slot in self.template.phrases and piece.slot not in scope.slots):
                 inner, inside, name = self._used(piece, scope, place, above)
                 yield from self._pieces(inner, inside, place, (*above, name), steps)
@@ -183,7 +196,7 @@ class Expansion:
             self._pending.pop()
             if not options:
                 raise Impossible
-            raise self._needs(name, options)
+            self._choose(name, options)
         self.needed.add(name)
         if self.assigned[name] not in phrase.alternatives:
             raise Impossible
@@ -203,18 +216,25 @@ class Expansion:
             lexicon.refuse_unknown(name, "variable", listed, place, "one of the variables")
         variable = self.template.variables[name]
         if name not in self.assigned:
-            if self.exists(name, place):
-                raise self._needs(name, [(value, 1) for value in variable.values])
-            where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
-            cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
-            raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
+            if not self.exists(name, place):
+                where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
+                cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
+                raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
+            self._choose(name, [(value, 1) for value in variable.values])
         self.needed.add(name)
         return self.assigned[name], variable.values
 
-    def _needs(self, name: str, options: Sequence[tuple[str, int]]) -> Needs:
+    def _choose(self, name: str, options: Sequence[tuple[str, int]]) -> None:
+        if len(self.assigned) >= len(self.template.variables) + MAX_VARIABLES:
+            found = f"more than {MAX_VARIABLES} rules and phrases with alternatives"
+            raise InputError(self.template.place, found, "fewer in one configuration")
         # There may be thousands of values; a value costs less than a piece of a pattern.
         self.effort.plan(len(options) // 20)
-        return Needs(name, options)
+        needs = Needs(name, options)
+        if not self.choose:
+            raise needs
+        self.assigned[name] = self.choose(needs)
+        self.effort.plan()
 
     def exists(self, name: str, place: str) -> bool:
         """Return whether the conditions on a variable of `[vary]` hold in this configuration."""
@@ -251,6 +271,12 @@ class Expansion:
             return scope.slots.get(name, name) if name else slot
 
         return expression.bound(condition, ref, slot_of)
+
+
+def _refuse_long(steps: Sequence[int], place: str) -> None:
+    if len(steps) > MAX_PIECES:
+        cure = "Use fewer slots, or rules that name fewer rules."
+        raise InputError(place, f"more than {MAX_PIECES:,} slots, rules and texts", "fewer", cure)
 
 
 def _other(value: str, every: Sequence[str], use: str, name: str, place: str, slot: str = "") -> str:

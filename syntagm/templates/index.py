@@ -38,8 +38,9 @@ class Index:
     def any(self, name: str, wanted: Iterable[str]) -> int:
         """Return the members that have one of the values in a column."""
         result, few = 0, list[int]()
+        column = self.column(name)
         for value in wanted:
-            numbers = self.column(name).get(value, ())
+            numbers = column.get(value, ())
             # A column may have as many values as there are members. So only large sets are kept.
             if len(numbers) * FEW < len(self.members):
                 few += numbers

@@ -21,6 +21,8 @@ MAX_SENTENCE = 10_000
 MAX_TEXT = 500_000_000
 
 Words = Mapping[str, Mapping[str, str]]
+# A text, and the bounds of its regions: start and end of each.
+Spelled = tuple[str, tuple[int, ...]]
 
 
 def suites(
@@ -134,10 +136,9 @@ def _filled(
 
 def _item(filled: Filled, spell: "_Speller") -> Item:
     words = _forms(filled)
-    region_texts: dict[int, str] = {}
+    spelled = spell.spelled(filled, words, filled.plan.conditions)
     sentences = {
-        name: spell.sentence(condition, words, filled.id, region_texts)
-        for name, condition in filled.plan.conditions.items()
+        name: spell.sentence(condition, *spelled[name], filled.id) for name, condition in filled.plan.conditions.items()
     }
     tags = {name: spell.tag(condition, words, filled.id) for name, condition in filled.plan.item_tags.items()}
     return Item(filled.id, sentences, {**filled.plan.values, **tags})
@@ -158,15 +159,16 @@ class _Speller:
     length: int = 0
     drawn: int = 0
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
+    _last: tuple[Filled, Mapping[int, Mapping[str, Spelled]]] | None = None
 
     def texts(self, filled: Filled) -> list[tuple[str, ...]]:
         """Return the sentences of an item, in the order of the conditions, for each suite that shares its draws."""
         words = _forms(filled)
         region_texts: dict[int, str] = {}
-        texts = [
-            tuple(self._text(condition, words, filled.id, region_texts)[0] for condition in group.values())
-            for group in filled.plan.together
-        ]
+        spelled = {id(group): self._spelled(filled, words, group, region_texts) for group in filled.plan.together}
+        # If the item can be used, the sentences are asked for next.
+        self._last = filled, spelled
+        texts = [tuple(text for text, _ in group.values()) for group in spelled.values()]
         # The texts of all suites are held in memory until the last draw.
         self.drawn += sum(len(text) for group in texts for text in group)
         if self.drawn > MAX_TEXT:
@@ -175,6 +177,17 @@ class _Speller:
                 f"{self.place}, item {filled.id}", found, "fewer characters", "Ask for fewer items (-n N)."
             )
         return texts
+
+    def spelled(self, filled: Filled, words: Words, group: Mapping[str, Pattern]) -> Mapping[str, Spelled]:
+        """Return the text of each pattern of an item, with the bounds of its regions."""
+        if self._last and self._last[0] is filled:
+            return self._last[1][id(group)]
+        return self._spelled(filled, words, group, {})
+
+    def _spelled(
+        self, filled: Filled, words: Words, group: Mapping[str, Pattern], region_texts: dict[int, str]
+    ) -> Mapping[str, Spelled]:
+        return {name: self._text(condition, words, filled.id, region_texts) for name, condition in group.items()}
 
     def tag(self, tag: Pattern, words: Words, item: str) -> str:
         """Return the tag that a pattern produces from words.
@@ -198,9 +211,7 @@ class _Speller:
         expected = f"at most {MAX_SENTENCE:,} in a sentence or tag"
         raise InputError(f"{source.place}, item {item}", f"{length:,} characters", expected, "Use fewer slots.")
 
-    def _text(
-        self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]
-    ) -> tuple[str, tuple[int, ...]]:
+    def _text(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Spelled:
         # `region_texts` caches the texts of an item's regions, because its conditions share most of them.
         parts = []
         for region in condition.regions:
@@ -212,13 +223,12 @@ class _Speller:
             self._refuse_long(length, condition, item)
         return spelling.sentence(parts, self.own, self.style)
 
-    def sentence(self, condition: Pattern, words: Words, item: str, region_texts: dict[int, str]) -> Sentence:
-        """Return the sentence that a pattern produces from words.
+    def sentence(self, condition: Pattern, text: str, bounds: tuple[int, ...], item: str) -> Sentence:
+        """Return the sentence with a text that a pattern produced.
 
         Raises:
             InputError: the sentence is too long, or all texts together are.
         """
-        text, bounds = self._text(condition, words, item, region_texts)
         self._count(text, condition, item)
         if not self.names:
             return Sentence(text)

@@ -1,6 +1,6 @@
 """Configurations of a template: patterns without variables, and the slots in order with their candidate words."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
@@ -8,7 +8,7 @@ from math import prod
 from syntagm.errors import InputError
 from syntagm.templates import lexicon
 from syntagm.templates.effort import Effort
-from syntagm.templates.expand import TOP, Expansion, Impossible, Needs
+from syntagm.templates.expand import MAX_VARIABLES, TOP, Expansion, Impossible, Needs
 from syntagm.templates.expression import FALSE, Expression
 from syntagm.templates.lexicon import Word
 from syntagm.templates.pattern import Pattern, Piece
@@ -16,7 +16,6 @@ from syntagm.templates.selection import Selector
 from syntagm.templates.template import Template
 
 MAX_CONFIGURATIONS = 10_000
-MAX_VARIABLES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,21 +136,23 @@ class Planner:
             self._ranks[name] = {value: rank for rank, value in enumerate(values)}
         return self._ranks[name][value]
 
-    def plan(self, assigned: Mapping[str, str]) -> Plan:
+    def plan(self, assigned: Mapping[str, str], choose: Callable[[Needs], str] | None = None) -> Plan:
         """Return the plan of a configuration.
 
+        Arguments:
+            assigned: the values of variables, and the alternatives of rules and phrases.
+            choose: function that returns one of the possible values for one that the configuration lacks.
+
         Raises:
-            Needs: the configuration lacks a value.
+            Needs: the configuration lacks a value, and there is no `choose`.
             Impossible: the conditions on its variables exclude the configuration.
             InputError: a slot, form or variable doesn't exist, or a slot has no word.
         """
         template = self.template
-        if len(assigned) > len(template.variables) + MAX_VARIABLES:
-            found = f"more than {MAX_VARIABLES} rules and phrases with alternatives"
-            raise InputError(template.place, found, "fewer in one configuration")
         # A configuration costs something even if its patterns are empty.
         self.effort.plan(len(assigned))
-        expansion = Expansion(template, assigned, self.effort)
+        expansion = Expansion(template, dict(assigned), self.effort, choose)
+        assigned = expansion.assigned
         own = (template.conditions, template.item_tags)
         # Suites that share their draws fill the same slots in the same order.
         family = [_resolved(group, expansion) for pair in template.together or (own,) for group in pair]

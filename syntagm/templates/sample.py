@@ -5,17 +5,19 @@ phrases are drawn, each with its weight, and then a combination of words.
 """
 
 import random
+from bisect import bisect_right
 from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from syntagm.errors import InputError
 from syntagm.templates.count import Counted, Counter
 from syntagm.templates.draw import MAX_ITEMS, TRIES, Filled, meets, where
 from syntagm.templates.effort import Effort
-from syntagm.templates.expand import TOP, Expansion, Impossible, Needs
+from syntagm.templates.expand import MAX_VARIABLES, TOP, Expansion, Impossible, Needs
 from syntagm.templates.expression import FALSE
-from syntagm.templates.plan import MAX_VARIABLES, Plan, Planner, refuse_many
+from syntagm.templates.plan import Plan, Planner, refuse_many
 from syntagm.templates.template import Template
 
 MAX_TRIES = 100_000
@@ -119,18 +121,30 @@ def _repeated(item: Filled, texts: Sequence[tuple[str, ...]], seen: Mapping[int,
 
 
 @dataclass(slots=True)
+class _Fork:
+    """A choice: its name, its options, the sums of their weights up to each, and the nodes that they lead to.
+
+    A node is the next choice, a counted plan, or the reason why the configuration is impossible.
+    """
+
+    name: str
+    options: Sequence[str]
+    cumulative: Sequence[int]
+    nodes: "dict[str, _Node]" = field(default_factory=dict)
+
+
+_Node = _Fork | tuple[Plan, Counted] | str
+
+
+@dataclass(slots=True)
 class Cell:
     """The values of variables that share their number of items, and what is known of the configurations that have them.
 
-    A node is the next choice (its name, its options, and the nodes that they lead to), a counted plan, or the reason why
-    the configuration is impossible.
+    `first` is the first choice, whose only option leads to what needs no choice.
     """
 
     values: Mapping[str, str]
-    nodes: "dict[tuple[tuple[str, str], ...], Node]" = field(default_factory=dict)
-
-
-Node = Needs | tuple[Plan, Counted] | str
+    first: _Fork = field(default_factory=lambda: _Fork("", ("",), (1,)))
 
 
 @dataclass(slots=True)
@@ -210,14 +224,7 @@ class Draws:
             identifier: the id of the item.
             refused: the reasons for which nothing was drawn are counted here.
         """
-        chosen: tuple[tuple[str, str], ...] = ()
-        while isinstance(node := self._node(cell, chosen), Needs):
-            rank = self.below(sum(weight for _, weight in node.options))
-            for value, weight in node.options:
-                rank -= weight
-                if rank < 0:
-                    chosen = (*chosen, (node.name, value))
-                    break
+        node = self._configuration(cell)
         if isinstance(node, str):
             refused[node] += 1
             return None
@@ -235,16 +242,35 @@ class Draws:
         refused[f"conditions between slots not met in {UNCOUNTED_TRIES} draws{where(plan.values)}"] += 1
         return None
 
-    def _node(self, cell: Cell, chosen: tuple[tuple[str, str], ...]) -> Node:
-        if chosen not in cell.nodes:
-            try:
-                plan = self.planner.plan({**cell.values, **dict(chosen)})
-                cell.nodes[chosen] = plan, self.count(plan)
-            except Needs as needs:
-                cell.nodes[chosen] = needs
-            except Impossible as reason:
-                cell.nodes[chosen] = str(reason) or "alternatives that exclude each other"
-        return cell.nodes[chosen]
+    def _configuration(self, cell: Cell) -> tuple[Plan, Counted] | str:
+        """Draw a configuration, and return its plan, or why it is impossible."""
+        chosen = dict(cell.values)
+        fork, option = cell.first, ""
+        while isinstance(node := fork.nodes.get(option), _Fork):
+            fork, option = node, self._option(node)
+            chosen[fork.name] = option
+        if node is not None:
+            return node
+
+        # What isn't known yet is expanded only once: choices are drawn as the expansion comes to them.
+        def choose(needs: Needs) -> str:
+            nonlocal fork, option
+            weights = accumulate(weight for _, weight in needs.options)
+            following = _Fork(needs.name, [value for value, _ in needs.options], list(weights))
+            fork.nodes[option] = following
+            fork, option = following, self._option(following)
+            return option
+
+        try:
+            plan = self.planner.plan(chosen, choose)
+            node = plan, self.count(plan)
+        except Impossible as reason:
+            node = str(reason) or "alternatives that exclude each other"
+        fork.nodes[option] = node
+        return node
+
+    def _option(self, fork: _Fork) -> str:
+        return fork.options[bisect_right(fork.cumulative, self.below(fork.cumulative[-1]))]
 
     def count(self, plan: Plan) -> Counted:
         """Count the combinations of words of a configuration."""

@@ -124,8 +124,8 @@ class Selector:
             refs += [ref for _, parts in self._arms(choice) for part in parts for ref in expression.columns(part)]
             self._variables[choice.place] = tuple({ref.name for ref in refs if ref.slot == VARIABLE})
         variables = [variable for variable in self._variables[choice.place] if variable not in scope.values]
-        assigned = tuple(expansion.assigned.get(variable) for variable in variables)
-        key = (name, choice.place, tuple(scope.slots.items()), tuple(scope.values.items()), assigned)
+        own_key = (name, choice.place, tuple(scope.slots.items()), tuple(scope.values.items()))
+        key = (own_key, tuple(map(expansion.assigned.get, variables)))
         if key not in self._bound:
             before, expansion.needed = expansion.needed, set()
             arms = []
@@ -141,6 +141,8 @@ class Selector:
             for part in joint:
                 for other in expression.slots(part):
                     others.setdefault(other, f"{choice.place}, {expression.text(part)}")
+            # A condition may have been the first to need a variable.
+            key = (own_key, tuple(map(expansion.assigned.get, variables)))
             self._bound[key] = _Bound(divided, tuple(joint), others, frozenset(expansion.needed))
             expansion.needed |= before
         expansion.needed |= self._bound[key].needed
