@@ -6,8 +6,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections"
 TABLE, PAGE = FOLDER / "warstadt2020_reading.csv", FOLDER / "warstadt2020_reading.md"
-FIRST, AGAIN, OTHER, PRESENT = "first", "after mending", "another seed", "present templates"
-READINGS = (FIRST, AGAIN, OTHER, PRESENT)
+FIRST, AGAIN, OTHER, LATER = "first", "after mending", "another seed", "later templates"
+READINGS = (FIRST, AGAIN, OTHER, LATER)
 VERDICTS = ("right", "doubtful", "wrong")
 
 _HEAD = """# Reading of warstadt2020
