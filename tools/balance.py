@@ -73,15 +73,14 @@ def leaks(value: float, chance: float, declared: str) -> bool:
 def balance(suite: Suite) -> tuple[dict[str, float], tuple[str, ...]]:
     """Return the baselines of the first prediction, and those that leak unsaid."""
     first = suite.predictions[0].name
-    values, leaking = {}, []
-    for name, counts in (("books", baselines.books()), ("today", today())):
-        for found in baselines.baselines(suite, counts):
-            kind = name if found.kind == "frequency" else found.kind
-            if found.prediction == first and kind != "words":
-                values[kind] = found.value
-                if leaks(found.value, found.chance, found.declared) and kind not in leaking:
-                    leaking.append(kind)
-    return values, tuple(leaking)
+    computed = {
+        "books": baselines.baselines(suite, baselines.books(), ["frequency"]),
+        "today": baselines.baselines(suite, today(), ["frequency"]),
+        "characters": baselines.baselines(suite, None, ["characters"]),
+    }
+    of_first = {kind: found for kind, each in computed.items() for found in each if found.prediction == first}
+    leaking = [kind for kind, found in of_first.items() if leaks(found.value, found.chance, found.declared)]
+    return {kind: found.value for kind, found in of_first.items()}, tuple(leaking)
 
 
 def diversity(path: Path, n: int | None, seed: int) -> Iterator[tuple[str, tuple[Slot, ...]]]:

@@ -33,12 +33,12 @@ All are computed from the tokens of a run, so no model is asked again. They appl
 whole sentences. A difference of at most the tolerance, in bits and before any division, is a tie; a tie is a failure
 unless the convention says otherwise. `flips` are the pairs whose verdict differs from that by `bits`.
 
-`--convention` makes one of them the number of a run, or of a table or figure of runs that were made by bits:
+`--convention` makes one of them the number of a run, or of a table, figure, comparison or plan of runs made by bits:
 
     syntagm run gpt2 --suite SLING/*.jsonl --convention mean_token -o runs/sling
     syntagm run gpt2 --suite SLING/*.jsonl --convention published -o runs/sling
     syntagm table scores runs/demo runs/gpt2 --convention mean_byte+ties_as_hits
-    syntagm table comparison runs/demo runs/gpt2 --convention published
+    syntagm compare runs/demo runs/gpt2 --convention published
 
 `published` is the convention of each dataset's authors, which [the page of datasets](datasets.md) lists: for most it is
 the sum, for SLING `mean_token`. It is refused where the authors' number is not among those below, and for a suite of

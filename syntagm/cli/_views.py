@@ -30,13 +30,7 @@ def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
         help=f"run directories, or files of `syntagm reading`; then options of the {kind}: key=value",
     )
     add_names(parser)
-    parser.add_argument(
-        "--convention",
-        metavar="NAME",
-        help="judge predictions about whole sentences by another number than the run was: bits, mean_token, mean_byte+"
-        "ties_as_hits ... (docs/reference/conventions.md), or `published`, that of each dataset's authors; computed from the "
-        "stored tokens, and named in signatures",
-    )
+    add_convention(parser)
     parser.add_argument(
         "--list",
         action="store_true",
@@ -54,6 +48,17 @@ def add_names(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="a short name of the model, once for each DIR, in order; by default that given to `syntagm run`",
+    )
+
+
+def add_convention(parser: argparse.ArgumentParser) -> None:
+    """Add --convention."""
+    parser.add_argument(
+        "--convention",
+        metavar="NAME",
+        help="judge predictions about whole sentences by another number than the run was: bits, mean_token, mean_byte+"
+        "ties_as_hits ... (docs/reference/conventions.md), or `published`, that of each dataset's authors; computed from the "
+        "stored tokens, and named in signatures",
     )
 
 
@@ -103,7 +108,7 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
         UsageError: the name does not exist, there are no runs, or the view has no such option.
         RunError: a folder is not a run directory.
     """
-    from syntagm.views.options import call
+    from syntagm.views.options import called
 
     room = room_of(kind, options.name or "")
     maker = views.find(kind, options.name or "", room)
@@ -117,24 +122,23 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
     folders, chosen = split(options.runs)
     runs = open_runs(folders, options.labels)
     if options.convention:
-        runs = _rejudged(runs, options.convention, options.name, maker)
+        _refuse_convention(options.convention, options.name, maker)
+        runs = rejudged(runs, options.convention)
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
     with bootstrap.using(_resampling.given(options)):
-        made = call(maker, runs, chosen, f"{kind} {options.name}")
+        made, judged = called(maker, runs, chosen, f"{kind} {options.name}")
     if options.convention:
-        _confirm_judged(runs, options.convention, options.name)
+        if not judged:
+            found = f"{options.convention} with {options.name}, which shows neither verdicts nor margins"
+            cure = "Leave it out: no convention changes these numbers."
+            raise UsageError("--convention", found, "another view", cure)
+        warn_of_bits(runs, options.convention)
     return made, runs
 
 
-def _rejudged(runs: "list[Run]", convention: str, name: str, maker: Any) -> "list[Run]":
-    """Return the runs judged by a convention.
-
-    Raises:
-        UsageError: the view computes conventions itself, or the convention can't be applied; see `runs.rejudged`.
-        RunError: a run has no surprisals.
-    """
-    from syntagm.runs.rejudged import Rejudged
+def _refuse_convention(convention: str, name: str, maker: Any) -> None:
+    """Raise UsageError if a view computes conventions itself."""
     from syntagm.views.options import options
 
     if any(option.name == "convention" for option in options(maker)):
@@ -142,22 +146,26 @@ def _rejudged(runs: "list[Run]", convention: str, name: str, maker: Any) -> "lis
         raise UsageError(
             "--convention", f"{convention} with {name}, which shows conventions itself", "another view", cure
         )
+
+
+def rejudged(runs: "Sequence[Run]", convention: str) -> "list[Run]":
+    """Return the runs judged by a convention.
+
+    Raises:
+        UsageError: the convention can't be applied; see `runs.rejudged`.
+        RunError: a run has no surprisals.
+    """
+    from syntagm.runs.rejudged import Rejudged
+
     return [Rejudged(run, convention) for run in runs]
 
 
-def _confirm_judged(runs: "Sequence[Run]", convention: str, name: str) -> None:
-    """Warn about predictions that are judged in bits nevertheless.
-
-    Raises:
-        UsageError: the view has read neither verdicts nor margins, so that it shows bits.
-    """
+def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
+    """Warn about predictions of runs judged by a convention that are judged in bits nevertheless."""
     from syntagm.runs.rejudged import Rejudged
     from syntagm.tasks.predictions.task import warnings_of_convention
 
     judged = [run for run in runs if isinstance(run, Rejudged)]
-    if not any(run.asked for run in judged):
-        found = f"{convention} with {name}, which shows neither verdicts nor margins"
-        raise UsageError("--convention", found, "another view", "Leave it out: no convention changes these numbers.")
     warnings = [each for run in judged for each in warnings_of_convention(run.in_bits, len(run.suites), convention)]
     for warning in dict.fromkeys(warnings):
         print(f"syntagm: {warning}", file=sys.stderr)

@@ -28,8 +28,7 @@ runs) have no discordant items.
 one that --measure names, its effect under A and under B, and B - A within items, with a 95%
 interval and d (mean divided by standard deviation). `syntagm table effects DIR DIR paired=yes` writes them to files.
 
-`syntagm table comparison DIR DIR --convention mean_token` compares runs that were made by bits
-under another convention.
+--convention mean_token compares runs that were made by bits under another convention.
 
 --explain searches the smallest set of differences (another linking function, tokens that don't
 count, ties as hits; `docs/reference/conventions.md`) by which A gets the verdicts of B on the same
@@ -49,7 +48,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _resampling, _streams
+from syntagm.cli import _files, _resampling, _streams, _views
 from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,6 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="with --explain: the model of A, with its options, to score pairs again under other settings and texts",
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
+    _views.add_convention(parser)
     _resampling.arguments(parser)
     _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
@@ -106,9 +106,16 @@ def run(options: argparse.Namespace) -> int:
     count = _count(options.flips)
     if options.rescore and not options.explain:
         raise UsageError("--rescore", "given without --explain", "both: it looks for an explanation")
+    if options.explain and options.convention:
+        cure = "It begins with the conventions of the runs."
+        raise UsageError("--convention", "given with --explain, which looks for one", "one of them", cure)
     if options.output:
         _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
     runs = _two(options.runs)
+    if options.convention:
+        first, second = _views.rejudged(runs, options.convention)
+        runs = first, second
+        _views.warn_of_bits(runs, options.convention)
     rule = options.measure or "first"
     with bootstrap.using(_resampling.given(options)):
         pairing = compare(*runs, rule)
@@ -137,10 +144,9 @@ def _explanation(runs: "tuple[Run, Run]", model: str) -> "Product":
 
 
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
-    from syntagm.cli._views import open_runs
     from syntagm.io.number import counted
 
-    runs = open_runs(folders, [])
+    runs = _views.open_runs(folders, [])
     if len(runs) != 2:
         found = ", ".join(run.place for run in runs[:5]) + (", ..." if len(runs) > 5 else "")
         cure = "`syntagm report` compares any number of runs with the first."

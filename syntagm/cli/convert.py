@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")
     suites = read(files[0], args.allow_pickle)
     with atomic.replacing(target) as written:
-        losses = convert(suites, written, formats_for(target, args.format or ""), args.lossy)
+        losses = convert(
+            suites, written, formats_for(target, args.format or "", (lm_eval_task.NAME, *asked.WAYS)), args.lossy
+        )
         _files.spare_other(target, written, args.force)
     for loss in losses:
         print(f"lost: {loss}")

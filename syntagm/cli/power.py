@@ -55,6 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="what the mean of the judgements is compared with (0.5 for judgements of 0 and 1)",
     )
+    _views.add_convention(parser)
     _resampling.arguments(parser)
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     _files.add_force(parser)
@@ -66,12 +67,18 @@ def run(options: argparse.Namespace) -> int:
 
     if options.against is not None and not options.people:
         raise UsageError("--against", "no --people", "--people FILE")
+    if options.people and options.convention:
+        raise UsageError("--convention", f"{options.convention} with --people", "pilot runs of models")
     folders, chosen = _views.split(options.runs)
     with bootstrap.using(_resampling.given(options)):
         if options.people:
             table, figure, code = _of_people(options.people, options.against, folders, chosen)
         else:
-            table, figure, code = _of_runs(_views.open_runs(folders, options.labels), chosen)
+            runs = _views.open_runs(folders, options.labels)
+            if options.convention:
+                runs = _views.rejudged(runs, options.convention)
+                _views.warn_of_bits(runs, options.convention)
+            table, figure, code = _of_runs(runs, chosen)
     if options.output:
         print(*_saving.save(table, options.output, force=options.force), sep="\n")
         curve = options.output.with_name(f"{options.output.name}-curve")

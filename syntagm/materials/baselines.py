@@ -181,19 +181,21 @@ def frequencies(wanted: bool, text: str | None) -> Frequencies | None:
     return None if not wanted else counted(Path(text)) if text else books()
 
 
-def baselines(suite: Suite, frequencies: Frequencies | None) -> list[Baseline]:
+def baselines(suite: Suite, frequencies: Frequencies | None, kinds: Sequence[str] = KINDS) -> list[Baseline]:
     """Compute the baselines of each prediction of a suite whose chance level is known.
 
     Arguments:
         suite: the suite.
         frequencies: the word frequencies; None for no baseline of frequency.
+        kinds: the kinds of baselines to compute.
     """
     words = _words(suite.language)
-    costs: dict[str, Cost] = {
+    known: dict[str, Cost] = {
         **({"frequency": frequencies.bits} if frequencies else {}),
         "words": lambda text: len(words(text)),
         "characters": len,
     }
+    costs = {kind: cost for kind, cost in known.items() if kind in kinds}
     found = []
     for prediction in suite.predictions:
         level = chance.known(prediction.formula).value

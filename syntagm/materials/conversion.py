@@ -5,7 +5,7 @@ from pathlib import Path
 
 from syntagm import registry
 from syntagm.arguments import public
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError, UsageError, did_you_mean
 from syntagm.io import atomic
 from syntagm.materials.suite_files import Suites, suites_of
 from syntagm.materials.writing import of_ending, writable, write
@@ -42,25 +42,27 @@ def write_suites(suites: Suites, path: str | Path, format: str = "", *, lossy: b
     return convert(list(suites_of(suites)), Path(path), formats_for(Path(path), format), lossy)
 
 
-def formats_for(target: Path, name: str = "") -> Sequence[str]:
+def formats_for(target: Path, name: str = "", also: Sequence[str] = ()) -> Sequence[str]:
     """Return the formats in which a file can be written, in the order in which they are tried.
 
     Arguments:
         target: the file.
         name: the name of the format; the default follows from the extension of the file.
+        also: what else may be named, for messages.
 
     Raises:
         UsageError: there is no such format, or no format has this extension.
     """
     known = writable()
+    named = [*known, *also]
     if name:
         if name not in known:
-            raise UsageError("--as", repr(name), "one of " + ", ".join(known))
+            raise UsageError("--as", repr(name), "one of " + ", ".join(named), did_you_mean(name, named))
         return (name,)
     if formats := of_ending(target.suffix):
         return formats
     endings = sorted({ending for format_endings in known.values() for ending in format_endings})
-    cure = f"Use --as with one of {', '.join(known)}."
+    cure = f"Use --as with one of {', '.join(named)}."
     raise UsageError(str(target), f"the extension {target.suffix!r}", "one of " + ", ".join(endings), cure)
 
 

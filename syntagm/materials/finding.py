@@ -73,8 +73,13 @@ def _nothing(argument: str, name: str) -> UsageError:
     expected = "a file, a folder, a pattern or a bundled collection: " + (
         ", ".join(collections()) or "none is installed"
     )
-    # A plain word may be meant as the name of a published data set.
-    cure = "A data set of the Hub is written with its organisation: hf:nyu-mll/blimp." if name.isalnum() else ""
+    if bundled := [
+        f"{place.name}/{name}" for place in sorted(_folders()) if name in (file.stem for file in _in_collection(place))
+    ]:
+        cure = f"Did you mean {' or '.join(bundled)}?"
+    else:
+        # A plain word may be meant as the name of a published data set.
+        cure = "A data set of the Hub is written with its organisation: hf:nyu-mll/blimp." if name.isalnum() else ""
     return UsageError(argument, "no such file, folder or collection", expected, cure)
 
 

@@ -1,7 +1,9 @@
 """Runs and the reading of run directories (`runs.files`). Reading a run never loads a model."""
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from html import escape
 from io import BytesIO
@@ -40,6 +42,27 @@ RESULTS, RESULTS_OF_UNIT = "results.parquet", "results.parquet"
 
 
 _CURE = "Use syntagm.evaluate(model, suites), or syntagm.open_run(folder)."
+_NOTED: ContextVar[tuple[list["Run"], ...]] = ContextVar("judged", default=())
+
+
+@contextlib.contextmanager
+def judged() -> Iterator[list["Run"]]:
+    """Collect the runs of which a block of code reads verdicts, values or margins.
+
+    Runs are shared by threads, so that a mark on a run could be another thread's.
+    """
+    found: list[Run] = []
+    token = _NOTED.set((*_NOTED.get(), found))
+    try:
+        yield found
+    finally:
+        _NOTED.reset(token)
+
+
+def _note(run: "Run") -> None:
+    for found in _NOTED.get():
+        if run not in found:
+            found.append(run)
 
 
 @public(cure=_CURE)
@@ -53,7 +76,6 @@ class Run:
         name: the label that was given to the model (`--name`), or else its canonical name.
         tolerance: margins within it are ties. Under another convention than bits, ties are margins of exactly 0.
         tolerance_in_bits: differences in bits within it are ties.
-        asked: whether verdicts, values or margins were read.
     """
 
     def __init__(
@@ -77,7 +99,6 @@ class Run:
         # A run whose ledger lost lines is unfinished, whatever the record says. The same command computes missing units.
         recorded = {name for suite in record["suites"] for name in suite["shards"]}
         self.done: bool = record["status"] == "done" and recorded <= ledger.keys()
-        self.asked = False
         self._kept = Kept(self)
 
     @property
@@ -209,7 +230,7 @@ class Run:
 
         The columns are model, suite, item, measure, value, margin and n.
         """
-        self.asked = True
+        _note(self)
         if suite is None:
             return self._derived("results", lambda: self._named(self._all_results()))
         return self._named(self.table(RESULTS_OF_UNIT, suite))
@@ -232,7 +253,7 @@ class Run:
 
     def _derived(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         """Return what is made of the whole run, kept in memory like its tables: a run that was opened never changes."""
-        self.asked = True
+        _note(self)
         return self._kept.table(name, "", make)
 
     def _all_results(self) -> pl.DataFrame:

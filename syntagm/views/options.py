@@ -15,7 +15,7 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.runs.judging import describe, different
 from syntagm.runs.several import tags
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, judged
 from syntagm.settings import Setting, Values
 
 
@@ -71,7 +71,18 @@ def options(make: Callable[..., Any]) -> tuple[Setting, ...]:
 
 
 def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str], place: str) -> Any:
+    """Call `make` with runs and with options that a user has written; arguments and errors as for `called`."""
+    made, _ = called(make, runs, texts, place)
+    return made
+
+
+def called(
+    make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str], place: str
+) -> tuple[Any, list[Run]]:
     """Call `make` with runs and with options that a user has written.
+
+    Returns:
+        What it makes, and the runs of which it shows verdicts, values or margins.
 
     Arguments:
         runs: the runs, or what else a room of views shows; only views of runs have options whose values are in runs.
@@ -90,13 +101,11 @@ def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str]
         if isinstance(option.values, Named):
             text = texts.get(option.name, option.default)
             option.values.refuse_unknown(option.name, text, runs, not option.default)
-    of_runs = [run for run in runs if isinstance(run, Run)]
-    for run in of_runs:
-        run.asked = False
-    made = make(runs, **values)
+    with judged() as read:
+        made = make(runs, **values)
+    shown = [run for run in runs if run in read]
     # A view with an option for conventions says itself which ones it shows.
-    judged = [run for run in of_runs if run.asked]
-    return made if any(option.name == "convention" for option in known) else with_convention(made, judged)
+    return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 
 
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:

@@ -103,6 +103,7 @@ def test_an_existing_file_is_kept_unless_forced(tmp_path: Path, capsys: pytest.C
             ["--as", "clams", "IN", "OUT/out.tsv"],
             "--as: 'clams'; expected one of ",
         ),
+        (["--as", "yes-now", "IN", "OUT/out"], "lm-eval-task, in-template, yes-no. Did you mean yes-no?"),
         (["DATA/blimp", "OUT/out.jsonl"], "files; expected one"),
         (["--force", "IN", "OUT"], "is a folder; expected the name of a file"),
         (["--force", "IN", "OUT/out"], "the extension ''"),

@@ -141,6 +141,7 @@ def test_the_first_prediction_the_second_and_the_conjunction(
         (["run", "causal:./nowhere", "--suite", "hu2020/mvrr", "-o", "DIR"], "no such folder"),
         (["run", "toy", "--suite", "hu2021", "-o", "DIR"], "hu2021"),
         (["run", "toy", "--suite", "../etc", "-o", "DIR"], "no such file, folder or collection"),
+        (["run", "toy", "--suite", "passive_1", "-o", "DIR"], "Did you mean warstadt2020/passive_1?"),
         (
             ["run", "toy", "--suite", "blimp", "-o", "DIR"],
             "A data set of the Hub is written with its organisation: hf:",

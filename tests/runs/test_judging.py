@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from syntagm.report.site.site import Site
 from syntagm.runs import judging
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.rejudged import Rejudged
-from syntagm.runs.store import Run
+from syntagm.runs.store import Run, judged
 from syntagm.suite import SCORED, Suite
 from syntagm.views.comparison import compare
 
@@ -161,6 +162,38 @@ def test_compare_says_what_margins_are_in(tmp_path: Path, capsys: pytest.Capture
     assert "margin, B - A: not compared" in capsys.readouterr().out
     assert main(["power", by_bits, asked, "items=4"]) == 0
     assert "DIFFERENT CONVENTIONS" in capsys.readouterr().out
+
+
+def test_compare_and_power_judge_runs_by_another_convention(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_bits, asked = (in_folder(tmp_path, name) for name in ("bits", HITS))
+    for line in (["compare", "--json"], ["power", "items=4"]):
+        assert main([line[0], asked, asked, *line[1:]]) == 0
+        expected = capsys.readouterr().out
+        assert main([line[0], by_bits, by_bits, *line[1:]]) == 0
+        assert capsys.readouterr().out != expected
+        assert main([line[0], by_bits, by_bits, *line[1:], "--convention", HITS]) == 0
+        found = capsys.readouterr().out
+        # Two runs of one model are told apart by their folders.
+        assert found.replace(by_bits, asked).replace("(bits)", f"({HITS})") == expected
+    assert main(["compare", by_bits, by_bits, "--explain", "--convention", HITS]) == 2
+    assert "with --explain" in capsys.readouterr().err
+    assert main(["power", "--people", "pilot.csv", "--convention", HITS]) == 2
+    assert "with --people" in capsys.readouterr().err
+
+
+def test_one_thread_does_not_say_what_another_read() -> None:
+    run = run_of()
+    with judged() as read, judged() as inner:
+        reader = threading.Thread(target=run.results)
+        reader.start()
+        reader.join()
+        assert read == []
+        run.tally("first")
+        run.results()
+        assert read == inner == [run]
+    with judged() as read:
+        run.title  # noqa: B018
+    assert read == []
 
 
 def test_exports_say_by_which_convention_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

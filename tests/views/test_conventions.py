@@ -207,6 +207,14 @@ def test_the_table_by_pencil() -> None:
 
 
 @pytest.mark.slow
+def test_the_tables_say_where_runs_judge_by_another_aggregate_than_the_sum() -> None:
+    run = evaluate(sg.load_model("toy"), [agreement(), replace(pairs("mean", *TEXTS), aggregate="mean")])
+    for make in (conventions.make_table, claims.make_table):
+        [note] = [note for note in make([run]).notes if "aggregate" in note]
+        assert note == "bits is the sum here also for suite mean; runs judge by another aggregate."
+        assert not [note for note in make([run], suite="agreement").notes if "aggregate" in note]
+
+
 def test_the_table_agrees_with_the_verdicts_of_the_run() -> None:
     run = evaluate(sg.load_model("demo"), [agreement(), pairs("two", *TEXTS)])
     chosen = numbers.choose(run, numbers.Source())

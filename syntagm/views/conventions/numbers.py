@@ -15,6 +15,7 @@ from syntagm.conventions.unigram import Case, Unigrams
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.rejudged import pairs, whole
+from syntagm.runs.several import listed
 from syntagm.runs.store import Run
 
 # The columns of results, so that `stats.score` and `stats.paired` apply; the measure is the convention.
@@ -138,6 +139,19 @@ def all_results(run: Run, chosen: Chosen, tokens: Tokens = "blanks", suite: str 
             "suite=" if suite else run.place, "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)"
         )
     return pl.concat(tables)
+
+
+def other_aggregates(runs: Sequence[Run], suite: str = "") -> tuple[str, ...]:
+    """Return a note on the suites of which runs judge by another aggregate of tokens than the sum, if there are any."""
+    names = dict.fromkeys(
+        record.name
+        for run in runs
+        for record in run.suites
+        if record.aggregate != "sum" and suite in ("", record.name) and whole(run, record.name)
+    )
+    return (
+        (f"{DEFAULT} is the sum here also for {listed([*names])}; runs judge by another aggregate.",) if names else ()
+    )
 
 
 def wide(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:

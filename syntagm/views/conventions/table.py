@@ -23,6 +23,7 @@ from syntagm.views.conventions.numbers import (
     choose,
     flips,
     kind_of,
+    other_aggregates,
     wide,
 )
 
@@ -68,7 +69,10 @@ def make_table(
     if not rows:
         raise UsageError("suite=", "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)")
     return Table(
-        "Accuracy by convention", COLUMNS, tuple(rows), notes=(*notes, *describe(shown), *interval.notes()[:1])
+        "Accuracy by convention",
+        COLUMNS,
+        tuple(rows),
+        notes=(*notes, *other_aggregates(runs, suite), *describe(shown), *interval.notes()[:1]),
     )
 
 
