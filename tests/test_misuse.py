@@ -22,6 +22,7 @@ def findings(misuses: Misuses, tried: Sequence[Misuse]) -> list[str]:
     return [str(finding) for misuse in tried if (finding := misuses.finding(misuse))]
 
 
+@pytest.mark.slow
 def test_a_sample_of_misuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two wrong values for each argument of everything public, and some for the options of views."""
     monkeypatch.chdir(tmp_path)

@@ -166,6 +166,7 @@ def test_a_model_without_a_folder_has_nothing_to_do_with_the_folder_of_the_user(
     load("toy")
 
 
+@pytest.mark.slow
 def test_a_finished_training_without_its_seal_is_refused(
     trained: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
