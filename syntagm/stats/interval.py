@@ -19,6 +19,7 @@ on the correction for their skewness (`skewed`). `benchmarks/coverage.py` measur
 often it is remarked on.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import cbrt, inf, isfinite, isnan, nan, nextafter, sqrt
@@ -239,9 +240,33 @@ def score(value: float, spread: Spread) -> Interval:
 
 
 def mean_of(values: Numbers) -> float:
-    """Return the mean; nan with infinite numbers of both signs."""
+    """Return the mean of at least one number; nan with infinite numbers of both signs.
+
+    What `values.mean()` computes, in a third of the time: a page has tens of thousands of means.
+    """
     with np.errstate(invalid="ignore"):  # infinite margins of both signs
-        return float(values.mean())
+        return float(np.add.reduce(values) / len(values))
+
+
+def means_of(samples: Iterable[Numbers]) -> Numbers:
+    """Return `mean_of` of each sample; nan of an empty one."""
+    with np.errstate(invalid="ignore"):
+        return np.array([np.add.reduce(values) / len(values) if len(values) else nan for values in samples])
+
+
+def variances_of(samples: Iterable[Numbers]) -> list[float | None]:
+    """Return the variance of each sample, with n - 1: nan with infinite numbers, None with fewer than two.
+
+    What `values.var(ddof=1)` computes, in half of the time.
+    """
+
+    def variance(values: Numbers) -> float:
+        deviations = values - np.add.reduce(values) / len(values)
+        np.multiply(deviations, deviations, out=deviations)
+        return float(np.add.reduce(deviations) / (len(values) - 1))
+
+    with np.errstate(invalid="ignore"):  # infinite margins
+        return [variance(values) if len(values) > 1 else None for values in samples]
 
 
 def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread:
@@ -254,8 +279,18 @@ def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread
     """
     if kind is not Kind.VERDICT:
         return _sample_spread(values, units)
-    n, mean = len(values), mean_of(values)
+    return _binomial_spread(mean_of(values), len(values), units)
+
+
+def _binomial_spread(mean: float, n: int, units: str) -> Spread:
     return Spread(mean * (1 - mean) / n, inf, ((units, n),))
+
+
+# Suites of one size have few accuracies, which several tables of a page show.
+@lru_cache(maxsize=4096)
+def _of_verdicts(mean: float, n: int, units: str) -> Interval:
+    """Compute Wilson's interval of the mean of verdicts."""
+    return score(mean, _binomial_spread(mean, n, units))
 
 
 def _sample_spread(values: Numbers, units: str = "items") -> Spread:
@@ -399,6 +434,8 @@ def of_items(values: ArrayLike, kind: Kind, units: str = "items") -> Interval:
     array = np.asarray(values, np.float64)
     if len(array) < 2 or not kind.bounded:
         return of_numbers(array, units)
+    if kind is Kind.VERDICT:
+        return _of_verdicts(mean_of(array), len(array), units)
     return score(mean_of(array), spread_of_items(array, kind, units))
 
 

@@ -20,7 +20,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import paired_intervals, suite_intervals
 from syntagm.stats.adjust import benjamini_hochberg, holm
-from syntagm.stats.interval import Interval
+from syntagm.stats.interval import Interval, mean_of, means_of
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import over
 
@@ -115,11 +115,16 @@ def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
 
     An item that only one table has is undefined (nan) in the other.
     """
-    sides: dict[str, pl.DataFrame] = {}
-    for table, name in ((a, "a"), (b, "b")):
-        numbers = (pl.col("value").alias(f"value_{name}"), pl.col("margin").alias(f"margin_{name}"))
-        sides[name] = numbered(table.select(*_KEYS, *numbers), "suite", "measure")
-    both = joined(sides["a"], sides["b"], [*_KEYS, OCCURRENCE])
+    first, second = (
+        table.select(*_KEYS, pl.col("value").alias(f"value_{name}"), pl.col("margin").alias(f"margin_{name}"))
+        for table, name in ((a, "a"), (b, "b"))
+    )
+    if first.select(_KEYS).equals(second.select(_KEYS)):
+        # Usually both tables have the same rows: then none has to be numbered.
+        both = first.hstack(second.drop(_KEYS))
+    else:
+        first, second = (numbered(table, "suite", "measure") for table in (first, second))
+        both = joined(first, second, [*_KEYS, OCCURRENCE])
     return both.with_columns(pl.col("^(value|margin)_[ab]$").fill_null(np.nan)).select(PAIR_COLUMNS)
 
 
@@ -144,12 +149,15 @@ def by_suite(
     >>> suite.a.value, suite.b.value, suite.verdicts.only_b, round(suite.p, 4)  # 6 discordant items: z = 6 / sqrt(6)
     (0.25, 1.0, 6, 0.0143)
     """
-    measure = _measure(pairs)
-    comparisons = [
-        _comparison(Group(suite=items.suite, measure=measure), [items], kind, tolerances, margins)
-        for items in _defined_items(pairs)
-    ]
-    return _adjusted(comparisons)
+    return _by_suite(_measure(pairs), _defined_items(pairs), kind, tolerances, margins)
+
+
+def _by_suite(
+    measure: str, suites: Sequence["_Items"], kind: Kind, tolerances: tuple[float, float], margins: bool
+) -> list[Comparison]:
+    return _adjusted(
+        [_comparison(Group(suite=items.suite, measure=measure), [items], kind, tolerances, margins) for items in suites]
+    )
 
 
 def over_suites(pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
@@ -159,6 +167,13 @@ def over_suites(pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float]
     adjusted.
     """
     return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), kind, tolerances, margins)
+
+
+def compare(pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float]) -> tuple[list[Comparison], Comparison]:
+    """Compare two models on each suite (`by_suite`), and over all suites (`over_suites`)."""
+    measure, suites = _measure(pairs), _defined_items(pairs)
+    over_all = _comparison(Group(measure=measure), suites, kind, tolerances, False)
+    return _by_suite(measure, suites, kind, tolerances, False), over_all
 
 
 def differences(pairs: pl.DataFrame) -> list[NDArray[np.float64]]:
@@ -266,11 +281,6 @@ def _estimate(
     suffix: str = "",
 ) -> Estimate:
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
-    value = float(np.mean([_mean(items) for items in values.values()])) if values else np.nan
+    value = mean_of(means_of(values.values())) if values else np.nan
     method = over(len(values), f"{found.method}{suffix}")
     return found.estimate(group, value, sum(map(len, values.values())), undefined=excluded, method=method)
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    with np.errstate(invalid="ignore"):  # the mean of infinite margins of both signs is nan
-        return float(values.mean()) if len(values) else np.nan

@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import suite_intervals
+from syntagm.stats.interval import mean_of, means_of
 from syntagm.stats.matching import OCCURRENCE, numbered
 
 Predictions = Mapping[str, Sequence[str]]
 KindOf = Callable[[str], Kind]
 _ITEM = ("model", "suite", "item")
+# The most names of measures that are looked for one by one.
+_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Sample:
     @property
     def value(self) -> float:
         """The mean; nan without values."""
-        return float(self.values.mean()) if len(self.values) else np.nan
+        return mean_of(self.values) if len(self.values) else np.nan
 
 
 def accuracy(results: pl.DataFrame, kind_of: KindOf, tolerance: float) -> list[Estimate]:
@@ -146,19 +149,34 @@ def selected(table: pl.DataFrame, predictions: Predictions, rule: str) -> pl.Dat
         measure_of_suite = {suite: names[0] for suite, names in predictions.items() if names}
     else:
         measure_of_suite = {suite: rule for suite, names in predictions.items() if rule in names}
-    named = pl.DataFrame(
+    return _rows_of(table, measure_of_suite).with_columns(measure=pl.lit(rule))
+
+
+def _rows_of(table: pl.DataFrame, measure_of_suite: Mapping[str, str]) -> pl.DataFrame:
+    """Return the rows of one measure of each suite."""
+    suites_of: dict[str, list[str]] = {}
+    for suite, measure in measure_of_suite.items():
+        suites_of.setdefault(measure, []).append(suite)
+    if len(suites_of) <= _NAMES:
+        # Usually all suites have the same few names: looking for each takes a fifth of the time of a join.
+        named = [
+            (pl.col("measure") == measure) & pl.col("suite").is_in(suites) for measure, suites in suites_of.items()
+        ]
+        return table.filter(pl.any_horizontal(named) if named else pl.lit(False))
+    pairs = pl.DataFrame(
         {"suite": list(measure_of_suite), "measure": list(measure_of_suite.values())},
         schema=_strings("suite", "measure"),
     )
-    chosen = table.join(named, on=["suite", "measure"], how="semi", maintain_order="left")
-    return chosen.with_columns(measure=pl.lit(rule))
+    return table.join(pairs, on=["suite", "measure"], how="semi", maintain_order="left")
 
 
 def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFrame:
-    places = [(suite, name, place) for suite, names in predictions.items() for place, name in enumerate(names)]
-    named = pl.DataFrame(places, schema=_strings("suite", "measure") | {"place": pl.Int64}, orient="row")
-    chosen = results.join(named, on=["suite", "measure"], maintain_order="left")
-    first, *others = [chosen.filter(pl.col("place") == place) for place in chosen["place"].unique().sort()] or [chosen]
+    most = max(map(len, predictions.values()), default=0)
+    by_place = [
+        _rows_of(results, {suite: names[place] for suite, names in predictions.items() if place < len(names)})
+        for place in range(most)
+    ]
+    first, *others = [rows for rows in by_place if len(rows)] or [results.clear()]
     items = first.select(_ITEM)
     if all(items.equals(other.select(_ITEM)) for other in others):
         # Usually all measures have the same items in the same order: then nothing has to be grouped.
@@ -166,6 +184,9 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
         # `minimum` is nan if a value is, `fmin` is not.
         least = items.with_columns(value=reduce(np.minimum, both[0]), margin=reduce(np.fmin, both[1]))
     else:
+        places = [(suite, name) for suite, names in predictions.items() for name in names]
+        named = pl.DataFrame(places, schema=_strings("suite", "measure"), orient="row")
+        chosen = results.join(named, on=["suite", "measure"], maintain_order="left")
         chosen = numbered(chosen, "model", "suite", "measure")
         groups = chosen.group_by(*_ITEM, OCCURRENCE, maintain_order=True)
         least = groups.agg(pl.col("value").nan_min(), pl.col("margin").min())
@@ -184,10 +205,17 @@ def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
     """
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
-    return results.group_by("model", "suite", "measure", maintain_order=True).agg(
-        pl.col("value").filter(defined),
-        (tied & defined).sum().alias("ties"),
-        (~defined).sum().alias("undefined"),
+    models = results["model"]
+    # The results of a run have one model, by which nothing has to be grouped.
+    model = pl.lit(models[0]) if len(models) and bool((models == models[0]).all()) else None
+    return (
+        results.group_by(*([] if model is not None else ["model"]), "suite", "measure", maintain_order=True)
+        .agg(
+            pl.col("value").filter(defined),
+            (tied & defined).sum().alias("ties"),
+            (~defined).sum().alias("undefined"),
+        )
+        .select("model" if model is None else model.alias("model"), "suite", "measure", "value", "ties", "undefined")
     )
 
 
@@ -220,7 +248,7 @@ def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) 
     found = suite_intervals.over_suites(values, samples[0].kind, difference)
     return found.estimate(
         group,
-        float(np.mean([sample.value for sample in samples])),
+        mean_of(means_of(sample.values for sample in samples)),
         sum(len(sample.values) for sample in samples),
         sum(sample.ties for sample in samples),
         sum(sample.undefined for sample in samples),

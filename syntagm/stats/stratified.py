@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.result import Kind
-from syntagm.stats.interval import Interval, Numbers, Spread, critical
+from syntagm.stats.interval import Interval, Numbers, Spread, critical, means_of
+from syntagm.stats.root import root
 
 # The logarithm of the Lagrange multiplier is found to this precision.
 _CLOSE = 1e-9
@@ -78,12 +79,11 @@ class Strata:
 
     def _solved(self, beyond: Callable[[float], float]) -> float:
         """Return the logarithm of the multiplier at which a function passes 0; the nearer end if it doesn't."""
-        from scipy.optimize import brentq
-
         small, large = log(1e-9 * float(self.sizes.min())), log(1e9 * float((self.sizes / self.weights).max()))
-        if beyond(small) >= 0:
+        if (at_small := beyond(small)) >= 0:
             return small
-        return float(brentq(beyond, small, large, xtol=_CLOSE)) if beyond(large) > 0 else large
+        at_large = beyond(large)
+        return root(beyond, (small, large), (at_small, at_large), _CLOSE) if at_large > 0 else large
 
 
 def _rounded(freedom: float) -> float:
@@ -209,7 +209,7 @@ def of_samples(samples: Sequence[NDArray[np.float64]], kind: Kind, difference: b
     if difference:
         gained, lost = (np.array([float((values == outcome).sum()) for values in strata]) for outcome in (1, -1))
         return of_differences(gained, lost, sizes, weights)
-    means = np.array([float(values.mean()) for values in strata])
+    means = means_of(strata)
     if kind is Kind.SHARE:
         # Shares vary less than verdicts with the same mean: as many verdicts as would have the mean's variance.
         spread = np.array([float(values.var(ddof=1)) if len(values) > 1 else 0.0 for values in strata])

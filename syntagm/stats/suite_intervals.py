@@ -24,12 +24,14 @@ from syntagm.stats.interval import (
     influence,
     mean_of,
     means,
+    means_of,
     of_items,
     outlier,
     score,
     skewed,
     skewness,
     student,
+    variances_of,
 )
 from syntagm.stats.paired_intervals import equivalence, of_difference
 
@@ -100,9 +102,7 @@ class _Suites:
     @classmethod
     def of(cls, samples: Sequence[Numbers]) -> "_Suites":
         """Compute the means and variances of samples."""
-        with np.errstate(invalid="ignore"):  # infinite margins
-            variances = [float(values.var(ddof=1)) if len(values) > 1 else None for values in samples]
-            return cls(samples, np.array([float(values.mean()) for values in samples]), variances)
+        return cls(samples, means_of(samples), variances_of(samples))
 
     def without(self, place: int) -> "_Suites":
         """Return all suites but one."""

@@ -145,3 +145,10 @@ def test_the_order_of_the_items_makes_no_difference(margins, random):
     ends = [(comparison.margin.low, comparison.margin.high) for comparison in (found, shuffled)]
     assert ends[0] == pytest.approx(ends[1], nan_ok=True)
     assert sum(counts(found)) == found.n == len(margins)
+
+
+def test_a_comparison_has_the_numbers_on_each_suite_and_over_suites():
+    pairs = pair(results(s=[1.0, 2.0, -1.0, NAN], t=[1.0, -2.0]), results(s=[-1.0, 2.0, 1.0, 1.0], t=[1.0, 1.0]))
+    of_suites, over_all = paired.compare(pairs, Kind.VERDICT, TOLERANCES)
+    assert repr(of_suites) == repr(paired.by_suite(pairs, Kind.VERDICT, TOLERANCES))
+    assert repr(over_all) == repr(over_suites(pairs, Kind.VERDICT, TOLERANCES))

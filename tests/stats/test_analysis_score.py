@@ -171,3 +171,24 @@ def test_the_estimates_of_a_run(tmp_path):
     [by_uid] = estimates.scores(run, tag="UID")
     assert (by_uid.group["UID"], by_uid.value) == ("p", 1 / 2)
     assert [one.value for one in estimates.scores(run, "full_sentence")] == [(1 / 3 + 1 / 2) / 2]
+
+
+@pytest.mark.parametrize("names", [2, 8, 9, 20])
+def test_a_rule_selects_the_same_rows_whatever_the_number_of_names(names):
+    # Each suite has two predictions, whose names are two of so many.
+    predictions = {f"s{k}": (f"q{k % names}", f"q{(k + 1) % names}") for k in range(20)}
+    rows = [(s, i, q, float(i)) for s, both in predictions.items() for i in "12" for q in (*both, "other")]
+    found = verdicts(table(*rows), predictions, "first")
+    assert found.select("suite", "item", "margin").rows() == [
+        (s, i, float(i)) for s, i, q, _ in rows if q == predictions[s][0]
+    ]
+    assert found["measure"].unique().to_list() == ["first"]
+    conjoined = verdicts(table(*rows), predictions, "all")
+    assert conjoined.select("suite", "item", "margin").rows() == found.select("suite", "item", "margin").rows()
+
+
+def test_without_predictions_nothing_is_selected():
+    rows = table(("s", "1", "0", 1.0))
+    assert verdicts(rows, {"s": ()}, "first").is_empty()
+    assert verdicts(rows, {}, "all").columns == ["model", "suite", "item", "measure", "value", "margin"]
+    assert accuracy(verdicts(rows, {}, "all"), VERDICTS, 1e-4) == []

@@ -95,7 +95,8 @@ def _pair(
     number: int, a: Column[Run], b: Column[Run], shared: dict[str, Subject[Run]], pairs: pl.DataFrame
 ) -> ModelPair:
     kind, tolerances = Kind.VERDICT, (a.run.tolerance, b.run.tolerance)  # others are not compared, see `compare`
-    suites = [(shared[comparison.group.suite], comparison) for comparison in paired.by_suite(pairs, kind, tolerances)]
+    of_suites, overall = paired.compare(pairs, kind, tolerances)
+    suites = [(shared[comparison.group.suite], comparison) for comparison in of_suites]
     # Suites that can't be compared come last.
     suites.sort(key=lambda pair: -abs(pair[1].difference.value) if pair[1].difference.n else 1.0)
-    return ModelPair(number, a, b, paired.over_suites(pairs, kind, tolerances), tuple(suites))
+    return ModelPair(number, a, b, overall, tuple(suites))
