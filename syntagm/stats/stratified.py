@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from syntagm.result import Kind
 from syntagm.stats.interval import Interval, Numbers, Spread, critical, means_of
-from syntagm.stats.root import root
 
 # The logarithm of the Lagrange multiplier is found to this precision.
 _CLOSE = 1e-9
@@ -79,11 +78,12 @@ class Strata:
 
     def _solved(self, beyond: Callable[[float], float]) -> float:
         """Return the logarithm of the multiplier at which a function passes 0; the nearer end if it doesn't."""
+        from scipy.optimize import brentq
+
         small, large = log(1e-9 * float(self.sizes.min())), log(1e9 * float((self.sizes / self.weights).max()))
-        if (at_small := beyond(small)) >= 0:
+        if beyond(small) >= 0:
             return small
-        at_large = beyond(large)
-        return root(beyond, (small, large), (at_small, at_large), _CLOSE) if at_large > 0 else large
+        return float(brentq(beyond, small, large, xtol=_CLOSE)) if beyond(large) > 0 else large
 
 
 def _rounded(freedom: float) -> float:
