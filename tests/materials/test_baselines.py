@@ -14,6 +14,7 @@ from syntagm.materials import baselines
 from syntagm.materials.baselines import Baseline, Frequencies
 from syntagm.materials.finding import collections
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from tools import balance
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "chance.md"
 # 100 words, 2 of them different: a word with a count of 7 has the probability 8 / 103.
@@ -45,6 +46,19 @@ def test_each_baseline_prefers_the_commoner_or_shorter_sentence_and_a_tie_counts
     )
     assert values(suite) == {"frequency": 1.5 / 4, "words": 1.5 / 4, "characters": 1.5 / 4}
     assert [one.ties for one in baselines.baselines(suite, COUNTS)] == [1, 3, 1]
+
+
+def test_kinds_are_computed_one_by_one_as_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = pairs("p", ("The dog.", "The wombat."), ("The old dog.", "The dog."), ("The cats.", "The dog."))
+    together = baselines.baselines(suite, COUNTS)
+    assert [one for kind in baselines.KINDS for one in baselines.baselines(suite, COUNTS, [kind])] == together
+    # What a writer of paradigms is shown: two lists of words, and characters once.
+    for module, name in ((balance, "today"), (baselines, "books")):
+        monkeypatch.setattr(module, name, lambda: COUNTS)
+    found, leaking = balance.balance(suite)
+    assert [*found] == ["books", "today", "characters"]
+    assert found["characters"] == together[2].value == 1 / 3
+    assert "characters" in leaking
 
 
 def test_the_same_words_in_another_order_tie_in_spite_of_rounding() -> None:
