@@ -140,6 +140,15 @@ def test_a_model_with_few_positions_that_looks_ahead_is_refused(positions: int, 
         from_transformers(masked, byte_level(), "masked")
 
 
+def test_a_body_whose_arguments_cannot_be_compared_is_run_again() -> None:
+    made, calls = transformer("gpt2", byte_level()), []
+    forward_of = made.transformer.forward
+    made.transformer.forward = lambda *given, **named: (calls.append(1), forward_of(*given, **named))[1]
+    model = from_transformers(made, byte_level(), "open")
+    assert model.forward.direct_head
+    assert len(calls) == 8
+
+
 def test_the_probe_runs_the_body_seven_times() -> None:
     """Four sequences alone; all of them in a batch, and twice in a tree."""
     made, calls = transformer("gpt2", byte_level()), []

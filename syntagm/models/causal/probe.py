@@ -54,7 +54,7 @@ def _probe(forward: Forward, share: bool) -> None:
     """Set `tree`, `direct_head` and `numerical_error`."""
     sequences = _probe_sequences(forward.symbols, min(forward.limit, _SHORT if _is_precise(forward) else _LONG))
     with torch.inference_mode(), FullPrecision():
-        with _watched(forward.model.base_model) as calls:
+        with _watched(getattr(forward.model, "base_model", None)) as calls:
             first = _logits(forward, sequences[0])
         logits = [first, *(_logits(forward, sequence) for sequence in sequences[1:])]
         plain = [_bits(forward, rows, sequence[1:]) for rows, sequence in zip(logits, sequences, strict=True)]
@@ -141,8 +141,11 @@ class _Call:
 
 @contextlib.contextmanager
 def _watched(body: Any) -> Iterator[list[_Call]]:
-    """Collect the calls of a model's body during the block."""
+    """Collect the calls of a model's body during the block; none if it is no module."""
     calls: list[_Call] = []
+    if not isinstance(body, torch.nn.Module):
+        yield calls
+        return
 
     def collect(_: Any, positional: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         with contextlib.suppress(Exception):  # an output of another kind: the model's own pass goes on
@@ -156,12 +159,15 @@ def _watched(body: Any) -> Iterator[list[_Call]]:
 
 
 def _is_call(body: Any, call: _Call, inputs: Mapping[str, Any]) -> bool:
-    """Return whether a call of the body had these inputs, and no others that differ from its defaults."""
-    signature = inspect.signature(body.forward)
-    own, expected = signature.bind(*call.positional, **call.named), signature.bind(**inputs)
-    own.apply_defaults()
-    expected.apply_defaults()
-    return all(_is_equal(own.arguments[name], expected.arguments[name]) for name in signature.parameters)
+    """Return whether a call of the body had these inputs, and no others that differ from its defaults, as far as is known."""
+    try:
+        signature = inspect.signature(body.forward)
+        own, expected = signature.bind(*call.positional, **call.named), signature.bind(**inputs)
+        own.apply_defaults()
+        expected.apply_defaults()
+        return all(_is_equal(own.arguments[name], expected.arguments[name]) for name in signature.parameters)
+    except Exception:  # parameters that can't be compared: the body is asked itself
+        return False
 
 
 def _is_equal(one: Any, other: Any) -> bool:
