@@ -7,12 +7,15 @@ For each paradigm: the baselines of its first prediction, by words in public-dom
 the extra [languages]) and by the number of characters, and for each open slot how many entries fill it and which share the
 most frequent one has. A star marks a baseline of pairs outside of [.40, .60] whose reason no tag declares, and a slot
 with fewer than 40 entries, or one above 8%, in a paradigm without the tag `closed_class`; then the exit code is 1.
+
+The last line says how many good sentences of pairs have *not*, *n't* or a contraction.
 """
 
 import argparse
+import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +31,9 @@ LOW, HIGH = 0.40, 0.60
 FEWEST, MOST = 40, 0.08
 # Classes of open words; all others (determiners, numbers, auxiliaries, question words) are closed.
 OPEN = ("noun", "name", "verb", "adjective", "adverb")
+_NEGATED = re.compile(
+    r"\b(?:not|cannot)\b|n't\b|'(?:re|ve|ll|d|m)\b|\b(?:he|she|it|that|there|who|what)'s\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class Report:
     leaks: tuple[str, ...]
     slots: tuple[Slot, ...]
     closed: bool
+    good: tuple[str, ...]
 
 
 def today() -> Frequencies:
@@ -113,7 +120,17 @@ def reports(collection: str, n: int | None, seed: int) -> Iterator[Report]:
         options = f"?{f'n={n}&' if n else ''}seed={seed}"
         for suite in sg.read_suites(f"{path}{options}"):
             values, leaking = balance(suite)
-            yield Report(suite.name, values, leaking, slots.get(suite.name, ()), "closed_class" in suite.tags)
+            good = tuple(item.sentences["good"].text for item in suite.items if "good" in item.sentences)
+            yield Report(suite.name, values, leaking, slots.get(suite.name, ()), "closed_class" in suite.tags, good)
+
+
+def negated(sentences: Sequence[str]) -> float:
+    """Return the share of sentences with *not*, *n't* or a contraction.
+
+    >>> negated(["He's not here.", "They can't.", "The dog's tail is short.", "Nothing is."])
+    0.5
+    """
+    return sum(1 for text in sentences if _NEGATED.search(text)) / len(sentences)
 
 
 def main() -> int:
@@ -123,7 +140,7 @@ def main() -> int:
     parser.add_argument("-n", type=int, help="items of each suite (those of the template)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    wrong = 0
+    wrong, good = 0, list[str]()
     for report in reports(options.collection, options.n, options.seed):
         shown = [
             f"{kind} {value:.3f}{'*' if kind in report.leaks else ''}" for kind, value in sorted(report.values.items())
@@ -133,6 +150,9 @@ def main() -> int:
         shown += [f"{slot.name}{star} {slot.entries} ({slot.top} {slot.share:.1%})" for slot in narrow]
         wrong += len(report.leaks) + (0 if report.closed else len(narrow))
         print(f"{report.name}: {', '.join(shown)}" + (" (closed)" if report.closed else ""))
+        good += report.good
+    if good:
+        print(f"not, n't or a contraction: {negated(good):.1%} of {len(good):,} good sentences")
     return int(wrong > 0)
 
 
