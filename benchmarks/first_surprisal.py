@@ -7,6 +7,7 @@ with the vocabulary of the bundled model. The two programs take turns; the table
 """
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -29,10 +30,17 @@ print((-rows.gather(1, torch.tensor(tokens[1:])[:, None]) / math.log(2)).flatten
 """
 DEMO = Path(syntagm.__file__).parent / "models" / "_demo"
 MEASURED = """
-import resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+import os, resource, subprocess, sys
+from pathlib import Path
+with subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+    program.stdout.readline()
+    status = Path(f"/proc/{program.pid}/stat")
+    fields = status.read_text().rpartition(") ")[2].split() if status.exists() else []
+    printed = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else float("nan")
+    program.stdout.read()
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss)
+print(printed, used.ru_utime + used.ru_stime, used.ru_maxrss)
+sys.exit(program.returncode)
 """
 
 
@@ -43,29 +51,33 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=3, help="how often each program runs (3)")
     rounds = parser.parse_args().rounds
-    print("| model | program | CPU-s | MB |\n|---|---|---|---|")
+    print("| model | program | CPU-s until it is printed | in all | MB |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         for label, folder in (("demo", DEMO), ("random GPT-2", made(Path(name) / "gpt2"))):
             size = sum(path.stat().st_size for path in folder.glob("*.safetensors")) / 1e6
             programs = {
                 "transformers": [sys.executable, "-c", PLAIN, str(folder), TEXT],
-                "syntagm score": [sys.executable, "-m", "syntagm", "score", f"{folder}?device=cpu", TEXT],
+                "syntagm score": [sys.executable, "-m", "syntagm", "score", "--json", f"{folder}?device=cpu", TEXT],
             }
-            found: dict[str, list[tuple[float, float]]] = {program: [] for program in programs}
+            found: dict[str, list[tuple[float, float, float]]] = {program: [] for program in programs}
             for _ in range(rounds):
                 for program, command in programs.items():
                     found[program].append(measured(command))
-            for program, pairs in found.items():
-                cpu, memory = (statistics.median(values) for values in zip(*pairs, strict=True))
-                print(f"| {label}, {size:.0f} MB | {program} | {cpu:.1f} | {memory:.0f} |", flush=True)
+            for program, numbers in found.items():
+                printed, cpu, memory = (statistics.median(values) for values in zip(*numbers, strict=True))
+                print(f"| {label}, {size:.0f} MB | {program} | {printed:.2f} | {cpu:.2f} | {memory:.0f} |", flush=True)
 
 
-def measured(command: list[str]) -> tuple[float, float]:
-    """Return the CPU-seconds and the largest resident memory in MB of a program."""
-    done = subprocess.run([sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True)
-    cpu, memory = map(float, done.stdout.split())
+def measured(command: list[str]) -> tuple[float, float, float]:
+    """Return a program's CPU-seconds until its first line (nan without /proc) and in all, and its most memory in MB."""
+    # Lines are not kept back until the program ends.
+    surroundings = os.environ | {"PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True, env=surroundings
+    )
+    printed, cpu, memory = map(float, done.stdout.split())
     # Linux counts in KiB, macOS in bytes.
-    return cpu, memory / (1000 if sys.platform == "linux" else 1e6)
+    return printed, cpu, memory / (1000 if sys.platform == "linux" else 1e6)
 
 
 def made(folder: Path) -> Path:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.stats import bootstrap, cluster_intervals, model_classes
+from syntagm.stats import bootstrap, cluster_intervals, interval, model_classes
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.cluster_intervals import of_clusters
 from syntagm.stats.interval import of_columns, of_items, of_numbers
@@ -450,3 +450,18 @@ def test_few_samples_of_suites_that_are_not_skewed_are_remarked_on() -> None:
     samples = ({str(k): draw.normal(m, 1, 24) for k, m in enumerate(draw.normal(0, 1, 10))} for _ in range(300))
     found = [over_suites(values, Kind.BITS) for values in samples]
     assert sum(any(remark.startswith("skewed") for remark in each.remarks) for each in found) <= 0.05 * 300
+
+
+@pytest.mark.filterwarnings("error")
+def test_means_and_variances_are_those_of_numpy_bit_by_bit() -> None:
+    draw = np.random.default_rng(3)
+    samples = [draw.normal(size=size) for size in (1, 2, 7, 8, 9, 127, 129, 1000, 20_001)]
+    samples += [(draw.random(size) < 0.3).astype(float) for size in (3, 400)]
+    samples += [np.array([np.inf, 1.0]), np.array([np.inf, -np.inf, 2.0])]
+    with np.errstate(invalid="ignore"):
+        means = np.array([values.mean() for values in samples])
+        variances = [values.var(ddof=1) if len(values) > 1 else None for values in samples]
+    np.testing.assert_array_equal(interval.means_of(samples), means)
+    np.testing.assert_array_equal([interval.mean_of(values) for values in samples], means)
+    np.testing.assert_array_equal(np.array(interval.variances_of(samples), float), np.array(variances, float))
+    assert np.isnan(interval.means_of([np.empty(0)])).all()
