@@ -161,14 +161,14 @@ def test_no_slot_has_the_word_of_another_it_must_not_have() -> None:
         assert first != second
 
 
-LATE = (
-    """
+LATE = '''
+[vary]
+the = ["the", "this"]
 [rules.size]
 small = "it is small"
 big = "it is big"
 [classes]
 noun = """
-    + '''"""
 form | size
 mouse | small
 ant | small
@@ -178,20 +178,23 @@ horse | big
 [slots]
 beast = "noun[size = $size]"
 [conditions]
-x = "the {beast}"
+x = "{$the} {beast}"
 [predictions]
 p = "(*;%x%) > 0"
 [items]
 fill = "sample"
-n = 4
+n = 8
 '''
-)
 
 
 def test_a_choice_that_a_slot_needs_first_is_drawn_for_each_item() -> None:
     """No pattern uses the rule, so the condition of the slot comes to it first; what it selects depends on the choice."""
     [template] = read(LATE)
-    drawn = list(sample.sample(template, 4, 1, lambda item: [(item.words["beast"].forms["form"],)], Effort("here")))
+
+    def told(item: draw.Filled) -> list[tuple[str, ...]]:
+        return [(item.plan.values["the"] + item.words["beast"].entry,)]
+
+    drawn = list(sample.sample(template, 8, 1, told, Effort("here")))
     assert {item.words["beast"].forms["form"] for item in drawn} == {"mouse", "ant", "cow", "horse"}
     for item in drawn:
         again = Planner(template, Effort("here")).plan(item.plan.values)
