@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.errors import InputError, UsageError
-from syntagm.templates import draw, expression, make
+from syntagm.templates import draw, expression, make, sample
 from syntagm.templates.effort import Effort
 from syntagm.templates.expression import Ref, values
 from syntagm.templates.index import Index
 from syntagm.templates.lexicon import Word, choice, lexical_class
-from syntagm.templates.plan import Plan, Slot, plans
+from syntagm.templates.plan import Plan, Planner, Slot, plans
 
 
 def slot(name: str, number: int) -> Slot:
@@ -159,6 +159,46 @@ def test_no_slot_has_the_word_of_another_it_must_not_have() -> None:
     for text in texts(one(SAMPLE, 24)):
         first, second = re.findall(r"ox|jug|elm", text)
         assert first != second
+
+
+LATE = '''
+[vary]
+the = ["the", "this"]
+[rules.size]
+small = "it is small"
+big = "it is big"
+[classes]
+noun = """
+form | size
+mouse | small
+ant | small
+cow | big
+horse | big
+"""
+[slots]
+beast = "noun[size = $size]"
+[conditions]
+x = "{$the} {beast}"
+[predictions]
+p = "(*;%x%) > 0"
+[items]
+fill = "sample"
+n = 8
+'''
+
+
+def test_a_choice_that_a_slot_needs_first_is_drawn_for_each_item() -> None:
+    """No pattern uses the rule, so the condition of the slot comes to it first; what it selects depends on the choice."""
+    [template] = read(LATE)
+
+    def told(item: draw.Filled) -> list[tuple[str, ...]]:
+        return [(item.plan.values["the"] + item.words["beast"].entry,)]
+
+    drawn = list(sample.sample(template, 8, 1, told, Effort("here")))
+    assert {item.words["beast"].forms["form"] for item in drawn} == {"mouse", "ant", "cow", "horse"}
+    for item in drawn:
+        again = Planner(template, Effort("here")).plan(item.plan.values)
+        assert (again.values, again.slots) == (item.plan.values, item.plan.slots)
 
 
 def test_a_table_with_variables_takes_row_by_row() -> None:
