@@ -82,6 +82,23 @@ def test_scoring_does_not_hash_weights_and_the_hash_is_that_of_the_weights_as_lo
     assert len(hashed) == 2  # once for each
 
 
+def test_weights_that_a_model_changes_as_it_computes_are_hashed_as_loaded(tmp_path: Path) -> None:
+    """RWKV halves the weights of later layers at the first forward pass."""
+    size = {"hidden_size": 16, "attention_hidden_size": 16, "num_hidden_layers": 2, "context_length": 64}
+    config = transformers.RwkvConfig(
+        vocab_size=len(byte_level()), rescale_every=1, bos_token_id=0, eos_token_id=0, **size
+    )
+    made = transformers.RwkvForCausalLM(config).eval()
+    byte_level().save_pretrained(tmp_path / "tiny")
+    made.save_pretrained(tmp_path / "tiny")
+    before = hash_weights(made, byte_level())
+    model: Any = names.load(f"causal:{tmp_path / 'tiny'}?device=cpu")
+    assert hash_weights(model.module, byte_level()) != before
+    assert model.record["weights"] == before
+    live = from_transformers(made, byte_level(), "live")
+    assert live.fingerprint == model.fingerprint
+
+
 def test_weights_that_changed_before_they_were_hashed_are_refused(saved: Path) -> None:
     model: Any = names.load(f"causal:{saved}?device=cpu")
     with torch.no_grad():

@@ -26,7 +26,7 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unused,
 )
 from syntagm.models.hugging_face.unsafe import refuse_special_files, refuse_unsafe
-from syntagm.models.hugging_face.weights import hash_code, hash_folder, hash_of_weights, hash_stored
+from syntagm.models.hugging_face.weights import hash_folder, hash_of_weights, hash_stored, may_change
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
@@ -160,8 +160,7 @@ def _digest(checkpoint: Checkpoint, name: str, gguf: Path | None) -> str | Calla
         return hash_stored(hashing.of_file(gguf), checkpoint.tokenizer)
     if checkpoint.quantisation is None:
         digest = hash_of_weights(checkpoint.model, checkpoint.tokenizer)
-        # Code that came with a checkpoint might change, as it computes, what is stored with the weights.
-        return digest if hash_code(checkpoint.model) is None else digest()
+        return digest() if may_change(checkpoint.model) else digest
     folder = Path(name)
     if not folder.is_dir():
         commit = getattr(checkpoint.model.config, "_commit_hash", None)

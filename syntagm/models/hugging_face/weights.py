@@ -14,6 +14,9 @@ from syntagm.io import hashing, regular
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.unsafe import PICKLES
 
+# Architectures of transformers that change their weights at the first forward pass: RWKV divides those of later layers.
+_CHANGING = frozenset({"rwkv"})
+
 
 def hash_weights(model: Any, tokenizer: Any) -> str:
     """Return a hash of configuration, weights (in the dtype of the computation) and tokenizer; 64 hexadecimal digits.
@@ -135,6 +138,11 @@ def hash_code(model: Any) -> str | None:
         return None
     folder = Path(inspect.getfile(type(model))).parent
     return hashlib.sha256(b"\0".join(map(regular.content, sorted(folder.glob("*.py"))))).hexdigest()
+
+
+def may_change(model: Any) -> bool:
+    """Return whether a model may change, as it computes, what is stored with its weights."""
+    return hash_code(model) is not None or model.config.model_type in _CHANGING
 
 
 def _configuration(model: Any) -> bytes:
