@@ -215,6 +215,7 @@ def test_the_tables_say_where_runs_judge_by_another_aggregate_than_the_sum() -> 
         assert not [note for note in make([run], suite="agreement").notes if "aggregate" in note]
 
 
+@pytest.mark.slow
 def test_the_table_agrees_with_the_verdicts_of_the_run() -> None:
     run = evaluate(sg.load_model("demo"), [agreement(), pairs("two", *TEXTS)])
     chosen = numbers.choose(run, numbers.Source())
