@@ -188,11 +188,14 @@ class Expansion:
             if name in self._pending:
                 raise InputError(place, f"a choice in {name} that depends on itself", "conditions without a cycle")
             self._pending.append(name)
+            needed = set(self.needed)
             options = [
                 (key, alternative.weight)
                 for key, alternative in phrase.alternatives.items()
                 if FALSE not in [self.bound(part, "", inside, alternative.pattern.place) for part in alternative.when]
             ]
+            # What decides on a choice is not what the configuration needs once it is made.
+            self.needed = needed
             self._pending.pop()
             if not options:
                 raise Impossible
@@ -216,10 +219,12 @@ class Expansion:
             lexicon.refuse_unknown(name, "variable", listed, place, "one of the variables")
         variable = self.template.variables[name]
         if name not in self.assigned:
+            needed = set(self.needed)
             if not self.exists(name, place):
                 where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
                 cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
                 raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
+            self.needed = needed  # as for an alternative
             self._choose(name, [(value, 1) for value in variable.values])
         self.needed.add(name)
         return self.assigned[name], variable.values

@@ -201,6 +201,37 @@ def test_a_choice_that_a_slot_needs_first_is_drawn_for_each_item() -> None:
         assert (again.values, again.slots) == (item.plan.values, item.plan.slots)
 
 
+WHETHER = """
+[vary]
+kind = ["short", "long"]
+depth = { values = ["flat", "deep"], when = "kind = long" }
+[rules.size]
+small = { text = "it is small", when = "kind = short" }
+big = { text = "it is big", weight = 2 }
+[rules.where]
+here = "here"
+there = { text = "there {$depth}", when = "kind = long" }
+[conditions]
+x = "{size} {where} {noun}"
+[classes]
+noun = "form\\nant\\nbee\\ncat\\ndog\\nelk\\nfox"
+[predictions]
+p = "(*;%x%) > 0"
+[items]
+fill = "sample"
+n = 12
+"""
+
+
+def test_a_drawn_item_has_the_variables_that_it_needs_and_not_those_that_decided_on_a_choice() -> None:
+    """Whether a configuration was drawn before, or a part of it, must not be seen in the tags of an item."""
+    for item in one(WHETHER).items:
+        used = {"size", "where"} | (
+            {"kind"} if item.tags["size"] == "small" or item.tags["where"] == "there" else set()
+        )
+        assert item.tags.keys() == used | ({"depth"} if item.tags["where"] == "there" else set())
+
+
 def test_a_table_with_variables_takes_row_by_row() -> None:
     text = TABLE.replace("[predictions]", '[vary]\nnumber = ["sg", "pl"]\n[predictions]').replace(
         "{verb.sg}", "{verb.$number}"
