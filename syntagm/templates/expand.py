@@ -20,6 +20,7 @@ from syntagm.templates.template import Template
 MAX_VARIABLES = 200
 MAX_PIECES = 1_000
 MAX_DEPTH = 20
+MAX_CHAIN = 50
 
 
 class Needs(Exception):
@@ -185,9 +186,7 @@ class Expansion:
             return next(iter(phrase.alternatives))
         name = inside.instance
         if name not in self.assigned:
-            if name in self._pending:
-                raise InputError(place, f"a choice in {name} that depends on itself", "conditions without a cycle")
-            self._pending.append(name)
+            self._begin(name, f"a choice in {name} that", place)
             needed = set(self.needed)
             options = [
                 (key, alternative.weight)
@@ -243,15 +242,21 @@ class Expansion:
 
     def exists(self, name: str, place: str) -> bool:
         """Return whether the conditions on a variable of `[vary]` hold in this configuration."""
-        if name in self._pending:
-            raise InputError(place, f"the variable {name}, which depends on itself", "conditions without a cycle")
-        self._pending.append(name)
+        self._begin(name, f"the variable {name}, which", place)
         at = self.template.places.get(("vary", name), place)
         bound = [self.bound(part, "", TOP, f"{at}, when") for part in self.template.variables[name].when]
         self._pending.pop()
         if any(part not in (TRUE, FALSE) for part in bound):
             raise InputError(f"{at}, when", "a condition on words", "conditions on variables")
         return FALSE not in bound
+
+    def _begin(self, name: str, what: str, place: str) -> None:
+        """Note that what decides on a choice is being looked up, which may take other choices."""
+        if name in self._pending:
+            raise InputError(place, f"{what} depends on itself", "conditions without a cycle")
+        if len(self._pending) >= MAX_CHAIN:
+            raise InputError(place, f"more than {MAX_CHAIN} choices, each of which depends on the next", "fewer")
+        self._pending.append(name)
 
     def _substituted(self, piece: Piece, name: str, scope: Scope, place: str) -> Piece:
         value, every = self.value(name, scope, place)

@@ -178,3 +178,16 @@ def test_a_long_condition_is_written_for_messages_once(monkeypatch: pytest.Monke
     assert made(SAMPLE.replace('"noun[!= noun]"', f'"noun[{long}]"'), n=3)
     # 500 parts, not 500 times 500.
     assert calls < 5_000
+
+
+@pytest.mark.parametrize("number", [50, 51, 190])
+def test_choices_that_depend_on_one_another_have_a_limit(number: int) -> None:
+    last = f"[rules.r{number}]\na = 'x'\nb = 'y'\n"
+    rules = [f"[rules.r{k}]\na = {{ text = 'x', when = 'r{k + 1} = a' }}\nb = 'y'\n" for k in range(1, number)]
+    used = " ".join(f"{{r{k}}}" for k in range(1, number + 1))
+    text = SAMPLE.replace("[classes]", "".join(rules) + last + "[classes]").replace('good = "', f'good = "{used} ')
+    if number <= 50:
+        assert made(text, 3)
+    else:
+        with pytest.raises(InputError, match="more than 50 choices, each of which depends on the next; expected fewer"):
+            made(text, 3)
