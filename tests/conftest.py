@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect tests without looking for garbage among millions of objects that stay, nor often later while tests run."""
+    """Collect tests without looking for garbage, as millions of objects stay; while tests run, look for it seldom."""
     gc.disable()
     try:
         return (yield)

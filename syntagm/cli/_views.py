@@ -160,6 +160,19 @@ def rejudged(runs: "Sequence[Run]", convention: str) -> "list[Run]":
     return [Rejudged(run, convention) for run in runs]
 
 
+def under(runs: "list[Run]", convention: str | None) -> "list[Run]":
+    """Return the runs judged by a convention if one is given, and warn about predictions that it leaves in bits.
+
+    Raises:
+        UsageError, RunError: as for `rejudged`.
+    """
+    if not convention:
+        return runs
+    judged = rejudged(runs, convention)
+    warn_of_bits(judged, convention)
+    return judged
+
+
 def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
     """Warn about predictions of runs judged by a convention that are judged in bits nevertheless."""
     from syntagm.runs.rejudged import Rejudged

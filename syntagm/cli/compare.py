@@ -111,11 +111,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--convention", "given with --explain, which looks for one", "one of them", cure)
     if options.output:
         _files.spare_csv(options.output, PAIR_COLUMNS, options.force)
-    runs = _two(options.runs)
-    if options.convention:
-        first, second = _views.rejudged(runs, options.convention)
-        runs = first, second
-        _views.warn_of_bits(runs, options.convention)
+    first, second = _views.under([*_two(options.runs)], options.convention)
+    runs = first, second
     rule = options.measure or "first"
     with bootstrap.using(_resampling.given(options)):
         pairing = compare(*runs, rule)

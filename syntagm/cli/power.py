@@ -74,10 +74,7 @@ def run(options: argparse.Namespace) -> int:
         if options.people:
             table, figure, code = _of_people(options.people, options.against, folders, chosen)
         else:
-            runs = _views.open_runs(folders, options.labels)
-            if options.convention:
-                runs = _views.rejudged(runs, options.convention)
-                _views.warn_of_bits(runs, options.convention)
+            runs = _views.under(_views.open_runs(folders, options.labels), options.convention)
             table, figure, code = _of_runs(runs, chosen)
     if options.output:
         print(*_saving.save(table, options.output, force=options.force), sep="\n")

@@ -233,7 +233,8 @@ def _task_config(task: _Task) -> dict[str, Any]:
 
 
 def _config(run: Run, tasks: list[_Task]) -> dict[str, Any]:
-    ties = {by_suite(run)[task.suite.name].endswith(_HITS) for task in tasks}
+    conventions = by_suite(run)
+    ties = {counts_ties_as_hits(conventions[task.suite.name]) for task in tasks}
     kinds = {True: "correct, as in lm-eval", False: "not correct (lm-eval counts it as correct)"}
     tie = " or ".join(kinds[hits] for hits in sorted(ties))
     metric = " or ".join(dict.fromkeys(task.metric for task in tasks))

@@ -205,18 +205,17 @@ def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
     """
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
-    models = results["model"]
+    models = results["model"].unique()
     # The results of a run have one model, by which nothing has to be grouped.
-    model = pl.lit(models[0]) if len(models) and bool((models == models[0]).all()) else None
-    return (
-        results.group_by(*([] if model is not None else ["model"]), "suite", "measure", maintain_order=True)
-        .agg(
-            pl.col("value").filter(defined),
-            (tied & defined).sum().alias("ties"),
-            (~defined).sum().alias("undefined"),
-        )
-        .select("model" if model is None else model.alias("model"), "suite", "measure", "value", "ties", "undefined")
+    keys = ("suite", "measure") if len(models) == 1 else ("model", "suite", "measure")
+    tallied = results.group_by(*keys, maintain_order=True).agg(
+        pl.col("value").filter(defined),
+        (tied & defined).sum().alias("ties"),
+        (~defined).sum().alias("undefined"),
     )
+    if len(models) == 1:
+        tallied = tallied.with_columns(model=pl.lit(models[0]))
+    return tallied.select("model", "suite", "measure", "value", "ties", "undefined")
 
 
 def samples(tallied: pl.DataFrame, kind_of: KindOf) -> Iterator[tuple[Group, Sample]]:

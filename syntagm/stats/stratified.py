@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.result import Kind
-from syntagm.stats.interval import Interval, Numbers, Spread, critical, means_of
+from syntagm.stats.interval import Interval, Numbers, Spread, critical, means_of, variances_of
 
 # The logarithm of the Lagrange multiplier is found to this precision.
 _CLOSE = 1e-9
@@ -212,6 +212,6 @@ def of_samples(samples: Sequence[NDArray[np.float64]], kind: Kind, difference: b
     means = means_of(strata)
     if kind is Kind.SHARE:
         # Shares vary less than verdicts with the same mean: as many verdicts as would have the mean's variance.
-        spread = np.array([float(values.var(ddof=1)) if len(values) > 1 else 0.0 for values in strata])
+        spread = np.array([variance or 0.0 for variance in variances_of(strata)])
         sizes = np.where(spread > 1e-15, sizes * means * (1 - means) / np.maximum(spread, 1e-300), sizes)
     return of_means(means, sizes, weights)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import Loaded
@@ -28,43 +29,32 @@ class Identified(LanguageModel):
         """
         self._loaded, self._sample = loaded, sample(loaded.model)
         self._dependencies, self._described = (scorer, json.dumps(dependencies)), dict(record)
-        self._fingerprint: str | None = None
-        self._record: Mapping[str, object] | None = None
-        self._weights: str | None = loaded.weights if isinstance(loaded.weights, str) else None
+        # A model that is being trained is identified anew at each step.
+        for name in ("fingerprint", "record", "_weights"):
+            self.__dict__.pop(name, None)
 
-    @property
-    def fingerprint(self) -> str:
+    @cached_property
+    def fingerprint(self) -> str:  # type: ignore[override]  # it can be written, too
         """A hash of everything that the numbers depend on.
 
         Raises:
             ModelError: the weights have changed since the model was created.
         """
-        if self._fingerprint is None:
-            scorer, dependencies = self._dependencies
-            content = [scorer, self._hash() or self._loaded.training, *json.loads(dependencies)]
-            self._fingerprint = hashlib.sha256(json.dumps(content).encode()).hexdigest()
-        return self._fingerprint
+        scorer, dependencies = self._dependencies
+        content = [scorer, self._weights or self._loaded.training, *json.loads(dependencies)]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
-    @fingerprint.setter
-    def fingerprint(self, value: str) -> None:
-        self._fingerprint = value
-
-    @property
-    def record(self) -> Mapping[str, object]:
+    @cached_property
+    def record(self) -> Mapping[str, object]:  # type: ignore[override]
         """Further information for the record of a run; see `fingerprint` for errors."""
-        if self._record is None:
-            architecture = self._loaded.model.config.model_type
-            self._record = {"architecture": architecture, "weights": self._hash(), **self._described}
-        return self._record
+        architecture = self._loaded.model.config.model_type
+        return {"architecture": architecture, "weights": self._weights, **self._described}
 
-    @record.setter
-    def record(self, value: Mapping[str, object]) -> None:
-        self._record = value
-
-    def _hash(self) -> str:
-        """Return the hash of the weights; empty for a model that is being trained."""
-        if self._weights is None:
-            assert callable(self._loaded.weights)
-            refuse_change(self._loaded.model, self._sample, self.name)
-            self._weights = self._loaded.weights()
-        return self._weights
+    @cached_property
+    def _weights(self) -> str:
+        """The hash of the weights; empty for a model that is being trained."""
+        weights = self._loaded.weights
+        if isinstance(weights, str):
+            return weights
+        refuse_change(self._loaded.model, self._sample, self.name)
+        return weights()
