@@ -57,9 +57,10 @@ def fault(answer: Surprisals, stated: Stated) -> Fault | None:
     """
     if answer.reductions is not None and (problem := _fault_in_reductions(answer, answer.reductions)):
         return problem
-    bits, slack = answer.bits, stated.numerical_error
+    bits = answer.bits
     if not len(bits) or not (negative := bits < 0).any():
         return None
+    slack = stated.numerical_error
     apart = stated.exact and stated.settings.get("boundary") != "word"
     if (wrong := np.isneginf(bits) | (negative & apart & (bits < -ROUNDING - slack))).any():
         token = int(wrong.argmax())

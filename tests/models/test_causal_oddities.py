@@ -13,9 +13,10 @@ from models_for_tests import byte_level, causal, transformer
 
 from syntagm.answers import Surprisals
 from syntagm.errors import ModelError
+from syntagm.models import names
 from syntagm.models.causal import forward
 from syntagm.models.causal.head import Head
-from syntagm.models.causal.model import from_transformers
+from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.hugging_face import memory
 
 DRAW = np.random.default_rng(7)
@@ -59,7 +60,7 @@ def local(attention: list[str], window: int, positions: int) -> Any:
 def test_packs_are_no_wider_than_what_layers_reach(attention: list[str], window: int, positions: int) -> None:
     made = local(attention, window, positions)
     shared, apart = (from_transformers(made, byte_level(), "local", sharing=choice) for choice in ("auto", "no"))
-    assert shared.forward.tree
+    assert shared.forward.ways.tree
     assert furthest(list(shared.score(TEXTS)), list(apart.score(TEXTS))) < 1e-3
 
 
@@ -89,8 +90,8 @@ def deviant(habit: str, dtype: torch.dtype) -> Any:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("habit", ["places", "scaled in place", "twice", "scaled after"])
 def test_what_a_model_does_around_its_body_is_seen_in_any_type(habit: str, dtype: torch.dtype) -> None:
-    assert deviant("", dtype).forward.direct_head
-    assert not deviant(habit, dtype).forward.direct_head
+    assert deviant("", dtype).forward.ways.direct_head
+    assert not deviant(habit, dtype).forward.ways.direct_head
 
 
 class Layer(torch.nn.Module):
@@ -145,7 +146,7 @@ def test_a_body_whose_arguments_cannot_be_compared_is_run_again() -> None:
     forward_of = made.transformer.forward
     made.transformer.forward = lambda *given, **named: (calls.append(1), forward_of(*given, **named))[1]
     model = from_transformers(made, byte_level(), "open")
-    assert model.forward.direct_head
+    assert model.forward.ways.direct_head
     assert len(calls) == 8
 
 
@@ -156,6 +157,55 @@ def test_the_probe_runs_the_body_seven_times() -> None:
     from_transformers(made, byte_level(), "counted")
     assert len(calls) == 7
     assert len(made.transformer._forward_hooks) == 1
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("stored")
+    transformer("gpt2", byte_level()).save_pretrained(folder)
+    byte_level().save_pretrained(folder)
+    return str(folder)
+
+
+def test_one_text_is_computed_as_the_model_itself_does_before_batches_are_probed(
+    stored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forward.Forward, "batch", None)
+    model = names.load(stored)
+    one = [*model.score(TEXTS[:1]), *model.score(TEXTS[1:2]), *model.reduce(TEXTS[:1])]
+    monkeypatch.undo()
+    assert furthest(one, list(model.score([TEXTS[0], TEXTS[1], TEXTS[0]]))) < 1e-4
+    assert isinstance(model, Causal)
+    # The probe isn't counted: three texts alone, and two of them in a tree.
+    inputs = [len(model.tokenizer(text)["input_ids"]) for text in TEXTS[:2]]
+    assert 2 * inputs[0] + inputs[1] < model.forward.evaluated <= 3 * inputs[0] + 2 * inputs[1]
+    before = model.forward.evaluated
+    list(model.score(TEXTS[:1]))
+    assert model.forward.evaluated == before + inputs[0]
+
+
+def test_what_depends_on_the_probe_asks_for_it(stored: str) -> None:
+    model = names.load(stored)
+    assert model.numerical_error == causal("gpt2").numerical_error > 0
+    assert names.load(stored).record["prefixes"] == "shared (packed trees)"
+
+
+def test_a_probe_that_fails_or_is_interrupted_says_so_each_time(stored: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, batch = names.load(stored), forward.Forward.batch
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(forward.Forward, "batch", interrupted)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            list(model.score(TEXTS))
+    monkeypatch.setattr(forward.Forward, "batch", lambda *_: 1 / 0)
+    for _ in range(2):
+        with pytest.raises(ModelError, match="batched scoring differs"):
+            list(model.score(TEXTS))
+    monkeypatch.setattr(forward.Forward, "batch", batch)
+    assert furthest(list(model.score(TEXTS)), list(causal("gpt2").score(TEXTS))) < 1e-4
 
 
 @pytest.mark.parametrize("masked", [-float("inf"), torch.finfo(torch.float32).min, -1e9])
@@ -201,7 +251,7 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     model = causal("gemma2")
-    assert not model.forward.direct_head
+    assert not model.forward.ways.direct_head
     monkeypatch.setattr(Head, "read", read)
     # The exception is held on to, as an interactive session does: what it refers to is not cleared away.
     with pytest.raises(KeyboardInterrupt) as _held:

@@ -53,9 +53,7 @@ def packs(tree: bool) -> list[Pack]:
 
 def on_device(family: str) -> Forward:
     known = CAUSAL[family]().forward
-    forward = Forward(copy.deepcopy(known.model).to("meta"), 64)
-    forward.direct_head, forward.tree = known.direct_head, known.tree
-    return forward
+    return Forward(copy.deepcopy(known.model).to("meta"), 64, lambda _: known.ways)
 
 
 @pytest.mark.parametrize(("family", "tree"), TREES)

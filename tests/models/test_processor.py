@@ -75,7 +75,10 @@ def test_a_quickened_model_keeps_its_numbers_and_its_weights(
     }
     assert hash_weights(quick, byte_level()) == before
     one, other = (causal.from_transformers(model, byte_level(), kind) for model in (plain, quick))
-    assert (one.forward.tree, one.forward.direct_head) == (other.forward.tree, other.forward.direct_head)
+    assert (one.forward.ways.tree, one.forward.ways.direct_head) == (
+        other.forward.ways.tree,
+        other.forward.ways.direct_head,
+    )
     for expected, answer in zip(one.score(TEXTS), other.score(TEXTS), strict=True):
         np.testing.assert_allclose(answer.bits, expected.bits, rtol=0, atol=1e-4)
 

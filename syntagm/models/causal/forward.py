@@ -1,6 +1,6 @@
 """Forward passes of a causal transformer, from token ids to surprisals.
 
-There are two ways to run the body, and two to run the head. A probe chooses between them when the model is loaded:
+There are two ways to run the body, and two to run the head. A probe chooses between them before the first batch:
 
 * Shared prefixes are computed once, in packed trees with a tree mask, if this gives the same numbers as separate sentences.
   Otherwise, sentences are sorted by length and padded. Some architectures, such as those with
@@ -9,11 +9,14 @@ There are two ways to run the body, and two to run the head. A probe chooses bet
   Otherwise, the model's own forward pass is run, and a hook removes the other rows before the head.
 
 A tensor of shape (batch, length, vocabulary) is never created.
+
+Before the probe, a single text is computed by the model's own forward pass, which the probe compares the others with.
 """
 
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
@@ -35,18 +38,30 @@ _PACK = 128
 _LONGEST = 1024
 
 
-class Forward:
-    """The forward passes of a causal model, made by `probed`, which sets the attributes.
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How batches are computed.
 
-    Attributes:
+    Arguments:
         tree: whether shared prefixes are computed once.
         direct_head: whether the head is applied to the needed rows outside the model's own forward pass.
         numerical_error: largest measured difference, in bits per sentence, between batched and unbatched computation.
+    """
+
+    tree: bool
+    direct_head: bool
+    numerical_error: float = 0.0
+
+
+class Forward:
+    """The forward passes of a causal model, made by `probed`.
+
+    Attributes:
         symbols: only token ids below this number can be scored; the softmax runs over all outputs of the head.
         evaluated: number of inputs computed so far, excluding padding and the probe.
     """
 
-    def __init__(self, model: Any, budget: int) -> None:
+    def __init__(self, model: Any, budget: int, probe: Callable[["Forward"], Ways]) -> None:
         self.model, self.budget = model, Budget(budget)
         self.device, self.dtype = model.device, model.dtype
         # A model may be spread over several devices. `device` is that of its inputs.
@@ -55,22 +70,43 @@ class Forward:
         self.limit = limit(model.config)
         self.window = window(model.config)
         self.evaluated = 0
-        self.direct_head, self.tree, self.numerical_error = True, False, 0.0
-        # Only one thread may use the head's buffer and its hook at a time.
+        # Only one thread may use the head's buffer and its hook at a time, or try ways.
         self._lock = threading.RLock()
+        self._probe = probe
+        self._ways: Ways | None = None
 
-    def start(self, borders: Borders | None) -> None:
-        """Finish the set-up after the probe.
+    @property
+    def ways(self) -> Ways:
+        """How batches are computed: the fastest ways that give the numbers of scoring each text alone.
 
-        Arguments:
-            borders: sets of tokens whose total probability is computed after each input; None for no sets.
+        The first time, the probe finds out, which sets one way after another to try them.
+
+        Raises:
+            ModelError: no way gives the same numbers.
         """
-        if not self.direct_head:
-            # The whole model runs once for each portion of rows, so a batch should have a single portion.
-            self.budget.tokens = min(self.budget.tokens, self._portion)
-        self.evaluated = 0
-        if borders is not None:
-            self.head.watch(borders)
+        with self._lock:
+            if self._ways is None:
+                evaluated = self.evaluated
+                try:
+                    self._ways = self._probe(self)
+                except BaseException:
+                    self._ways = None  # those that were tried last
+                    raise
+                finally:
+                    self.evaluated = evaluated
+                if not self._ways.direct_head:
+                    # The whole model runs once for each portion of rows, so a batch should have a single portion.
+                    self.budget.tokens = min(self.budget.tokens, self._portion)
+            return self._ways
+
+    @ways.setter
+    def ways(self, ways: Ways) -> None:
+        self._ways = ways
+
+    def watch(self, borders: Borders) -> None:
+        """From now on, compute the total probabilities of sets of tokens after each input; see `Head.watch`."""
+        _ = self.ways  # which are found without these sets
+        self.head.watch(borders)
 
     @torch.inference_mode()
     @FullPrecision()
@@ -89,11 +125,17 @@ class Forward:
             skipped: for each sequence, the number of further tokens that are only context; none by default.
             reducing: whether entropies and ranks are wanted, too.
         """
+        if self._ways is None and len(sequences) == 1:
+            with self._lock:
+                if rows := self._alone(sequences[0], skipped[0] if skipped else 0, reducing):
+                    done([0])
+                    return [rows]
+        tree = self.ways.tree
         results: list[Rows | None] = [None] * len(sequences)
         short = [
             index
             for index, sequence in enumerate(sequences)
-            if self.tree and len(sequence) <= min(self.window, _LONGEST) and not (skipped and skipped[index])
+            if tree and len(sequence) <= min(self.window, _LONGEST) and not (skipped and skipped[index])
         ]
         short_indices = set(short)
         long = [index for index in range(len(sequences)) if index not in short_indices]
@@ -101,6 +143,30 @@ class Forward:
             self.run(sequences, short, True, results, done, reducing=reducing)
             self.run(sequences, long, False, results, done, skipped, reducing)
         return [rows for rows in results if rows is not None]
+
+    def own(self, sequence: Sequence[int]) -> torch.Tensor:
+        """Compute the logits after each token but the last by the model's own forward pass, without a batch or mask."""
+        inputs = send(np.array([sequence[:-1]], np.int64), self.device)
+        logits: torch.Tensor = self.model(input_ids=inputs, use_cache=False).logits[0]
+        return logits
+
+    def _alone(self, sequence: Sequence[int], skipped: int, reducing: bool) -> Rows | None:
+        """Compute a sequence by the model's own forward pass; None if it is too short or too long for that."""
+        if not skipped + 1 < len(sequence) <= self.head.rows:
+            return None
+        try:
+            logits = self.own(sequence)[skipped:].to(self.head.device)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
+        self.evaluated += len(sequence) - 1
+        targets = np.array(sequence[skipped + 1 :], np.int64)
+        chunks = iter([(0, logits)])
+        bits, _, reductions = self.head.read(
+            chunks, len(targets), np.arange(len(targets)), targets, reducing=reducing
+        )()
+        return Rows(bits, np.empty(0), math.nan, reductions)
 
     def run(
         self,
@@ -286,12 +352,12 @@ class Forward:
     @property
     def _portion(self) -> int:
         """The number of rows of logits in memory at a time; at least those of one pack if each portion needs a forward pass."""
-        return self.head.rows if self.direct_head else max(self.head.rows, _PACK)
+        return self.head.rows if self.ways.direct_head else max(self.head.rows, _PACK)
 
     def _logits(self, inputs: dict[str, Any], needed: NDArray[np.int64]) -> Iterator[tuple[int, torch.Tensor]]:
         """Yield the logits of the needed rows in portions, each with the index of its first row."""
         step = self._portion
-        if self.direct_head:
+        if self.ways.direct_head:
             hidden = self.model.base_model(**inputs)[0]
             hidden = hidden.reshape(-1, hidden.shape[-1])
             rows = send(needed, hidden.device)

@@ -173,7 +173,7 @@ class Filler:
     def _packs(self, contexts: Sequence[tuple[int, ...]], tree: bool) -> list[Pack]:
         """Return the packs of all contexts: of those that can share prefixes, or of those that can't."""
         forward = self._forward
-        short = min(forward.window, _LONGEST) if forward.tree else 0
+        short = min(forward.window, _LONGEST) if forward.ways.tree else 0
         chosen = [index for index, context in enumerate(contexts) if (len(context) <= short) == tree]
         if tree:
             size = min(_PART, forward.budget.tokens, forward.window, forward.limit)
@@ -222,7 +222,7 @@ class Filler:
         forward = self._forward
         room = min(forward.budget.tokens, forward.window, forward.limit, _LONGEST) - len(group.context)
         deepest = int(group.branches.depth.max()) - (not group.branches.ended)
-        if not forward.tree or room < max(1, deepest):
+        if not forward.ways.tree or room < max(1, deepest):
             return 0
         # A power of two, so that contexts of different lengths can use the same parts.
         return min(_PART if len(group.context) <= _PART else 2 * _PART, 1 << (room.bit_length() - 1))

@@ -50,7 +50,6 @@ from syntagm.models.hugging_face.tokens import (
 from syntagm.models.hugging_face.weights import (
     hash_code,
     hash_weights,
-    refuse_change,
     refuse_nan,
     refuse_training,
 )
@@ -70,7 +69,15 @@ class Causal(Identified):
         eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
     """
 
-    def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
+    def __init__(self, loaded: Loaded, options: Mapping[str, str], probe_later: bool = False) -> None:
+        """Create the language model.
+
+        Arguments:
+            loaded: the model.
+            options: options of the family.
+            probe_later: whether the second part of the probe may wait until it is needed, which one text doesn't need.
+                Only for a model that nobody else changes.
+        """
         model, tokenizer = loaded.model, loaded.tokenizer
         chosen, config = FAMILY.choose(options), model.config
         refuse_with_chat(options, chosen["chat"])
@@ -93,7 +100,8 @@ class Causal(Identified):
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
         )
-        self.numerical_error = self.forward.numerical_error
+        if not probe_later:
+            _ = self.forward.ways
         # With a chat, the template decides on bos. Without, signatures are as they were before this option.
         bos = "yes" if self.bos is not None else "no"
         chat = {"bos": bos, "chat": None} if chosen["chat"] == "no" else {"bos": None, "chat": chosen["chat"]}
@@ -124,22 +132,31 @@ class Causal(Identified):
             self.settings,
             *([self._chat, self._start] if self._chat else []),
         ]
-        record = {
-            "unused weights": list(loaded.unused),
-            "code": code,
-            "revision": getattr(config, "_commit_hash", None),
-            "options": self._options,
-            "device": str(model.device),
-            "prefixes": "shared (packed trees)" if self.forward.tree else "not shared (padded batches, by length)",
-            "head": "needed rows" if self.forward.direct_head else "needed rows, inside the model's own pass",
-            "positions": self.forward.limit,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            **loaded.record,
-            **({"training": loaded.training} if loaded.training else {}),
-            **({"chat": {"before each text": self._chat, "tokens": self._start}} if self._chat else {}),
-        }
+
+        def record() -> dict[str, object]:
+            ways = self.forward.ways
+            return {
+                "unused weights": list(loaded.unused),
+                "code": code,
+                "revision": getattr(config, "_commit_hash", None),
+                "options": self._options,
+                "device": str(model.device),
+                "prefixes": "shared (packed trees)" if ways.tree else "not shared (padded batches, by length)",
+                "head": "needed rows" if ways.direct_head else "needed rows, inside the model's own pass",
+                "positions": self.forward.limit,
+                "torch": torch.__version__,
+                "transformers": transformers.__version__,
+                **loaded.record,
+                **({"training": loaded.training} if loaded.training else {}),
+                **({"chat": {"before each text": self._chat, "tokens": self._start}} if self._chat else {}),
+            }
+
         self._identify(loaded, SCORER, dependencies, record)
+
+    @cached_property
+    def numerical_error(self) -> float:  # type: ignore[override]  # it can be written, too
+        """The largest difference that the probe measured; it is measured when it is first asked for."""
+        return self.forward.ways.numerical_error
 
     @property
     def module(self) -> Any:
@@ -235,7 +252,7 @@ class Causal(Identified):
             weight: function that gives the number reported to `done` for a text, over all its windows.
             reducing: whether entropies and ranks are wanted, too.
         """
-        refuse_change(self.module, self._sample, self.name)
+        self._refuse_change()
         repeats = Counter(texts)
         distinct = list(repeats)
         encoded = dict(zip(distinct, self._encode(distinct), strict=True))
@@ -295,7 +312,7 @@ class Causal(Identified):
         """
         if self._chat:
             raise ModelError(self.name, "a gap in a chat", "whole texts", "Use chat=no to fill gaps.")
-        refuse_change(self.module, self._sample, self.name)
+        self._refuse_change()
         yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -383,7 +400,7 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
     """
     loaded = read("causal", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
     with one_error(f"causal:{path}", UNUSABLE, CURE):
-        return Causal(loaded, options)
+        return Causal(loaded, options, probe_later=True)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:

@@ -1,6 +1,7 @@
 """The probe of a causal model: find out which ways of computing give the same numbers as scoring each text alone.
 
-A probe works for any architecture; a list of architectures would never be complete.
+A probe works for any architecture; a list of architectures would never be complete. Its first part, which refuses models
+that look ahead, runs when a model is loaded, and its second part before the first batch.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
-from syntagm.models.causal.forward import Forward
+from syntagm.models.causal.forward import Forward, Ways
 from syntagm.models.causal.prefix_tree import plan
 from syntagm.models.causal.rows import Rows
 from syntagm.models.device import FullPrecision
@@ -32,6 +33,21 @@ _SHARED = 4
 _MASKED = 1e4
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What the model's own forward passes tell.
+
+    Arguments:
+        sequences: token ids.
+        plain: the bits of each sequence.
+        direct_head: whether applying the head to the body's output gives the logits.
+    """
+
+    sequences: list[list[int]]
+    plain: list[NDArray[np.float64]]
+    direct_head: bool
+
+
 def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> Forward:
     """Return the fastest forward passes of a model that give the same numbers as scoring each text alone.
 
@@ -42,42 +58,60 @@ def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> For
         borders: the tokens that begin a word, if their probabilities are needed.
 
     Raises:
-        ModelError: no forward pass gives the same numbers.
+        ModelError: the model looks ahead; or, at once if there are borders, else when the ways of computing are first
+            needed, no forward pass gives the same numbers.
     """
-    forward = Forward(model, budget)
-    _probe(forward, share)
-    forward.start(borders)
+    forward = Forward(model, budget, lambda forward: _ways(forward, share, known))
+    known = _look(forward)
+    if borders is not None:
+        forward.watch(borders)
     return forward
 
 
-def _probe(forward: Forward, share: bool) -> None:
-    """Set `tree`, `direct_head` and `numerical_error`."""
+@torch.inference_mode()
+@FullPrecision()
+def _look(forward: Forward) -> _Known:
+    """Run the model's own forward passes.
+
+    Raises:
+        ModelError: the model looks ahead.
+    """
     sequences = _probe_sequences(forward.symbols, min(forward.limit, _SHORT if _is_precise(forward) else _LONG))
-    with torch.inference_mode(), FullPrecision():
-        with _watched(getattr(forward.model, "base_model", None)) as calls:
-            first = _logits(forward, sequences[0])
-        logits = [first, *(_logits(forward, sequence) for sequence in sequences[1:])]
-        plain = [_bits(forward, rows, sequence[1:]) for rows, sequence in zip(logits, sequences, strict=True)]
-        # Where rounding is large, more tokens are needed than two sequences share.
-        known = _beginnings(forward, sequences, logits) if _is_precise(forward) else None
-        _refuse_looking_ahead(forward, *(known or _halves(forward, sequences, plain)))
-        forward.direct_head = _reaches_head(forward, sequences[0], first, calls)
-        del first, logits, calls
+    with _watched(getattr(forward.model, "base_model", None)) as calls:
+        first = forward.own(sequences[0])
+    logits = [first, *map(forward.own, sequences[1:])]
+    plain = [_bits(forward, rows, sequence[1:]) for rows, sequence in zip(logits, sequences, strict=True)]
+    # Where rounding is large, more tokens are needed than two sequences share.
+    shared = _beginnings(forward, sequences, logits) if _is_precise(forward) else None
+    _refuse_looking_ahead(forward, *(shared or _halves(forward, sequences, plain)))
+    return _Known(sequences, plain, _reaches_head(forward, sequences[0], first, calls))
+
+
+@torch.inference_mode()
+@FullPrecision()
+def _ways(forward: Forward, share: bool, known: _Known) -> Ways:
+    """Return the fastest ways of computing batches that give the same numbers; they are set while they are tried.
+
+    Raises:
+        ModelError: there are none.
+    """
+    sequences, plain = known.sequences, known.plain
+    forward.ways = Ways(False, known.direct_head)
+    used = _attempt(forward, sequences)
+    if forward.ways.direct_head and not _same(forward, used, plain):
+        forward.ways = Ways(False, False)
         used = _attempt(forward, sequences)
-        if forward.direct_head and not _same(forward, used, plain):
-            forward.direct_head = False
-            used = _attempt(forward, sequences)
-        if not _same(forward, used, plain):
-            _refuse_looking_ahead(forward, *_halves(forward, sequences, plain))
-            raise ModelError(
-                str(forward.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
-                "the same numbers", "Syntagm can't score this architecture exactly.",
-            )  # fmt: skip
-        if share and (packed := _packed(forward, sequences)) and _same(forward, packed, plain):
-            forward.tree, used = True, packed
-    forward.numerical_error = round_up(
-        max(_distance(batched, single) for batched, single in zip(used or plain, plain, strict=True))
-    )
+    if not _same(forward, used, plain):
+        _refuse_looking_ahead(forward, *_halves(forward, sequences, plain))
+        raise ModelError(
+            str(forward.model.config.model_type), "batched scoring differs from scoring one sentence at a time",
+            "the same numbers", "Syntagm can't score this architecture exactly.",
+        )  # fmt: skip
+    tree = share and (packed := _packed(forward, sequences)) is not None and _same(forward, packed, plain)
+    if tree:
+        used = packed
+    error = max(_distance(batched, single) for batched, single in zip(used or plain, plain, strict=True))
+    return Ways(tree, forward.ways.direct_head, round_up(error))
 
 
 def _refuse_looking_ahead(
@@ -123,7 +157,9 @@ def _halves(
     longest = max(map(len, sequences))
     chosen = [(sequence, bits) for sequence, bits in zip(sequences, plain, strict=True) if len(sequence) == longest]
     half = longest // 2
-    return [_plain(forward, sequence[: half + 1]) for sequence, _ in chosen], [bits[:half] for _, bits in chosen]
+    return [_bits(forward, forward.own(sequence[: half + 1]), sequence[1 : half + 1]) for sequence, _ in chosen], [
+        bits[:half] for _, bits in chosen
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,17 +250,6 @@ def _packed(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArra
         return None
     bits = dict(zip(pack.sequences, before, strict=True))
     return [bits[index] for index in range(len(sequences))]
-
-
-def _plain(forward: Forward, sequence: Sequence[int]) -> NDArray[np.float64]:
-    """Compute the bits of a sequence with the model's own forward pass, without a batch or mask."""
-    return _bits(forward, _logits(forward, sequence), sequence[1:])
-
-
-def _logits(forward: Forward, sequence: Sequence[int]) -> torch.Tensor:
-    inputs = torch.tensor([sequence[:-1]], device=forward.device)
-    logits: torch.Tensor = forward.model(input_ids=inputs, use_cache=False).logits[0]
-    return logits
 
 
 def _bits(forward: Forward, logits: torch.Tensor, targets: Sequence[int]) -> NDArray[np.float64]:

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import Loaded
-from syntagm.models.hugging_face.weights import refuse_change, sample
+from syntagm.models.hugging_face.weights import refuse_change, refuse_training, sample
 
 
 class Identified(LanguageModel):
@@ -17,7 +17,11 @@ class Identified(LanguageModel):
     """
 
     def _identify(
-        self, loaded: Loaded, scorer: str, dependencies: Sequence[object], record: Mapping[str, object]
+        self,
+        loaded: Loaded,
+        scorer: str,
+        dependencies: Sequence[object],
+        record: Callable[[], Mapping[str, object]],
     ) -> None:
         """Set what the fingerprint and the record depend on.
 
@@ -25,10 +29,10 @@ class Identified(LanguageModel):
             loaded: the model.
             scorer: the version of the computation.
             dependencies: what numbers depend on besides the weights, as JSON has it.
-            record: the record without the architecture and the weights.
+            record: function that returns the record without the architecture and the weights.
         """
         self._loaded, self._sample = loaded, sample(loaded.model)
-        self._dependencies, self._described = (scorer, json.dumps(dependencies)), dict(record)
+        self._dependencies, self._described = (scorer, json.dumps(dependencies)), record
         # A model that is being trained is identified anew at each step.
         for name in ("fingerprint", "record", "_weights"):
             self.__dict__.pop(name, None)
@@ -48,7 +52,7 @@ class Identified(LanguageModel):
     def record(self) -> Mapping[str, object]:  # type: ignore[override]
         """Further information for the record of a run; see `fingerprint` for errors."""
         architecture = self._loaded.model.config.model_type
-        return {"architecture": architecture, "weights": self._weights, **self._described}
+        return {"architecture": architecture, "weights": self._weights, **self._described()}
 
     @cached_property
     def _weights(self) -> str:
@@ -56,5 +60,15 @@ class Identified(LanguageModel):
         weights = self._loaded.weights
         if isinstance(weights, str):
             return weights
-        refuse_change(self._loaded.model, self._sample, self.name)
+        self._refuse_change()
         return weights()
+
+    def _refuse_change(self) -> None:
+        """Refuse a model that has been trained, or put in training mode, since it was created.
+
+        Raises:
+            ModelError: the weights have changed.
+            UsageError: dropout would be active.
+        """
+        refuse_change(self._loaded.model, self._sample, self.name)
+        refuse_training(self._loaded.model, self.name)

@@ -29,7 +29,6 @@ from syntagm.models.hugging_face.tokens import Framed, frame, refuse_random
 from syntagm.models.hugging_face.weights import (
     hash_code,
     hash_weights,
-    refuse_change,
     refuse_nan,
     refuse_training,
 )
@@ -121,7 +120,7 @@ class Masked(Identified):
             **loaded.record,
             **({"training": loaded.training} if loaded.training else {}),
         }
-        self._identify(loaded, SCORER, dependencies, record)
+        self._identify(loaded, SCORER, dependencies, lambda: record)
 
     @property
     def module(self) -> Any:
@@ -180,7 +179,7 @@ class Masked(Identified):
             weight: function that gives the number reported to `done` for a text, over all its windows.
             reducing: whether entropies and ranks are wanted, too.
         """
-        refuse_change(self.module, self._sample, self.name)
+        self._refuse_change()
         repeats = Counter(texts)
         distinct = list(repeats)
         framed = list(frame(self.tokenizer, distinct, self.name))
@@ -277,7 +276,7 @@ class Masked(Identified):
         from left to right; such sums can't be compared between candidates of different lengths. `above` and `below` are
         nan for such a candidate.
         """
-        refuse_change(self.module, self._sample, self.name)
+        self._refuse_change()
         yield from self.filler.fill(gaps, done)
 
 
