@@ -25,13 +25,31 @@ _PAIRS = 3
 TRIES = 1_000
 
 
+# A text, and the bounds of its regions: start and end of each.
+Spelled = tuple[str, tuple[int, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A filled item: its id, its plan, and the word in each slot."""
+    """A filled item.
+
+    Arguments:
+        id: its id.
+        plan: its configuration.
+        words: the word in each slot.
+        spelled: for each group of `plan.together`, condition -> sentence; empty if it was drawn without its sentences.
+    """
 
     id: str
     plan: Plan
     words: Mapping[str, Word]
+    spelled: Sequence[Mapping[str, Spelled]] = ()
+
+    @property
+    def own(self) -> Mapping[str, Spelled] | None:
+        """Condition -> sentence of the item's own suite; None if it was drawn without its sentences."""
+        groups = zip(self.plan.together, self.spelled, strict=False)
+        return next((spelled for group, spelled in groups if group is self.plan.conditions), None)
 
 
 def rows(plans: Sequence[Plan], table: Table, n: int | None) -> Iterator[Filled]:

@@ -8,7 +8,7 @@ from syntagm.errors import InputError, UsageError
 from syntagm.languages.spelling import Spelling
 from syntagm.suite import Item, Region, Sentence, Suite
 from syntagm.templates import draw, pattern, sample, spelling
-from syntagm.templates.draw import Filled
+from syntagm.templates.draw import Filled, Spelled
 from syntagm.templates.effort import Effort
 from syntagm.templates.lexicon import Word
 from syntagm.templates.pattern import Pattern
@@ -21,8 +21,6 @@ MAX_SENTENCE = 10_000
 MAX_TEXT = 500_000_000
 
 Words = Mapping[str, Mapping[str, str]]
-# A text, and the bounds of its regions: start and end of each.
-Spelled = tuple[str, tuple[int, ...]]
 
 
 def suites(
@@ -131,12 +129,12 @@ def _filled(
         return draw.rows(planned, template.table, n)
     if template.fill == "cross":
         return draw.cross(planned, template.place, n, seed, effort)
-    return sample.sample(template, template.n if n is None else n, seed, spell.texts, effort)
+    return sample.sample(template, template.n if n is None else n, seed, spell.together, effort)
 
 
 def _item(filled: Filled, spell: "_Speller") -> Item:
     words = _forms(filled)
-    spelled = spell.spelled(filled, words, filled.plan.conditions)
+    spelled = filled.own or spell.spelled(filled, words, filled.plan.conditions, {})
     sentences = {
         name: spell.sentence(condition, *spelled[name], filled.id) for name, condition in filled.plan.conditions.items()
     }
@@ -159,34 +157,29 @@ class _Speller:
     length: int = 0
     drawn: int = 0
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
-    _last: tuple[Filled, Mapping[int, Mapping[str, Spelled]]] | None = None
 
-    def texts(self, filled: Filled) -> list[tuple[str, ...]]:
-        """Return the sentences of an item, in the order of the conditions, for each suite that shares its draws."""
+    def together(self, filled: Filled) -> list[Mapping[str, Spelled]]:
+        """Return the sentences of an item by condition, for each suite that shares its draws.
+
+        Raises:
+            InputError: a sentence is much too long, or all sentences that were spelled so far are.
+        """
         words = _forms(filled)
         region_texts: dict[int, str] = {}
-        spelled = {id(group): self._spelled(filled, words, group, region_texts) for group in filled.plan.together}
-        # If the item can be used, the sentences are asked for next.
-        self._last = filled, spelled
-        texts = [tuple(text for text, _ in group.values()) for group in spelled.values()]
+        spelled = [self.spelled(filled, words, group, region_texts) for group in filled.plan.together]
         # The texts of all suites are held in memory until the last draw.
-        self.drawn += sum(len(text) for group in texts for text in group)
+        self.drawn += sum(len(text) for group in spelled for text, _ in group.values())
         if self.drawn > MAX_TEXT:
             found = f"more than {MAX_TEXT:,} characters in the sentences drawn for all suites"
             raise InputError(
                 f"{self.place}, item {filled.id}", found, "fewer characters", "Ask for fewer items (-n N)."
             )
-        return texts
+        return spelled
 
-    def spelled(self, filled: Filled, words: Words, group: Mapping[str, Pattern]) -> Mapping[str, Spelled]:
-        """Return the text of each pattern of an item, with the bounds of its regions."""
-        if self._last and self._last[0] is filled:
-            return self._last[1][id(group)]
-        return self._spelled(filled, words, group, {})
-
-    def _spelled(
+    def spelled(
         self, filled: Filled, words: Words, group: Mapping[str, Pattern], region_texts: dict[int, str]
     ) -> Mapping[str, Spelled]:
+        """Return the text of each pattern of an item, with the bounds of its regions; `region_texts` is added to."""
         return {name: self._text(condition, words, filled.id, region_texts) for name, condition in group.items()}
 
     def tag(self, tag: Pattern, words: Words, item: str) -> str:

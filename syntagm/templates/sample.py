@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from syntagm.errors import InputError
 from syntagm.templates.count import Counted, Counter
-from syntagm.templates.draw import MAX_ITEMS, TRIES, Filled, meets, where
+from syntagm.templates.draw import MAX_ITEMS, TRIES, Filled, Spelled, meets, where
 from syntagm.templates.effort import Effort
 from syntagm.templates.expand import MAX_VARIABLES, TOP, Expansion, Impossible, Needs
 from syntagm.templates.expression import FALSE
@@ -28,19 +28,19 @@ MAX_REASONS = 5
 UNCOUNTED_TRIES = 100
 _BITS = 53
 
-Texts = Callable[[Filled], Sequence[tuple[str, ...]]]
+Spell = Callable[[Filled], Sequence[Mapping[str, Spelled]]]
 
 
-def sample(template: Template, n: int, seed: int, texts: Texts, effort: Effort) -> Iterator[Filled]:
+def sample(template: Template, n: int, seed: int, spell: Spell, effort: Effort) -> Iterator[Filled]:
     """Draw `n` different items, using the cells in turn. The first k items are the same for every `n` >= k.
 
     Arguments:
         template: the template.
         n: the number of items.
         seed: the seed of the random draws.
-        texts: function that returns the sentences of an item for each suite that shares the draws. If one of them
+        spell: function that returns the sentences of an item for each suite that shares the draws. If one of them
             repeats a sentence of the same suite, the item is drawn again. So the items of all these suites have the
-            same words.
+            same words. Each item carries its sentences.
         effort: what other suites of the file have cost.
 
     Raises:
@@ -65,7 +65,7 @@ def sample(template: Template, n: int, seed: int, texts: Texts, effort: Effort) 
                 cure = f"Ask for fewer (-n N), or {more}"
                 raise InputError(template.place, found, f"{n:,} different items", cure)
             tried += 1
-            drawn = _drawn(draws, cell, str(number + 1), texts, seen, refused)
+            drawn = _drawn(draws, cell, str(number + 1), spell, seen, refused)
         item, item_texts = drawn
         for suite, sentences in enumerate(item_texts):
             seen.setdefault(suite, set()).update(sentences)
@@ -73,13 +73,14 @@ def sample(template: Template, n: int, seed: int, texts: Texts, effort: Effort) 
 
 
 def _drawn(
-    draws: "Draws", cell: "Cell", identifier: str, texts: Texts, seen: Mapping[int, set[str]], refused: Counts[str]
+    draws: "Draws", cell: "Cell", identifier: str, spell: Spell, seen: Mapping[int, set[str]], refused: Counts[str]
 ) -> tuple[Filled, Sequence[tuple[str, ...]]] | None:
     """Draw an item with its sentences; None if it can't be used, for a reason that is counted in `refused`."""
     item = draws.draw(cell, identifier, refused)
     if item is None:
         return None
-    item_texts = texts(item)
+    item = Filled(item.id, item.plan, item.words, spell(item))
+    item_texts = [tuple(text for text, _ in group.values()) for group in item.spelled]
     if reason := _unknown(draws.template, item_texts) or _repeated(item, item_texts, seen):
         refused[reason] += 1
         draws.tried += _pieces(item.plan)

@@ -191,14 +191,16 @@ def test_a_choice_that_a_slot_needs_first_is_drawn_for_each_item() -> None:
     """No pattern uses the rule, so the condition of the slot comes to it first; what it selects depends on the choice."""
     [template] = read(LATE)
 
-    def told(item: draw.Filled) -> list[tuple[str, ...]]:
-        return [(item.plan.values["the"] + item.words["beast"].entry,)]
+    def told(item: draw.Filled) -> list[dict[str, draw.Spelled]]:
+        return [{"x": (item.plan.values["the"] + item.words["beast"].entry, ())}]
 
     drawn = list(sample.sample(template, 8, 1, told, Effort("here")))
     assert {item.words["beast"].forms["form"] for item in drawn} == {"mouse", "ant", "cow", "horse"}
     for item in drawn:
         again = Planner(template, Effort("here")).plan(item.plan.values)
         assert (again.values, again.slots) == (item.plan.values, item.plan.slots)
+        # What was spelled to draw an item is carried by it, however many are drawn before it is written.
+        assert [item.own] == told(item)
 
 
 WHETHER = """
