@@ -56,10 +56,22 @@ def add_convention(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--convention",
         metavar="NAME",
+        type=_convention,
         help="judge predictions about whole sentences by another number than the run was: bits, mean_token, mean_byte+"
         "ties_as_hits ... (docs/reference/conventions.md), or `published`, that of each dataset's authors; computed from the "
         "stored tokens, and named in signatures",
     )
+
+
+def _convention(text: str) -> str:
+    """Return the name of a convention, or `published`; "" is not the same as none.
+
+    Raises:
+        UsageError: there is no such convention.
+    """
+    from syntagm.conventions.convention import canonical
+
+    return canonical(text)
 
 
 def open_runs(folders: Sequence[str], names: Sequence[str]) -> "list[Run]":

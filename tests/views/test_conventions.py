@@ -467,6 +467,15 @@ def test_what_is_left_out_in_python(tmp_path: Path) -> None:
         sg.evaluate(sg.load_model("toy"), [mixed()], exclude=[("mixed", "9")])
 
 
+@pytest.mark.parametrize(
+    "command", ["run toy --suite x -o y", "table scores x", "figure scores x -o y", "compare x y", "power x y"]
+)
+@pytest.mark.parametrize("name", ["", "mean_tokens"])
+def test_no_convention_is_not_an_empty_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command.split(), "--convention", name]) == 2
+    assert f"convention: {name!r}; expected one of bits, mean_token, " in capsys.readouterr().err
+
+
 def test_what_a_convention_does_not_change_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Effects are differences of bits whatever the convention, so it is refused; margins say what they are of."""
     run = run_suites(sg.load_model("toy"), [mixed()], tmp_path / "run")
