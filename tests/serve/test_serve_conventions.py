@@ -118,8 +118,16 @@ def test_runs_without_pairs_have_no_switch(tmp_path: Path) -> None:
         assert "Judged by" not in site.html((), Served(), shell.LINKED)
         with pytest.raises(NoPage):
             site.under("mean_token")
-    # A folder has the pages of its runs only.
-    assert "Judged by" not in Site([toy()]).html((), Filed({(): "index"}, "index"), shell.LINKED)
+        assert "Judged by" not in site.html((), Filed({(): "index"}, "index"), shell.LINKED)
+
+
+def test_a_folder_says_its_convention_and_how_to_see_others() -> None:
+    asked = evaluate(sg.load_model("toy"), [PAIRS], convention="mean_token")
+    site, files = Site([asked]), {(): "index", ("suite", "lengths"): "suite/lengths"}
+    for place, path in files.items():
+        html = site.html(place, Filed(files, path), shell.LINKED)
+        assert "Judged by mean_token; <code>syntagm serve DIR</code> shows this page under other conventions" in html
+        assert "/under/" not in html
 
 
 def test_a_run_under_a_convention_can_be_seen_by_bits(run: Run) -> None:

@@ -100,11 +100,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """The links from a page to the same page under other conventions.
+    """The convention of a page, and the links to the same page under others.
 
     Arguments:
         convention: that of the page.
-        steps: the others.
+        steps: the others; none in a folder.
     """
 
     convention: str

@@ -215,11 +215,13 @@ class Site:
         return pages.render(page, addresses, frame, not self.done, lead, switch)
 
     def _switch(self, page: Any, addresses: Addresses) -> pages.Switch | None:
-        """Return the links to a page under other conventions; None if there are none, or the page has no verdicts."""
+        """Return a page's convention, with links to others on a server; None if there are none, or it has no verdicts."""
         judged = page.place == OVERVIEW or page.place[0] == "suite"
-        if not (judged and addresses.live and self.conventions):
+        if not (judged and self.conventions):
             return None
         own = " or ".join(dict.fromkeys(map(convention_of, self.runs)))
+        if not addresses.live:
+            return pages.Switch(own, [])
         query = getattr(page.links, "query", ())
         steps = [pages.Step(name, addresses.under(name, page.place, query)) for name in self.conventions if name != own]
         back = addresses.under("", page.place, query)
