@@ -82,21 +82,36 @@ def test_scoring_does_not_hash_weights_and_the_hash_is_that_of_the_weights_as_lo
     assert len(hashed) == 2  # once for each
 
 
+def rwkv() -> Any:
+    size = {"hidden_size": 16, "attention_hidden_size": 16, "num_hidden_layers": 4, "context_length": 64}
+    config = transformers.RwkvConfig(
+        vocab_size=len(byte_level()), rescale_every=2, bos_token_id=0, eos_token_id=0, **size
+    )
+    return transformers.RwkvForCausalLM(config).eval()
+
+
 def test_weights_that_a_model_changes_as_it_computes_are_hashed_as_loaded(tmp_path: Path) -> None:
     """RWKV halves the weights of later layers at the first forward pass."""
-    size = {"hidden_size": 16, "attention_hidden_size": 16, "num_hidden_layers": 2, "context_length": 64}
-    config = transformers.RwkvConfig(
-        vocab_size=len(byte_level()), rescale_every=1, bos_token_id=0, eos_token_id=0, **size
-    )
-    made = transformers.RwkvForCausalLM(config).eval()
+    made = rwkv()
     byte_level().save_pretrained(tmp_path / "tiny")
     made.save_pretrained(tmp_path / "tiny")
     before = hash_weights(made, byte_level())
     model: Any = names.load(f"causal:{tmp_path / 'tiny'}?device=cpu")
-    assert hash_weights(model.module, byte_level()) != before
-    assert model.record["weights"] == before
+    halved, stored = (each.rwkv.blocks[2].feed_forward.value.weight for each in (model.module, made))
+    assert torch.equal(halved, stored / 2)
+    assert model.record["weights"] == hash_weights(model.module, byte_level()) == before
     live = from_transformers(made, byte_level(), "live")
-    assert live.fingerprint == model.fingerprint
+    # Whether it has computed before makes no difference.
+    again = from_transformers(made, byte_level(), "live")
+    assert made.rwkv.layers_are_rescaled
+    assert live.fingerprint == again.fingerprint == model.fingerprint
+
+
+def test_weights_that_a_model_has_changed_for_ever_are_refused() -> None:
+    made = rwkv().to(torch.float16)
+    made(torch.tensor([[1, 2]]))
+    with pytest.raises(ModelError, match="architecture rwkv: weights that its first computation has divided"):
+        from_transformers(made, byte_level(), "live")
 
 
 def test_weights_that_changed_before_they_were_hashed_are_refused(saved: Path) -> None:

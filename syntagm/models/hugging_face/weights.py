@@ -16,12 +16,17 @@ from syntagm.models.hugging_face.unsafe import PICKLES
 
 # Architectures of transformers that change their weights at the first forward pass: RWKV divides those of later layers.
 _CHANGING = frozenset({"rwkv"})
+# Dtypes with so many exponents that a division by a power of 2 loses no digits.
+_WIDE = (torch.float32, torch.bfloat16, torch.float64)
 
 
 def hash_weights(model: Any, tokenizer: Any) -> str:
     """Return a hash of configuration, weights (in the dtype of the computation) and tokenizer; 64 hexadecimal digits.
 
     The weights are hashed, not the files, so the hash does not depend on how the weights are split into files.
+
+    Raises:
+        ModelError: the model has changed its weights in a way that can't be undone; see `_divisors`.
     """
     return hash_of_weights(model, tokenizer)()
 
@@ -32,7 +37,10 @@ def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
 
     def digest() -> str:
         digest = hashlib.sha256(settings)
+        divisors = _divisors(model)
         for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
+            if divisor := divisors.get(id(tensor)):
+                tensor = tensor.detach() * divisor
             flat = tensor.detach().cpu().contiguous().reshape(-1)
             digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
             digest.update(memoryview(flat.view(torch.uint8).numpy()))
@@ -40,6 +48,34 @@ def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
         return digest.hexdigest()
 
     return digest
+
+
+def _divisors(model: Any) -> dict[int, int]:
+    """Return by which powers of 2 a model has divided its weights as it computed, by the identity of the weight.
+
+    RWKV divides those of later layers at the first forward pass in evaluation mode (`rescale_every`).
+
+    Raises:
+        ModelError: digits have been lost, in 16-bit floats with few exponents or in quantised weights.
+    """
+    if model.config.model_type not in _CHANGING or hash_code(model) is not None:
+        return {}
+    every = model.config.rescale_every
+    divided = [
+        (part.weight, 2 ** (layer // every))
+        for module in model.modules()
+        if getattr(module, "layers_are_rescaled", False) and every > 0
+        for layer, block in enumerate(module.blocks)
+        if layer >= every
+        for part in (block.attention.output, block.feed_forward.value)
+    ]
+    if any(not plain(weight) or weight.dtype not in _WIDE for weight, _ in divided):
+        raise ModelError(
+            f"a model of the architecture {model.config.model_type}",
+            "weights that its first computation has divided, in a dtype that loses digits", "the weights as loaded",
+            "Call from_transformers before the model first computes, or load it in f32 or bf16.",
+        )  # fmt: skip
+    return {id(weight): divisor for weight, divisor in divided}
 
 
 def hash_settings(model: Any, tokenizer: Any) -> str:
