@@ -5,6 +5,7 @@ one after the other: where one is missing, it asks for a choice, or stops with `
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from syntagm.errors import InputError
@@ -186,16 +187,13 @@ class Expansion:
             return next(iter(phrase.alternatives))
         name = inside.instance
         if name not in self.assigned:
-            self._begin(name, f"a choice in {name} that", place)
-            needed = set(self.needed)
-            options = [
-                (key, alternative.weight)
-                for key, alternative in phrase.alternatives.items()
-                if FALSE not in [self.bound(part, "", inside, alternative.pattern.place) for part in alternative.when]
-            ]
-            # What decides on a choice is not what the configuration needs once it is made.
-            self.needed = needed
-            self._pending.pop()
+            with self._deciding(name, f"a choice in {name} that", place):
+                options = [
+                    (key, alternative.weight)
+                    for key, alternative in phrase.alternatives.items()
+                    if FALSE
+                    not in [self.bound(part, "", inside, alternative.pattern.place) for part in alternative.when]
+                ]
             if not options:
                 raise Impossible
             self._choose(name, options)
@@ -218,12 +216,10 @@ class Expansion:
             lexicon.refuse_unknown(name, "variable", listed, place, "one of the variables")
         variable = self.template.variables[name]
         if name not in self.assigned:
-            needed = set(self.needed)
             if not self.exists(name, place):
                 where = ", ".join(f"{key} = {value}" for key, value in self.assigned.items())
                 cure = f'Give the alternative that uses it the same condition: when = "...", as {name} has in [vary].'
                 raise InputError(place, f"the variable {name} where {where:.200}", "a variable that exists there", cure)
-            self.needed = needed  # as for an alternative
             self._choose(name, [(value, 1) for value in variable.values])
         self.needed.add(name)
         return self.assigned[name], variable.values
@@ -242,21 +238,33 @@ class Expansion:
 
     def exists(self, name: str, place: str) -> bool:
         """Return whether the conditions on a variable of `[vary]` hold in this configuration."""
-        self._begin(name, f"the variable {name}, which", place)
         at = self.template.places.get(("vary", name), place)
-        bound = [self.bound(part, "", TOP, f"{at}, when") for part in self.template.variables[name].when]
-        self._pending.pop()
+        with self._deciding(name, f"the variable {name}, which", place):
+            bound = [self.bound(part, "", TOP, f"{at}, when") for part in self.template.variables[name].when]
         if any(part not in (TRUE, FALSE) for part in bound):
             raise InputError(f"{at}, when", "a condition on words", "conditions on variables")
         return FALSE not in bound
 
-    def _begin(self, name: str, what: str, place: str) -> None:
-        """Note that what decides on a choice is being looked up, which may take other choices."""
+    @contextmanager
+    def _deciding(self, name: str, what: str, place: str) -> Iterator[None]:
+        """Look up what decides on a choice, which may take other choices.
+
+        What is looked up is not what the configuration needs once the choice is made.
+
+        Raises:
+            InputError: the choice is being looked up already, or too many others are.
+        """
         if name in self._pending:
             raise InputError(place, f"{what} depends on itself", "conditions without a cycle")
         if len(self._pending) >= MAX_CHAIN:
             raise InputError(place, f"more than {MAX_CHAIN} choices, each of which depends on the next", "fewer")
         self._pending.append(name)
+        needed = set(self.needed)
+        try:
+            yield
+        finally:
+            self.needed = needed
+            self._pending.pop()
 
     def _substituted(self, piece: Piece, name: str, scope: Scope, place: str) -> Piece:
         value, every = self.value(name, scope, place)

@@ -234,6 +234,33 @@ def test_a_drawn_item_has_the_variables_that_it_needs_and_not_those_that_decided
         assert item.tags.keys() == used | ({"depth"} if item.tags["where"] == "there" else set())
 
 
+TWICE = """
+require = ["size != small", "size != big"]
+[rules.kind]
+short = "short"
+long = "long"
+[rules.size]
+small = { text = "small", when = "kind = short" }
+big = { text = "big", when = "kind = short" }
+huge = "huge"
+[conditions]
+x = "{size} {kind} {noun}"
+[classes]
+noun = "form\\nant\\nbee\\ncat"
+[predictions]
+p = "(*;%x%) > 0"
+[items]
+fill = "sample"
+n = 6
+"""
+
+
+def test_two_required_conditions_may_name_one_choice_that_depends_on_another() -> None:
+    """The first one stops at what is not chosen yet, which is not a choice that depends on itself."""
+    assert {item.tags["size"] for item in one(TWICE).items} == {"huge"}
+    assert {item.tags["kind"] for item in one(TWICE).items} == {"short", "long"}
+
+
 def test_a_table_with_variables_takes_row_by_row() -> None:
     text = TABLE.replace("[predictions]", '[vary]\nnumber = ["sg", "pl"]\n[predictions]').replace(
         "{verb.sg}", "{verb.$number}"
