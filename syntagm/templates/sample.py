@@ -215,6 +215,8 @@ class Draws:
                     return False
             except Needs:
                 continue
+            except Impossible:
+                return False
         return True
 
     def draw(self, cell: Cell, identifier: str, refused: Counts[str]) -> Filled | None:

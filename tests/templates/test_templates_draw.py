@@ -261,6 +261,29 @@ def test_two_required_conditions_may_name_one_choice_that_depends_on_another() -
     assert {item.tags["kind"] for item in one(TWICE).items} == {"short", "long"}
 
 
+NOWHERE = """
+require = ["size != big"]
+[vary]
+kind = ["short", "long"]
+[rules.size]
+small = { text = "small", when = "kind = short" }
+big = { text = "big", when = "kind = short" }
+[conditions]
+x = "{size} {$kind} {noun}"
+[classes]
+noun = "form\\nant\\nbee\\ncat"
+[predictions]
+p = "(*;%x%) > 0"
+[items]
+"""
+
+
+@pytest.mark.parametrize("fill", ['fill = "sample"\nn = 3', 'fill = "cross"'])
+def test_a_required_condition_on_a_choice_without_options_excludes_the_configuration(fill: str) -> None:
+    drawn = sorted(texts(one(f"{NOWHERE}{fill}", 3)))
+    assert drawn == ["Small short ant", "Small short bee", "Small short cat"]
+
+
 def test_a_table_with_variables_takes_row_by_row() -> None:
     text = TABLE.replace("[predictions]", '[vary]\nnumber = ["sg", "pl"]\n[predictions]').replace(
         "{verb.sg}", "{verb.$number}"
