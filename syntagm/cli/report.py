@@ -57,8 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         metavar="LIST",
-        default="png,svg,pdf",
-        help="formats of the figures, separated by commas (png,svg,pdf)",
+        help="with --figures: formats of the figures, separated by commas (png,svg,pdf)",
     )
     _resampling.arguments(parser)
     _files.add_force(parser)
@@ -74,6 +73,8 @@ class _Output(argparse.Action):
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, and the figures if --figures is given; print their paths."""
+    if options.format is not None and not options.figures:
+        raise UsageError("--format", "given without --figures", "both", "It is the format of the figures in FOLDER.")
     folders, reading = _views.divide(options.folders)
     if not options.output and (len(folders) > 1 or reading):
         found = f"{len(folders)} runs and no -o" if not reading else "files of `syntagm reading` and no -o"
@@ -90,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     from syntagm.report.page import report
     from syntagm.stats import bootstrap
 
-    formats = options.format.split(",")
+    formats = (options.format or "png,svg,pdf").split(",")
     if options.figures:
         endings(FORMATS, formats)  # an unknown format is refused before a page is written
     runs = _views.open_runs(folders, options.labels)

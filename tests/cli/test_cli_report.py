@@ -52,6 +52,10 @@ def test_unknown_formats_are_refused_before_anything_is_drawn(
     toy_run(tmp_path, PLAIN)
     assert main(["report", str(tmp_path), "--figures", str(tmp_path / "figures"), "--format", "svg,gif"]) == 2
     assert "'gif'" in capsys.readouterr().err
+    for output in ("page.html", "pages/"):
+        assert main(["report", str(tmp_path), "-o", str(tmp_path / output), "--format", "gif"]) == 2
+        assert "--format: given without --figures" in capsys.readouterr().err
+        assert not (tmp_path / output).exists()
     assert not (tmp_path / "figures").exists()
     assert not (tmp_path / "report.html").exists()
 
