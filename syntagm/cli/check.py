@@ -134,6 +134,9 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
     files = expand(others, skipped) if others else []
     _files.note_columns(files)
     read = {file: read_file(file, args.allow_pickle) for file in files}
+    if args.model:
+        failed = any(found for _, found in read.values())
+        _refuse_without_pairs([suite for own, _ in read.values() for suite in own], failed)
     names = told_apart({file: [suite.name for suite in own] for file, (own, _) in read.items()})
     for (file, name), new in names.items():
         note = f"note: {file}: the suite {name} is called {new}, because another file has a suite of this name"
@@ -262,16 +265,35 @@ def _print_baselines(suites: "Sequence[Suite]", file: str, frequencies: "Frequen
     return warnings
 
 
+def _are_pairs(suite: "Suite") -> bool:
+    return bool(suite.items) and all({"good", "bad"} == set(item.sentences) for item in suite.items)
+
+
+def _refuse_without_pairs(suites: "Sequence[Suite]", unreadable: bool) -> None:
+    """Name the suites that a model is not asked about, because not all of their items are pairs.
+
+    Arguments:
+        unreadable: whether there are suites that can't be read, whose errors matter more.
+
+    Raises:
+        UsageError: the model is asked about none.
+    """
+    others = [suite.name for suite in suites if not _are_pairs(suite)]
+    if len(others) == len(suites) and not unreadable:
+        raise UsageError("--model", "no suite of pairs", "items with the conditions good and bad, which may be swapped")
+    if others:
+        shown = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
+        note = f"note: not scored by --model, as not all items are pairs: {counted(len(others), 'suite')}: {shown}"
+        print(shown_lines(note), file=sys.stderr)
+
+
 def _swapped(suites: "Sequence[Suite]", file: str, model: str) -> "list[Finding]":
     """Score the pairs of suites with a model, and return a finding for each whose sentences may be swapped."""
     from syntagm.materials.swapped import swapped
     from syntagm.models.names import load
     from syntagm.runs.evaluate import evaluate
 
-    pairs = [
-        suite for suite in suites if suite.items and all({"good", "bad"} == set(each.sentences) for each in suite.items)
-    ]
-    if not pairs:
+    if not (pairs := [suite for suite in suites if _are_pairs(suite)]):
         return []
     run = evaluate(load(model), pairs)
     found = []

@@ -133,6 +133,18 @@ def test_it_loads_no_heavy_library() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_suites_about_which_a_model_is_not_asked_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words, pairs = str(CHECK / "fine-0.json"), tmp_path / "pairs.tsv"
+    pairs.write_text("good\tbad\n" + "".join(f"The dog{n} barks\tThe dog{n} bark\n" for n in range(10)))
+    assert main(["check", words, "--model", "no/such-model"]) == 2
+    assert "--model: no suite of pairs; expected items with the conditions good and bad" in capsys.readouterr().err
+    assert main(["check", words, str(pairs), "--model", "toy"]) == 0
+    assert "note: not scored by --model, as not all items are pairs: 1 suite: " in capsys.readouterr().err
+    assert main(["check", str(pairs), "--model", "toy"]) == 0
+    assert "not scored" not in capsys.readouterr().err
+    assert main(["check", str(CHECK / "E001-0.json"), "--model", "toy"]) == 1
+
+
 def test_findings_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("good\tbad\nIda  sings well.\tIda sing well.\nBo hums a tune.\tBo hums a tune.\n")
