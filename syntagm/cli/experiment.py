@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from syntagm.suite import Suite
 
 _OPTIONS = {"fastest": "faster", "slowest": "slower", "sameness": "same"}
+_OF_MAZES = ("model", "words", "errors")
 _DESIGNS = ("forced-choice", "acceptability", "yes-no", "magnitude", "self-paced", "maze")
 
 
@@ -130,8 +131,7 @@ def _make(parser: argparse.ArgumentParser) -> None:
     add(
         "--errors",
         choices=["redo", "stop"],
-        default="redo",
-        help="for a maze: a sentence goes on after a mistake, or ends",
+        help="for a maze: a sentence goes on after a mistake (redo, the default), or ends",
     )
     _model.permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the experiment", required=True)
@@ -191,13 +191,16 @@ def _run_make(arguments: argparse.Namespace) -> int:
     if not preset and not (arguments.design and (arguments.participants or arguments.pilot)):
         missing = "--design" if not arguments.design else "--participants"
         raise UsageError("experiment make", f"no {missing}", f"{missing}, or --preset")
+    design = designs.find(arguments.design or (preset.design if preset else ""))
+    if odd := [name for name in _OF_MAZES if design.name != "maze" and getattr(arguments, name) is not None]:
+        raise UsageError(f"--{odd[0]}", f"the design {design.name}", "--design maze")
     suites = _suites(arguments, arguments.suites)
     wishes = make.Wishes(
-        designs.find(arguments.design or (preset.design if preset else "")),
+        design,
         arguments.participants or (preset.participants if preset else 0),
         arguments.seed, _suites(arguments, arguments.fillers), _suites(arguments, arguments.catch),
         _suites(arguments, arguments.practice), not arguments.no_built_in, arguments.per_person,
-        analyses=tuple(arguments.analysis), errors=arguments.errors,
+        analyses=tuple(arguments.analysis), errors=arguments.errors or "redo",
     )  # fmt: skip
     if preset:
         if arguments.limit is not None:
@@ -217,8 +220,6 @@ def _run_make(arguments: argparse.Namespace) -> int:
     if arguments.model:
         from syntagm.models import names
 
-        if wishes.design.name != "maze":
-            raise UsageError("--model", "no maze", "--design maze")
         model = names.load_permitted(arguments.model, _model.given(arguments))
     made = make.planned(suites, wishes, model, arguments.words)
     make.write(made, arguments.output)
@@ -368,6 +369,8 @@ def _run_import(arguments: argparse.Namespace) -> int:
 def _run_status(arguments: argparse.Namespace) -> int:
     from syntagm.experiment.store import Study
 
+    if arguments.models and not arguments.alarms:
+        raise UsageError("--models", "given without --alarms", "both", "Alarms compare answers with those of models.")
     study = Study(arguments.folder)
     _print_progress(study)
     if arguments.alarms:

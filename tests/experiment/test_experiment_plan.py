@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.experiment import designs, make, order, plan
 from syntagm.formula import parse
@@ -207,6 +208,35 @@ def test_a_precision_is_that_of_all_suites_or_of_the_smallest(monkeypatch: pytes
 def test_suites_that_no_run_takes_are_refused_before_anyone_is_asked() -> None:
     with pytest.raises(InputError, match="E102"):
         planned([pairs("<i>name</i>")], "forced-choice", 4)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "make x --design acceptability --participants 2 --words no.csv -o y",
+            "--words: the design acceptability; exp",
+        ),
+        (
+            "make x --design acceptability --participants 2 --errors redo -o y",
+            "--errors: the design acceptability; exp",
+        ),
+        (
+            "make x --design self-paced --participants 2 --model no -o y",
+            "--model: the design self-paced; expected --design",
+        ),
+        (
+            "make x --preset warstadt2020 --errors stop -o y",
+            "--errors: the design forced-choice; expected --design maze",
+        ),
+        ("status x --models no", "--models: given without --alarms"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["experiment", *line.split()]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_contradictory_plans_are_refused(tmp_path: Path) -> None:
