@@ -488,6 +488,12 @@ def test_what_a_convention_does_not_change_is_said(tmp_path: Path, capsys: pytes
         shown = capsys.readouterr()
         assert shown.out.splitlines()[0].endswith(f"({unit})")
         assert "not under the convention mean_token in 1 of 1 suites: verb." in shown.err
+    # Comparisons of regions are judged in bits with the same warning, whichever command makes them.
+    again = run_suites(sg.load_model("toy"), [mixed()], tmp_path / "again")
+    folders = [str(run.folder), str(again.folder)]
+    for command in (["compare", *folders, "--measure", "verb"], ["table", "comparison", *folders, "measure=verb"]):
+        assert main([*command, "--convention", "mean_token"]) == 0
+        assert "not under the convention mean_token in 1 of 1 suites: verb." in capsys.readouterr().err
     judged = [rejudged.Rejudged(run, "mean_token")] * 2
     assert "Margins are in mean_token:" in sg.table("discordant", judged, measure="full_sentence").notes[0]
     assert "Margins are in bits:" in sg.table("discordant", [run, run]).notes[0]
