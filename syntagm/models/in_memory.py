@@ -11,7 +11,7 @@ from syntagm.models.contract import LanguageModel
 
 
 class TransformersModel(Protocol):
-    """A transformers model in memory. To load a model by name, call syntagm.load_model(name)."""
+    """A transformers model in memory; of a wrapped one, its `module`. To load a model by name, call syntagm.load_model(name)."""
 
     config: Any
     device: Any
@@ -120,10 +120,11 @@ class InTraining:
             ModelError: the architecture can't be scored exactly.
         """
         from syntagm.models.hugging_face.loading import Loaded
+        from syntagm.models.hugging_face.state import described, state_of
         from syntagm.models.hugging_face.weights import hash_settings, sample
 
-        # Tokenizer and architecture don't change during training. Another model object is probed again.
-        place = (id(model), model.device, model.dtype)
+        # The architecture doesn't change during training. Another model object, or one with other hooks, is probed again.
+        place = (id(model), model.dtype, state_of(model, self._tokenizer))
         known = place == self._place
         if not known:
             self._settings, self._probed = hash_settings(model, self._tokenizer), step
@@ -133,6 +134,7 @@ class InTraining:
             "sample": sample(model),
             "settings": self._settings,
             "exactness probed at step": self._probed,
+            **described(model),
         }
         loaded = Loaded(model, self._tokenizer, f"{self.name}@step{step}", "", (), training)
         if not known:

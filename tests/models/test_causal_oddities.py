@@ -128,7 +128,7 @@ def in_blocks(size: int, plain: torch.Tensor) -> torch.Tensor:
 )
 def test_whatever_a_layer_sees_ahead_is_refused(add: Callable[[torch.Tensor], torch.Tensor]) -> None:
     made = transformer("gpt2", byte_level())
-    made.transformer.h[0].mlp = Layer(made.transformer.h[0].mlp, add)
+    made.transformer.h[0].mlp = Layer(made.transformer.h[0].mlp, add).eval()
     with pytest.raises(ModelError, match="changes with what follows it"):
         from_transformers(made, byte_level(), "ahead")
 
@@ -262,9 +262,10 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
 def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 512.
     monkeypatch.setattr("syntagm.models.causal.head._HELD", 80_000)
-    model = causal("gemma2", sharing="no")
-    calls, batches = [], []
-    model.module.register_forward_hook(lambda *_: calls.append(1))
+    made, calls, batches = transformer("gemma2", byte_level()), [], []
+    made.register_forward_hook(lambda *_: calls.append(1))
+    model = from_transformers(made, byte_level(), "gemma2", sharing="no")
+    calls.clear()
     batch = model.forward.batch
     monkeypatch.setattr(forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
     assert list(model.score(TEXTS))
