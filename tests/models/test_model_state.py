@@ -147,6 +147,17 @@ def test_tensors_of_a_default_device_are_not_mixed_in() -> None:
     assert inside == sums(model)
 
 
+def test_truncation_and_padding_have_no_effect_and_are_left() -> None:
+    tokenizer = copy.deepcopy(byte_level())
+    model, backend = made(tokenizer=tokenizer), tokenizer.backend_tokenizer
+    before = sums(model)
+    backend.enable_truncation(3, direction="left")
+    backend.enable_padding(length=5, direction="left", pad_id=7)
+    given = backend.truncation, backend.padding
+    assert sums(model) == before
+    assert (backend.truncation, backend.padding) == given
+
+
 def test_what_a_model_in_memory_is_not() -> None:
     with pytest.raises(sg.ModelError, match=r"causal:mine.*Is it a model with a causal head"):
         made(transformer("gpt2", byte_level()).transformer)
