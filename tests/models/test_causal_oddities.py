@@ -184,6 +184,14 @@ def test_one_text_is_computed_as_the_model_itself_does_before_batches_are_probed
     assert model.forward.evaluated == before + inputs[0]
 
 
+def test_a_model_whose_seal_was_renewed_is_neither_hashed_nor_probed_when_it_is_loaded() -> None:
+    demo = names.load("demo")
+    assert isinstance(demo, Causal)
+    assert not {"record", "_weights"} & vars(demo).keys()
+    assert demo.forward._ways is None
+    assert list(demo.record)[-1] == "seal renewed"
+
+
 def test_what_depends_on_the_probe_asks_for_it(stored: str) -> None:
     model = names.load(stored)
     assert model.numerical_error == causal("gpt2").numerical_error > 0

@@ -39,6 +39,12 @@ class Identified(LanguageModel):
         for name in ("fingerprint", "record", "_weights"):
             self.__dict__.pop(name, None)
 
+    def add_to_record(self, further: Mapping[str, object]) -> None:
+        """Add information to the record, which is not computed for that."""
+        described = self._described
+        self._described = lambda: {**described(), **further}
+        self.__dict__.pop("record", None)
+
     @cached_property
     def fingerprint(self) -> str:  # type: ignore[override]  # it can be written, too
         """A hash of everything that the numbers depend on.

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.hugging_face.foreign import one_error
 
-
 # Only one thread at a time may change how tokenizers truncate and pad.
 _SETTINGS = threading.Lock()
 
