@@ -1,6 +1,7 @@
 """A callback of transformers' trainer that evaluates the model during training."""
 
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -81,15 +82,43 @@ class EvaluationCallback(TrainerCallback):
             self._last = start
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        """Evaluate the model if it is time for it."""
-        if state.global_step % self._every == 0:
+        """Evaluate the model if it is time for it, or if this step is the last one."""
+        if state.global_step % self._every == 0 or control.should_training_stop:
             self._evaluate(state, control)
+
+    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Evaluate the model if training stops early."""
+        self._evaluate_at_end(state, control)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Evaluate the model if training stops early."""
+        self._evaluate_at_end(state, control)
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Evaluate the model if training stops early."""
+        self._evaluate_at_end(state, control)
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Evaluate the model after the last step, unless that has just been done."""
-        if state.global_step > self._last:
+        """Evaluate the model after the last step, unless that has been done, or the trainer has loaded another one."""
+        if self._trajectory is None or state.global_step <= self._last:
+            return
+        best = state.best_model_checkpoint if args.load_best_model_at_end else None
+        if best is not None and not best.endswith(f"-{state.global_step}"):
+            warnings.warn(
+                f"EvaluationCallback: step {state.global_step}, the last one, was not evaluated, because the trainer has "
+                f"loaded the best checkpoint, {Path(best).name}",
+                stacklevel=2,
+            )
+            return
+        self._evaluate(state, control)
+
+    def _evaluate_at_end(self, state: TrainerState, control: TrainerControl) -> None:
+        """Evaluate the model if training stops, before the trainer may load another one."""
+        if control.should_training_stop and state.global_step > self._last:
             self._evaluate(state, control)
 
     def _evaluate(self, state: TrainerState, control: TrainerControl) -> None:
