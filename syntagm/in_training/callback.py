@@ -21,6 +21,9 @@ else:
         TrainerCallback, TrainerControl, TrainerState, TrainingArguments = object, Any, Any, Any
 
 
+_SECONDS = "seconds"
+
+
 class Trainer(Protocol):
     """A `Trainer` of transformers."""
 
@@ -68,6 +71,10 @@ class EvaluationCallback(TrainerCallback):
             cure = "Save checkpoints, and evaluate them with `syntagm run`."
             raise UsageError("EvaluationCallback", found, "a model that is whole in each process", cure)
         self._trainer, self._suites, self._folder, self._every = trainer, list(suites_of(suites)), folder, every
+        if any(suite.name == _SECONDS for suite in self._suites):
+            raise UsageError(
+                f"suite {_SECONDS}", "a name that is logged for the time", "another name", "Rename the suite."
+            )
         self._options = options
         self._trajectory: Trajectory | None = None
         self._last = 0
@@ -126,7 +133,7 @@ class EvaluationCallback(TrainerCallback):
             return
         began, self._last = time.perf_counter(), state.global_step
         accuracies = self._trajectory.evaluate(self._trainer.model, state.global_step)
-        accuracies["seconds"] = time.perf_counter() - began
+        accuracies[_SECONDS] = time.perf_counter() - began
         # Logging cancels the trainer's own log of this step, with the loss, unless it is asked for again.
         should_log = control.should_log
         self._trainer.log({f"eval_syntagm_{name}": value for name, value in accuracies.items()})

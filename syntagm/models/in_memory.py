@@ -10,6 +10,9 @@ from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
 
+_COMPILED = "_compiled_call_impl"
+
+
 class TransformersModel(Protocol):
     """A transformers model in memory; of a wrapped one, its `module`. To load a model by name, call syntagm.load_model(name)."""
 
@@ -59,7 +62,8 @@ def from_transformers(
 
     Arguments:
         model: a transformers model in evaluation mode. It is neither copied nor moved. Call this function again after a
-            training step; `Trajectory` does less work at each step.
+            training step; `Trajectory` does less work at each step. One that `torch.compile` returned is used without
+            its compilation.
         tokenizer: its fast tokenizer.
         name: name of the model in results.
         masked: whether it is a masked language model; otherwise it is a causal one.
@@ -75,7 +79,7 @@ def from_transformers(
     >>> from_transformers(demo.module, demo.tokenizer, name="mine", bos="no").name
     'causal:mine?bos=no'
     """
-    texts = {key: spelled(value) for key, value in options.items()}
+    texts, model = {key: spelled(value) for key, value in options.items()}, uncompiled(model)
     if masked:
         from syntagm.models.masked.model import from_transformers as of_masked
 
@@ -154,6 +158,14 @@ class InTraining:
         return Causal(loaded, self._options)
 
 
+def uncompiled(model: Any) -> Any:
+    """Return the model that `torch.compile` has wrapped, or the model itself.
+
+    A compiled model is compiled again for texts of other lengths, and its operations may round otherwise.
+    """
+    return getattr(model, "_orig_mod", model)
+
+
 @contextlib.contextmanager
 def as_evaluated(model: Any) -> Iterator[None]:
     """Put a model that is being trained into evaluation mode, and leave it afterwards as it was found.
@@ -163,11 +175,15 @@ def as_evaluated(model: Any) -> Iterator[None]:
     modes = {module: module.training for module in model.modules()}
     # For mixed precision, a trainer replaces the forward method by one that computes in low precision.
     replaced = vars(model).pop("forward", None)
+    # What `module.compile()` sets is compiled again for texts of other lengths, and does not see hooks.
+    compiled = {module: vars(module).pop(_COMPILED) for module in modes if _COMPILED in vars(module)}
     model.eval()
     try:
         yield
     finally:
         for module, training in modes.items():
             module.training = training
+        for module, call in compiled.items():
+            setattr(module, _COMPILED, call)
         if replaced is not None:
             model.forward = replaced

@@ -102,6 +102,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     with pytest.raises(sg.UsageError, match="every=0"):
         sg.EvaluationCallback(made, suites(), tmp_path / "runs", every=0)
+    with pytest.raises(sg.UsageError, match="suite seconds"):
+        sg.EvaluationCallback(made, suites(["seconds"]), tmp_path / "runs", every=1)
     made.is_deepspeed_enabled = True
     with pytest.raises(sg.UsageError, match="split the weights"):
         sg.EvaluationCallback(made, suites(), tmp_path / "runs", every=1)

@@ -117,6 +117,26 @@ def test_training_is_the_same_with_and_without(tmp_path: Path) -> None:
     assert states == others
 
 
+@pytest.mark.slow  # to import the compiler takes seconds
+def test_a_compiled_model_is_evaluated_without_its_compilation(tmp_path: Path) -> None:
+    model = transformer("gpt2", byte_level()).train()
+    compiled: Any = torch.compile(model, backend="eager")
+    found = sg.Trajectory(tmp_path / "a", suites(), byte_level()).evaluate(compiled, 1)
+    model.compile(backend="eager")
+    called = model._compiled_call_impl
+    assert found == sg.Trajectory(tmp_path / "b", suites(), byte_level()).evaluate(model, 1)
+    assert model._compiled_call_impl is called is not None
+    assert compiled.training
+    assert model.training
+    made = [sg.from_transformers(each.eval(), byte_level(), name="m") for each in (model, compiled)]
+    assert made[0].fingerprint == made[1].fingerprint
+
+
+def test_a_suite_is_not_called_as_the_mean_is(tmp_path: Path) -> None:
+    with pytest.raises(sg.UsageError, match="suite mean"):
+        sg.Trajectory(tmp_path, suites(["mean"]), byte_level())
+
+
 def test_the_model_is_left_as_it_was_found(tmp_path: Path) -> None:
     model = transformer("gpt2", byte_level()).train()
     frozen = model.transformer.h[0].eval()
