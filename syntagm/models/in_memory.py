@@ -9,7 +9,6 @@ from syntagm.arguments import OptionValue, public, spelled
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
-
 _COMPILED = "_compiled_call_impl"
 
 
