@@ -62,7 +62,8 @@ def from_transformers(
     Arguments:
         model: a transformers model in evaluation mode. It is neither copied nor moved. Call this function again after a
             training step; `Trajectory` does less work at each step. One that `torch.compile` returned is used without
-            its compilation.
+            its compilation. Forward hooks and PEFT adapters are part of it, and must not change afterwards. Its fingerprint
+            identifies hooks by what they do to a few tokens: give models with different hooks different names.
         tokenizer: its fast tokenizer.
         name: name of the model in results.
         masked: whether it is a masked language model; otherwise it is a causal one.
