@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any, Protocol
 
 from syntagm.arguments import OptionValue, public, spelled
+from syntagm.errors import UsageError
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
@@ -70,7 +71,7 @@ def from_transformers(
         options: options of the family `causal` or `masked` that are not about loading, such as `bos="no"`.
 
     Raises:
-        UsageError: an option is invalid, or the model is in training mode.
+        UsageError: the name or an option is invalid, or the model is in training mode.
         ModelError: the architecture can't be scored exactly.
 
     >>> from transformers import GPT2Config, GPT2LMHeadModel
@@ -79,6 +80,7 @@ def from_transformers(
     >>> from_transformers(demo.module, demo.tokenizer, name="mine", bos="no").name
     'causal:mine?bos=no'
     """
+    _refuse_name(name)
     texts, model = {key: spelled(value) for key, value in options.items()}, uncompiled(model)
     if masked:
         from syntagm.models.masked.model import from_transformers as of_masked
@@ -106,6 +108,7 @@ class InTraining:
     """
 
     def __init__(self, tokenizer: Any, *, name: str, masked: bool = False, **options: OptionValue) -> None:
+        _refuse_name(name)
         texts = {key: spelled(value) for key, value in options.items()}
         families.find("masked" if masked else "causal").choose(texts, loaded=True)
         self.name, self._tokenizer, self._masked, self._options = name, tokenizer, masked, texts
@@ -156,6 +159,12 @@ class InTraining:
         from syntagm.models.causal.model import Causal
 
         return Causal(loaded, self._options)
+
+
+def _refuse_name(name: str) -> None:
+    """Refuse a name that is empty or can't be seen, or that looks like one with options."""
+    if not name.strip() or not name.isprintable() or "?" in name:
+        raise UsageError("the name of a model", repr(name), "printable characters without ?, at least one")
 
 
 def uncompiled(model: Any) -> Any:

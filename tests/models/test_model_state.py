@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import masked_for_tests
@@ -156,6 +157,15 @@ def test_truncation_and_padding_have_no_effect_and_are_left() -> None:
     given = backend.truncation, backend.padding
     assert sums(model) == before
     assert (backend.truncation, backend.padding) == given
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "mine?bos=no"])
+def test_names_that_would_mislead(name: str, tmp_path: Path) -> None:
+    network, tokenizer = transformer("gpt2", byte_level()), byte_level()
+    with pytest.raises(sg.UsageError, match="the name of a model"):
+        sg.from_transformers(network, tokenizer, name=name)
+    with pytest.raises(sg.UsageError, match="the name of a model"):
+        sg.Trajectory(tmp_path, sg.make("marvin2018/simple_agrmt", n=2), tokenizer, name=name)
 
 
 def test_what_a_model_in_memory_is_not() -> None:
