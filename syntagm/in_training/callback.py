@@ -1,6 +1,7 @@
 """A callback of transformers' trainer that evaluates the model during training."""
 
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +19,9 @@ else:
         from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
     except ModuleNotFoundError:
         TrainerCallback, TrainerControl, TrainerState, TrainingArguments = object, Any, Any, Any
+
+
+_SECONDS = "seconds"
 
 
 class Trainer(Protocol):
@@ -67,6 +71,10 @@ class EvaluationCallback(TrainerCallback):
             cure = "Save checkpoints, and evaluate them with `syntagm run`."
             raise UsageError("EvaluationCallback", found, "a model that is whole in each process", cure)
         self._trainer, self._suites, self._folder, self._every = trainer, list(suites_of(suites)), folder, every
+        if any(suite.name == _SECONDS for suite in self._suites):
+            raise UsageError(
+                f"suite {_SECONDS}", "a name that is logged for the time", "another name", "Rename the suite."
+            )
         self._options = options
         self._trajectory: Trajectory | None = None
         self._last = 0
@@ -81,15 +89,43 @@ class EvaluationCallback(TrainerCallback):
             self._last = start
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        """Evaluate the model if it is time for it."""
-        if state.global_step % self._every == 0:
+        """Evaluate the model if it is time for it, or if this step is the last one."""
+        if state.global_step % self._every == 0 or control.should_training_stop:
             self._evaluate(state, control)
+
+    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Evaluate the model if training stops early."""
+        self._evaluate_at_end(state, control)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Evaluate the model if training stops early."""
+        self._evaluate_at_end(state, control)
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Evaluate the model if training stops early."""
+        self._evaluate_at_end(state, control)
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """Evaluate the model after the last step, unless that has just been done."""
-        if state.global_step > self._last:
+        """Evaluate the model after the last step, unless that has been done, or the trainer has loaded another one."""
+        if self._trajectory is None or state.global_step <= self._last:
+            return
+        best = state.best_model_checkpoint if args.load_best_model_at_end else None
+        if best is not None and not best.endswith(f"-{state.global_step}"):
+            warnings.warn(
+                f"EvaluationCallback: step {state.global_step}, the last one, was not evaluated, because the trainer has "
+                f"loaded the best checkpoint, {Path(best).name}",
+                stacklevel=2,
+            )
+            return
+        self._evaluate(state, control)
+
+    def _evaluate_at_end(self, state: TrainerState, control: TrainerControl) -> None:
+        """Evaluate the model if training stops, before the trainer may load another one."""
+        if control.should_training_stop and state.global_step > self._last:
             self._evaluate(state, control)
 
     def _evaluate(self, state: TrainerState, control: TrainerControl) -> None:
@@ -97,7 +133,7 @@ class EvaluationCallback(TrainerCallback):
             return
         began, self._last = time.perf_counter(), state.global_step
         accuracies = self._trajectory.evaluate(self._trainer.model, state.global_step)
-        accuracies["seconds"] = time.perf_counter() - began
+        accuracies[_SECONDS] = time.perf_counter() - began
         # Logging cancels the trainer's own log of this step, with the loss, unless it is asked for again.
         should_log = control.should_log
         self._trainer.log({f"eval_syntagm_{name}": value for name, value in accuracies.items()})

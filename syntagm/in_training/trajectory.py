@@ -13,7 +13,7 @@ from syntagm.arguments import OptionValue, public
 from syntagm.errors import RunError, UsageError
 from syntagm.io import atomic
 from syntagm.materials.suite_files import Suites, suites_of
-from syntagm.models.in_memory import FastTokenizer, InTraining, TransformersModel, as_evaluated
+from syntagm.models.in_memory import FastTokenizer, InTraining, TransformersModel, as_evaluated, uncompiled
 from syntagm.runs.carrying_out import carry_out
 from syntagm.runs.engine import well_formed
 from syntagm.runs.evaluation import Evaluation, Job
@@ -25,6 +25,7 @@ from syntagm.tasks.predictions.task import Predictions
 from syntagm.tasks.slices import suite_hash
 from syntagm.views.scores import numbers
 
+_MEAN = "mean"
 _STEP = re.compile(r"step(\d+)")
 
 
@@ -48,7 +49,7 @@ class Trajectory:
         options: options of the family `causal` or `masked` that are not about loading, such as `bos="no"`.
 
     Raises:
-        UsageError: an option is invalid, or the suites have too few items for the precision.
+        UsageError: an option is invalid, the suites have too few items for the precision, or one is called `mean`.
         InputError: a suite is malformed; see `syntagm.check`.
         RunError: the folder contains runs of another training, or can't be written.
     """
@@ -68,6 +69,8 @@ class Trajectory:
     ) -> None:
         self.folder = Path(folder)
         whole = list(well_formed(suites_of(suites)))
+        if any(suite.name == _MEAN for suite in whole):
+            raise UsageError(f"suite {_MEAN}", "a name that the mean accuracy has", "another name", "Rename the suite.")
         limit = None if precision is None else items_for([len(suite.items) for suite in whole], precision)
         self.suites = tuple(sampled(suite, limit, seed) for suite in whole)
         self._model = InTraining(tokenizer, name=name, masked=masked, **options)
@@ -98,12 +101,13 @@ class Trajectory:
         """
         if step < 1:
             raise UsageError("step", str(step), "a number of training steps above 0")
+        model = uncompiled(model)
         with as_evaluated(model):
             job = Job(self._model.at(model, step), folder=atomic.inside(self.folder, f"step{step}"))
             run = carry_out(Evaluation(Predictions(), self.suites, (job,), command=self._description), job)
         accuracies = {estimate.group.suite: estimate.value for estimate in numbers.accuracies(run, "first")}
         means = [estimate.value for estimate in numbers.scores(run, "first")]
-        return {"mean": means[0] if means else nan, **accuracies}
+        return {_MEAN: means[0] if means else nan, **accuracies}
 
     def runs(self) -> list[Run]:
         """Return the runs in the order of their steps, for `table("trajectory", ...)` and `figure("trajectory", ...)`."""

@@ -110,6 +110,10 @@ class LanguageModel(ABC):
         super().__init_subclass__(**options)
         overriding(cls, LanguageModel)
 
+    def add_to_record(self, further: Mapping[str, object]) -> None:
+        """Add information to the record."""
+        self.record = {**self.record, **further}
+
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text, in the order of `texts`.

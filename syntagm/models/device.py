@@ -35,10 +35,11 @@ def send(array: NDArray[Any], place: torch.device) -> torch.Tensor:
 class FullPrecision(torch.no_grad):
     """A context or decorator for computing without gradients, in which factors in float32 are not rounded.
 
-    PyTorch may round them to TensorFloat-32 on a GPU, or to bfloat16 on a CPU: recurrent and convolutional layers of cuDNN
-    by default, and all products if a program (`torch.set_float32_matmul_precision`, `tf32=True` of transformers'
-    trainer) or the environment (TORCH_ALLOW_TF32_CUBLAS_OVERRIDE, as in NVIDIA's containers) says so. The surprisals of a
-    model would depend on that. What the program has set applies again afterwards.
+    PyTorch rounds them inside `torch.autocast`, which is switched off for this thread. Outside, it may round them to
+    TensorFloat-32 on a GPU, or to bfloat16 on a CPU: recurrent and convolutional layers of cuDNN by default, and all
+    products if a program (`torch.set_float32_matmul_precision`, `tf32=True` of transformers' trainer) or the environment
+    (TORCH_ALLOW_TF32_CUBLAS_OVERRIDE, as in NVIDIA's containers) says so. The surprisals of a model would depend on
+    that. What the program has set applies again afterwards.
     """
 
     # These settings are of the process, so the first thread that enters changes them, and the last one that leaves restores.
@@ -48,6 +49,9 @@ class FullPrecision(torch.no_grad):
 
     def __enter__(self) -> None:
         super().__enter__()
+        self._casting = [kind for kind in _KINDS if torch.is_autocast_enabled(kind)]
+        for kind in self._casting:
+            torch.set_autocast_enabled(kind, False)
         with self._lock:
             if not FullPrecision._entered:
                 FullPrecision._before = _precisions()
@@ -59,9 +63,13 @@ class FullPrecision(torch.no_grad):
             FullPrecision._entered -= 1
             if not FullPrecision._entered:
                 _set_precisions(FullPrecision._before)
+        for kind in self._casting:
+            torch.set_autocast_enabled(kind, True)
         super().__exit__(*error)
 
 
+# The kinds of devices for which a program may use `torch.autocast`.
+_KINDS = ("cpu", "cuda", "mps", "xpu")
 _backends: Any = torch.backends
 # Before PyTorch 2.9, there are two settings for all of them.
 _PRODUCTS: list[Any] = (

@@ -6,12 +6,15 @@ from copy import copy
 from typing import Any, Protocol
 
 from syntagm.arguments import OptionValue, public, spelled
+from syntagm.errors import UsageError
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 
+_COMPILED = "_compiled_call_impl"
+
 
 class TransformersModel(Protocol):
-    """A transformers model in memory. To load a model by name, call syntagm.load_model(name)."""
+    """A transformers model in memory; of a wrapped one, its `module`. To load a model by name, call syntagm.load_model(name)."""
 
     config: Any
     device: Any
@@ -59,14 +62,16 @@ def from_transformers(
 
     Arguments:
         model: a transformers model in evaluation mode. It is neither copied nor moved. Call this function again after a
-            training step; `Trajectory` does less work at each step.
+            training step; `Trajectory` does less work at each step. One that `torch.compile` returned is used without
+            its compilation. Forward hooks and PEFT adapters are part of it, and must not change afterwards. Its fingerprint
+            identifies hooks by what they do to a few tokens: give models with different hooks different names.
         tokenizer: its fast tokenizer.
         name: name of the model in results.
         masked: whether it is a masked language model; otherwise it is a causal one.
         options: options of the family `causal` or `masked` that are not about loading, such as `bos="no"`.
 
     Raises:
-        UsageError: an option is invalid, or the model is in training mode.
+        UsageError: the name or an option is invalid, or the model is in training mode.
         ModelError: the architecture can't be scored exactly.
 
     >>> from transformers import GPT2Config, GPT2LMHeadModel
@@ -75,7 +80,8 @@ def from_transformers(
     >>> from_transformers(demo.module, demo.tokenizer, name="mine", bos="no").name
     'causal:mine?bos=no'
     """
-    texts = {key: spelled(value) for key, value in options.items()}
+    _refuse_name(name)
+    texts, model = {key: spelled(value) for key, value in options.items()}, uncompiled(model)
     if masked:
         from syntagm.models.masked.model import from_transformers as of_masked
 
@@ -102,6 +108,7 @@ class InTraining:
     """
 
     def __init__(self, tokenizer: Any, *, name: str, masked: bool = False, **options: OptionValue) -> None:
+        _refuse_name(name)
         texts = {key: spelled(value) for key, value in options.items()}
         families.find("masked" if masked else "causal").choose(texts, loaded=True)
         self.name, self._tokenizer, self._masked, self._options = name, tokenizer, masked, texts
@@ -120,10 +127,11 @@ class InTraining:
             ModelError: the architecture can't be scored exactly.
         """
         from syntagm.models.hugging_face.loading import Loaded
+        from syntagm.models.hugging_face.state import described, state_of
         from syntagm.models.hugging_face.weights import hash_settings, sample
 
-        # Tokenizer and architecture don't change during training. Another model object is probed again.
-        place = (id(model), model.device, model.dtype)
+        # The architecture doesn't change during training. Another model object, or one with other hooks, is probed again.
+        place = (id(model), model.dtype, state_of(model, self._tokenizer))
         known = place == self._place
         if not known:
             self._settings, self._probed = hash_settings(model, self._tokenizer), step
@@ -133,6 +141,7 @@ class InTraining:
             "sample": sample(model),
             "settings": self._settings,
             "exactness probed at step": self._probed,
+            **described(model),
         }
         loaded = Loaded(model, self._tokenizer, f"{self.name}@step{step}", "", (), training)
         if not known:
@@ -152,6 +161,20 @@ class InTraining:
         return Causal(loaded, self._options)
 
 
+def _refuse_name(name: str) -> None:
+    """Refuse a name that is empty or can't be seen, or that looks like one with options."""
+    if not name.strip() or not name.isprintable() or "?" in name:
+        raise UsageError("the name of a model", repr(name), "printable characters without ?, at least one")
+
+
+def uncompiled(model: Any) -> Any:
+    """Return the model that `torch.compile` has wrapped, or the model itself.
+
+    A compiled model is compiled again for texts of other lengths, and its operations may round otherwise.
+    """
+    return getattr(model, "_orig_mod", model)
+
+
 @contextlib.contextmanager
 def as_evaluated(model: Any) -> Iterator[None]:
     """Put a model that is being trained into evaluation mode, and leave it afterwards as it was found.
@@ -161,11 +184,15 @@ def as_evaluated(model: Any) -> Iterator[None]:
     modes = {module: module.training for module in model.modules()}
     # For mixed precision, a trainer replaces the forward method by one that computes in low precision.
     replaced = vars(model).pop("forward", None)
+    # What `module.compile()` sets is compiled again for texts of other lengths, and does not see hooks.
+    compiled = {module: vars(module).pop(_COMPILED) for module in modes if _COMPILED in vars(module)}
     model.eval()
     try:
         yield
     finally:
         for module, training in modes.items():
             module.training = training
+        for module, call in compiled.items():
+            setattr(module, _COMPILED, call)
         if replaced is not None:
             model.forward = replaced

@@ -35,6 +35,7 @@ class Rejudged(Run):
         name = conventions.canonical(convention)
         options = {**run.record["options"], "convention": name}
         super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
+        self._root = run._root
         self.name = run.name
         if not self.task.surprisals or "parquet" not in self.tables:
             self.refuse("surprisals, tokens or regions")

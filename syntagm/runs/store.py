@@ -87,6 +87,8 @@ class Run:
         files: Mapping[str, bytes] | None = None,
     ) -> None:
         self.folder, self.record, self._ledger = folder, record, ledger
+        # Files are read when they are needed, maybe after the program has changed its working directory.
+        self._root = None if folder is None else folder.absolute()
         self._in_memory, self._files = tables or {}, files or {}
         if missing := {"model", "task", "options", "suites", "status"} - record.keys():
             raise UsageError("Run, record", f"no {min(missing)!r}", "the record of a run", _CURE)
@@ -132,10 +134,10 @@ class Run:
             raise RunError(
                 self.place, f"no file {name!r}", "one of " + ", ".join(known) if known else "a run with files"
             )
-        if self.folder is None:
+        if self._root is None or self.folder is None:
             return self._files[name]
         path, cure = self.folder / name, "Repeat the command that made the run to restore the file."
-        content = content_of(path)
+        content = content_of(self._root / name)
         if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
             raise damaged(path, cure)
         return content
@@ -143,11 +145,11 @@ class Run:
     @property
     def paths(self) -> list[Path]:
         """The files whose hashes the record and the ledger have; none of a run in memory."""
-        if self.folder is None:
+        if self._root is None:
             return []
-        shards = self.folder / "shards"
+        shards = self._root / "shards"
         tables = [shards / f"{name}.{kind}" for name, line in self._ledger.items() for kind in line["files"]]
-        return [*(self.folder / name for name in self.record["files"]), *tables]
+        return [*(self._root / name for name in self.record["files"]), *tables]
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
@@ -262,9 +264,9 @@ class Run:
         A finished run has them in one file, which is decoded several times faster than those of all units. These are the
         original, so each must still be what was written; and if the file is not, nothing is lost.
         """
-        if self.folder is None or not self.done or RESULTS not in self.record["files"]:
+        if self._root is None or not self.done or RESULTS not in self.record["files"]:
             return self.table(RESULTS_OF_UNIT)
-        content = content_of(self.folder / RESULTS)
+        content = content_of(self._root / RESULTS)
         if hashlib.sha256(content).hexdigest() != self.record["files"][RESULTS]:
             return self.table(RESULTS_OF_UNIT)
         for suite in self.suites:
@@ -493,7 +495,8 @@ class Run:
     def _content(self, name: str, kind: str) -> bytes:
         """Return the content of a table of a unit; RunError if it is not what was written."""
         assert self.folder
-        content = read_shard(self.folder, name, kind, self._ledger)
+        assert self._root
+        content = read_shard(self._root, name, kind, self._ledger)
         if content is None:
             raise damaged(self.folder / "shards" / f"{name}.{kind}")
         return content

@@ -22,7 +22,7 @@ def trainer(folder: Path, steps: int = 6, **changes: Any) -> "transformers.Train
     settings |= {"use_cpu": True, "disable_tqdm": True, "per_device_train_batch_size": 2, "seed": 3} | changes
     arguments = transformers.TrainingArguments(str(folder / "out"), **settings)
     more = {"processing_class": byte_level(), "data_collator": transformers.default_data_collator}
-    return transformers.Trainer(model, arguments, train_dataset=rows, **more)
+    return transformers.Trainer(model, arguments, train_dataset=rows, eval_dataset=rows, **more)
 
 
 @pytest.mark.slow
@@ -43,6 +43,25 @@ def test_training_and_its_log_are_the_same_with_it(tmp_path: Path) -> None:
     runs = [sg.open_run(tmp_path / "runs" / f"step{step}") for step in logged]
     assert [run.model for run in runs] == ["causal:mine@step2", "causal:mine@step4", "causal:mine@step5"]
     assert logged[5]["eval_syntagm_boats"] == runs[2].results("boats")["value"].mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("early", [False, True])
+def test_the_last_step_is_evaluated_before_the_best_checkpoint_is_loaded(tmp_path: Path, early: bool) -> None:
+    # The loss of the first checkpoint is the highest one, which is said to be the best.
+    changes = {"load_best_model_at_end": True, "greater_is_better": True, "eval_strategy": "steps", "eval_steps": 1}
+    made = trainer(tmp_path, 3, save_strategy="steps", save_steps=1, metric_for_best_model="loss", **changes)
+    made.add_callback(sg.EvaluationCallback(made, suites(), tmp_path / "runs", every=5))
+    if early:
+        made.add_callback(transformers.EarlyStoppingCallback(1))
+    made.train()
+    last = made.state.global_step
+    assert (last, made.state.best_global_step) == (2 if early else 3, 1)
+    trained = type(made.model).from_pretrained(tmp_path / "out" / f"checkpoint-{last}").eval()
+    expected = sg.evaluate(sg.from_transformers(trained, byte_level(), name="last"), suites())
+    [run] = [sg.open_run(path) for path in (tmp_path / "runs").glob("step*")]
+    assert run.model == f"causal:model@step{last}"
+    assert run.results()["margin"].to_list() == pytest.approx(expected.results()["margin"].to_list(), abs=1e-4)
 
 
 @pytest.mark.slow
@@ -83,6 +102,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     with pytest.raises(sg.UsageError, match="every=0"):
         sg.EvaluationCallback(made, suites(), tmp_path / "runs", every=0)
+    with pytest.raises(sg.UsageError, match="suite seconds"):
+        sg.EvaluationCallback(made, suites(["seconds"]), tmp_path / "runs", every=1)
     made.is_deepspeed_enabled = True
     with pytest.raises(sg.UsageError, match="split the weights"):
         sg.EvaluationCallback(made, suites(), tmp_path / "runs", every=1)

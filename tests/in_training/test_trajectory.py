@@ -87,7 +87,7 @@ def test_weights_are_not_hashed_and_the_probe_runs_once(tmp_path: Path, monkeypa
     probes: list[Any] = []
     own = causal.probed
     monkeypatch.setattr(causal, "probed", lambda *arguments: probes.append(1) or own(*arguments))
-    monkeypatch.setattr(causal, "hash_weights", None)
+    monkeypatch.setattr("syntagm.models.hugging_face.weights.hash_of_weights", None)
     model = transformer("gpt2", byte_level())
     trajectory = sg.Trajectory(tmp_path, suites(), byte_level())
     for step in steps(model, 3):
@@ -115,6 +115,26 @@ def test_training_is_the_same_with_and_without(tmp_path: Path) -> None:
     watched, others = trained(sg.Trajectory(tmp_path, suites(), byte_level()))
     assert all(map(torch.equal, plain, watched))
     assert states == others
+
+
+@pytest.mark.slow  # to import the compiler takes seconds
+def test_a_compiled_model_is_evaluated_without_its_compilation(tmp_path: Path) -> None:
+    model = transformer("gpt2", byte_level()).train()
+    compiled: Any = torch.compile(model, backend="eager")
+    found = sg.Trajectory(tmp_path / "a", suites(), byte_level()).evaluate(compiled, 1)
+    model.compile(backend="eager")
+    called = model._compiled_call_impl
+    assert found == sg.Trajectory(tmp_path / "b", suites(), byte_level()).evaluate(model, 1)
+    assert model._compiled_call_impl is called is not None
+    assert compiled.training
+    assert model.training
+    made = [sg.from_transformers(each.eval(), byte_level(), name="m") for each in (model, compiled)]
+    assert made[0].fingerprint == made[1].fingerprint
+
+
+def test_a_suite_is_not_called_as_the_mean_is(tmp_path: Path) -> None:
+    with pytest.raises(sg.UsageError, match="suite mean"):
+        sg.Trajectory(tmp_path, suites(["mean"]), byte_level())
 
 
 def test_the_model_is_left_as_it_was_found(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def in_blocks(size: int, plain: torch.Tensor) -> torch.Tensor:
 )
 def test_whatever_a_layer_sees_ahead_is_refused(add: Callable[[torch.Tensor], torch.Tensor]) -> None:
     made = transformer("gpt2", byte_level())
-    made.transformer.h[0].mlp = Layer(made.transformer.h[0].mlp, add)
+    made.transformer.h[0].mlp = Layer(made.transformer.h[0].mlp, add).eval()
     with pytest.raises(ModelError, match="changes with what follows it"):
         from_transformers(made, byte_level(), "ahead")
 
@@ -182,6 +182,14 @@ def test_one_text_is_computed_as_the_model_itself_does_before_batches_are_probed
     before = model.forward.evaluated
     list(model.score(TEXTS[:1]))
     assert model.forward.evaluated == before + inputs[0]
+
+
+def test_a_model_whose_seal_was_renewed_is_neither_hashed_nor_probed_when_it_is_loaded() -> None:
+    demo = names.load("demo")
+    assert isinstance(demo, Causal)
+    assert not {"record", "_weights"} & vars(demo).keys()
+    assert demo.forward._ways is None
+    assert list(demo.record)[-1] == "seal renewed"
 
 
 def test_what_depends_on_the_probe_asks_for_it(stored: str) -> None:
@@ -262,9 +270,10 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
 def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 512.
     monkeypatch.setattr("syntagm.models.causal.head._HELD", 80_000)
-    model = causal("gemma2", sharing="no")
-    calls, batches = [], []
-    model.module.register_forward_hook(lambda *_: calls.append(1))
+    made, calls, batches = transformer("gemma2", byte_level()), [], []
+    made.register_forward_hook(lambda *_: calls.append(1))
+    model = from_transformers(made, byte_level(), "gemma2", sharing="no")
+    calls.clear()
     batch = model.forward.batch
     monkeypatch.setattr(forward.Forward, "batch", lambda _, *given: (batches.append(1), batch(*given))[1])
     assert list(model.score(TEXTS))

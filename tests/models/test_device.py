@@ -12,6 +12,7 @@ import torch
 from models_for_tests import CAUSAL
 
 from syntagm.models import device, names
+from syntagm.models.causal import model as causal
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.head import Head
 from syntagm.models.causal.prefix_tree import Pack, plan
@@ -220,7 +221,7 @@ class TestFullPrecision:
         else:
             known = CAUSAL["gpt2"]()
             known.module.get_input_embeddings().register_forward_hook(note)
-            list(known.score(["Ten boats."]))
+            list(causal.from_transformers(known.module, known.tokenizer, "m").score(["Ten boats."]))
         assert seen
         assert all(set(values) <= {"ieee", "highest", False} for values in seen)
 

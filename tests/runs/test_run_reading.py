@@ -8,6 +8,7 @@ from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
+from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
@@ -130,3 +131,17 @@ def test_a_damaged_shard_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(RunError, match="damaged"):
         open_run(tmp_path).tokens("agreement")
+
+
+def test_a_run_is_read_where_it_was_opened(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    toy_run(tmp_path, agreement())
+    [name] = [path.parent.relative_to(tmp_path) for path in tmp_path.rglob("run.json")]
+    found = open_run(name)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert found.place == str(name)
+    assert found.results().height == found.results("agreement").height > 0
+    assert found.tokens("agreement").height
+    assert all(path.is_file() for path in found.paths)
+    assert Rejudged(found, "mean_token").tokens("agreement").height

@@ -63,7 +63,7 @@ class Head:
             result: torch.Tensor = self.layer(hidden)
             return result
         if self._buffer is None:
-            self._buffer = torch.empty(self.rows, self.vocabulary, dtype=hidden.dtype)
+            self._buffer = torch.empty(self.rows, self.vocabulary, dtype=hidden.dtype, device=self.device)
         out = self._buffer[: len(hidden)]
         if isinstance(self.layer, processor.Linear):
             return processor.product(hidden, self.layer.weight, self.layer.bias, out)

@@ -37,7 +37,7 @@ from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
-from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, spelled
 from syntagm.models.hugging_face.tokens import (
     Borders,
     Encoded,
@@ -47,15 +47,11 @@ from syntagm.models.hugging_face.tokens import (
     start_symbol,
     word_borders,
 )
-from syntagm.models.hugging_face.weights import (
-    hash_code,
-    hash_weights,
-    refuse_nan,
-    refuse_training,
-)
+from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
+_LIKE = "Is it a model with a causal head, such as one of AutoModelForCausalLM, and is this its tokenizer?"
 
 
 class Causal(Identified):
@@ -417,8 +413,9 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
         UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
-    refuse_training(model, label)
-    return Causal(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
+    loaded = in_memory(model, tokenizer, label)
+    with one_error(f"causal:{label}", UNUSABLE, _LIKE):
+        return Causal(loaded, options)
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import Loaded
+from syntagm.models.hugging_face.state import refuse_other, state_of
 from syntagm.models.hugging_face.weights import refuse_change, refuse_training, sample
 
 
@@ -32,10 +33,17 @@ class Identified(LanguageModel):
             record: function that returns the record without the architecture and the weights.
         """
         self._loaded, self._sample = loaded, sample(loaded.model)
+        self._state = state_of(loaded.model, loaded.tokenizer)
         self._dependencies, self._described = (scorer, json.dumps(dependencies)), record
         # A model that is being trained is identified anew at each step.
         for name in ("fingerprint", "record", "_weights"):
             self.__dict__.pop(name, None)
+
+    def add_to_record(self, further: Mapping[str, object]) -> None:
+        """Add information to the record, which is not computed for that."""
+        described = self._described
+        self._described = lambda: {**described(), **further}
+        self.__dict__.pop("record", None)
 
     @cached_property
     def fingerprint(self) -> str:  # type: ignore[override]  # it can be written, too
@@ -64,11 +72,12 @@ class Identified(LanguageModel):
         return weights()
 
     def _refuse_change(self) -> None:
-        """Refuse a model that has been trained, or put in training mode, since it was created.
+        """Refuse a model that has been trained, changed otherwise, or put in training mode since it was created.
 
         Raises:
-            ModelError: the weights have changed.
+            ModelError: the weights, or other things that numbers depend on, have changed.
             UsageError: dropout would be active.
         """
         refuse_change(self._loaded.model, self._sample, self.name)
+        refuse_other(self._state, self._loaded.model, self._loaded.tokenizer, self.name)
         refuse_training(self._loaded.model, self.name)

@@ -13,7 +13,7 @@ from huggingface_hub import constants
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, seal
 from syntagm.models.device import device
-from syntagm.models.hugging_face import adapter, location
+from syntagm.models.hugging_face import adapter, location, state
 from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, read_checkpoint
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.models.hugging_face.options import CARD
@@ -24,9 +24,17 @@ from syntagm.models.hugging_face.quantised import (
     read_gguf,
     refuse_missing_packages,
     refuse_unused,
+    settings_of,
 )
 from syntagm.models.hugging_face.unsafe import refuse_special_files, refuse_unsafe
-from syntagm.models.hugging_face.weights import hash_folder, hash_of_weights, hash_stored, may_change
+from syntagm.models.hugging_face.weights import (
+    hash_folder,
+    hash_of_weights,
+    hash_stored,
+    hash_weights,
+    may_change,
+    refuse_training,
+)
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
@@ -117,6 +125,27 @@ def read(
     if quicken(loaded.model.eval()):
         loaded = replace(loaded, record={**loaded.record, "linear layers": "computed by oneDNN"})
     return loaded
+
+
+def in_memory(model: Any, tokenizer: Any, label: str) -> Loaded:
+    """Return a model that somebody else created, with a hash of its weights, adapters and hooks.
+
+    Arguments:
+        model: a transformers model in evaluation mode.
+        tokenizer: its tokenizer.
+        label: its label.
+
+    Raises:
+        UsageError: the model, or a part of it, is in training mode or computes in mixed precision.
+    """
+    refuse_training(model, label)
+    state.refuse_mixed_precision(model, label)
+    quantisation = settings_of(model.config)
+    return Loaded(
+        model, tokenizer, label, state.with_state(hash_weights(model, tokenizer), model),
+        quantised=described(quantisation) if quantisation and getattr(model, "is_quantized", False) else "",
+        record=state.described(model),
+    )  # fmt: skip
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:

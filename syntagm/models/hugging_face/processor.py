@@ -28,7 +28,7 @@ def quicken(model: Any) -> bool:
     for module in list(model.modules()):
         for name, child in module.named_children():
             if type(child) is transformers.activations.NewGELUActivation:
-                setattr(module, name, Gelu())
+                setattr(module, name, Gelu().train(child.training))
         if has_faster_products() and type(module) in _FASTER and _is_float32(module):
             if type(module) is transformers.pytorch_utils.Conv1D:
                 # The shape stays, but columns are contiguous instead of rows, as oneDNN needs them.

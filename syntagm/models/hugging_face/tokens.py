@@ -1,6 +1,8 @@
 """Tokenisation with character positions, start-of-text and end-of-text symbols, and borders of words."""
 
+import contextlib
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,9 @@ from numpy.typing import NDArray
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.models.hugging_face.foreign import one_error
+
+# Only one thread at a time may change how tokenizers truncate and pad.
+_SETTINGS = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,17 +160,33 @@ def _columns(encoding: Any) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) -> Iterator[tuple[str, Any]]:
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
     refuse_surrogates(texts, model)
     subject = f"the tokens of {len(texts):,} texts, the first {texts[0][:60]!r}" if texts else "no tokens"
     # The library panics where a regular expression gives up.
-    with one_error(
-        f"the tokenizer of {model}", subject, "Leave such a text out, or see what is wrong with tokenizer.json."
+    with (
+        _whole(tokenizer.backend_tokenizer) as backend,
+        one_error(
+            f"the tokenizer of {model}", subject, "Leave such a text out, or see what is wrong with tokenizer.json."
+        ),
     ):
         encodings = backend.encode_batch(list(texts), add_special_tokens=symbols)
     return zip(texts, encodings, strict=True)
+
+
+@contextlib.contextmanager
+def _whole(backend: Any) -> Iterator[Any]:
+    """Switch truncation and padding off during the block; they may be those of a program that trains the model."""
+    with _SETTINGS:
+        truncation, padding = backend.truncation, backend.padding
+        backend.no_truncation()
+        backend.no_padding()
+        try:
+            yield backend
+        finally:
+            if truncation is not None:
+                backend.enable_truncation(**truncation)
+            if padding is not None:
+                backend.enable_padding(**padding)
 
 
 def special_symbols(tokenizer: Any) -> dict[int, str]:

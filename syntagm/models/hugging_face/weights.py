@@ -159,13 +159,16 @@ def refuse_nan(model: Any, name: str) -> None:
 
 
 def refuse_training(model: Any, label: str) -> None:
-    """Refuse a model in memory that is in training mode, because dropout would be active.
+    """Refuse a model in memory that is in training mode, or a part of it, because dropout would be active.
 
     Raises:
         UsageError: the model is in training mode.
     """
-    if model.training:
-        raise UsageError(f"model {label}", "a model in training mode", "evaluation mode", "Call model.eval() first.")
+    # The model itself is the first of its modules, and has no name.
+    for name, module in model.named_modules():
+        if module.training:
+            found = f"a model whose part {name} is in training mode" if name else "a model in training mode"
+            raise UsageError(f"model {label}", found, "evaluation mode", "Call model.eval() first.")
 
 
 def hash_code(model: Any) -> str | None:

@@ -24,14 +24,9 @@ from syntagm.errors import ModelError
 from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
-from syntagm.models.hugging_face.loading import Loaded, batch_tokens, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame, refuse_random
-from syntagm.models.hugging_face.weights import (
-    hash_code,
-    hash_weights,
-    refuse_nan,
-    refuse_training,
-)
+from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
@@ -41,6 +36,7 @@ from syntagm.models.masked.rows import plan
 from syntagm.models.reduction import reduce
 from syntagm.models.windows import Window, around, overlap_of, refuse_overlap, shares
 
+_LIKE = "Is it a model with a masked head, such as one of AutoModelForMaskedLM, and is this its tokenizer?"
 SCORER = "masked 1"
 # Number of tokens whose rows are planned at a time, to limit memory.
 _TOKENS = 1 << 16
@@ -307,8 +303,9 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
         UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
-    refuse_training(model, label)
-    return Masked(Loaded(model, tokenizer, label, hash_weights(model, tokenizer)), options)
+    loaded = in_memory(model, tokenizer, label)
+    with one_error(f"masked:{label}", UNUSABLE, _LIKE):
+        return Masked(loaded, options)
 
 
 def _before(tokenizer: Any, name: str) -> str:

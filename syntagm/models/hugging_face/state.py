@@ -1,0 +1,139 @@
+"""What the numbers of a model in memory depend on besides its weights: hooks, adapters that are on, and its tokenizer."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from syntagm.errors import ModelError, UsageError
+from syntagm.models.device import FullPrecision
+
+# Packages whose hooks are parts of a model, or only look at what it computes.
+_PARTS = frozenset({"accelerate", "peft", "syntagm", "torch", "transformers", "transformers_modules", "wandb"})
+# The attributes of PEFT's layers that decide what an adapter adds.
+_ADAPTERS = ("active_adapters", "disable_adapters", "merged_adapters", "scaling", "use_dora")
+# The number of tokens by which the effect of hooks is identified.
+_TOKENS = 16
+
+State = Mapping[str, object]
+
+
+def state_of(model: Any, tokenizer: Any) -> State:
+    """Return what a model's numbers depend on besides its weights: what it is called in messages -> a description of it.
+
+    It is cheap, so it can be compared before each computation.
+    """
+    backend = tokenizer.backend_tokenizer
+    parts = (backend.normalizer, backend.pre_tokenizer, backend.post_processor)
+    return {
+        "hooks": [(name, key) for name, key, _ in _hooks(model, replaced=False)],
+        "adapters that are on": adapters(model),
+        "an attention implementation": getattr(model.config, "_attn_implementation", None),
+        "a device": str(model.device),
+        "a tokenizer": (backend.get_vocab_size(), *map(str, parts), tokenizer.unk_token_id),
+    }
+
+
+def refuse_other(before: State, model: Any, tokenizer: Any, name: str) -> None:
+    """Refuse a model in memory whose state is not the one that it had.
+
+    Arguments:
+        before: the `state_of` it had.
+        model: the model.
+        tokenizer: its tokenizer.
+        name: name of the model, for the message.
+
+    Raises:
+        ModelError: the state has changed.
+    """
+    now = state_of(model, tokenizer)
+    for part, known in before.items():
+        if now[part] != known:
+            raise ModelError(
+                name, f"{part}, changed since the model was created", "the same as then",
+                "Call from_transformers again after such a change.",
+            )  # fmt: skip
+
+
+def adapters(model: Any) -> list[tuple[str, Mapping[str, object]]]:
+    """Return for each layer with adapters of PEFT its name, and which of them are on."""
+    layers: list[tuple[str, Mapping[str, object]]] = []
+    for name, module in model.named_modules():
+        if type(module).__module__.startswith("peft."):
+            values = {key: getattr(module, key, None) for key in _ADAPTERS}
+            if known := {key: _copy(value) for key, value in values.items() if isinstance(value, bool | list | dict)}:
+                layers.append((name, known))
+    return layers
+
+
+def described(model: Any) -> dict[str, object]:
+    """Return what is to be recorded of hooks and adapters; empty if there are none."""
+    on = {json.dumps(values, sort_keys=True) for _, values in adapters(model)}
+    hooks = [f"{name or 'the model'}: {shown}" for name, _, shown in _hooks(model)]
+    found: dict[str, object] = {"hooks": hooks, "adapters": sorted(on)}
+    return {key: value for key, value in found.items() if value}
+
+
+def with_state(weights: str, model: Any) -> str | Callable[[], str]:
+    """Return a hash of the weights, and of hooks and adapters if there are any; or a function that computes it.
+
+    What a hook does can't be told from its code, which may depend on anything. So it is identified by the logits of the
+    model after some tokens, when they are first needed. They are others on a processor that rounds differently.
+
+    Arguments:
+        weights: a hash of the weights.
+        model: the model.
+    """
+    known = described(model)
+    if not known:
+        return weights
+    digest = hashlib.sha256(json.dumps([weights, known, adapters(model)], sort_keys=True).encode())
+
+    def effect() -> str:
+        size = int(model.get_input_embeddings().weight.shape[0])
+        tokens = torch.from_numpy(np.random.default_rng(21).integers(0, size, (1, _TOKENS))).to(model.device)
+        with torch.inference_mode(), FullPrecision():
+            logits = model(input_ids=tokens).logits
+        whole = digest.copy()
+        whole.update(logits.cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return whole.hexdigest()
+
+    return effect if "hooks" in known else digest.hexdigest()
+
+
+def refuse_mixed_precision(model: Any, label: str) -> None:
+    """Refuse a model whose forward method was replaced by one that computes in low precision.
+
+    Raises:
+        UsageError: accelerate has prepared the model so.
+    """
+    if "_original_forward" in vars(model):
+        raise UsageError(
+            f"model {label}", "a model that accelerate has prepared for mixed precision", "its own forward method",
+            "Call accelerator.unwrap_model(model, keep_fp32_wrapper=False), or use Trajectory during training.",
+        )  # fmt: skip
+
+
+def _copy(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=str))
+
+
+def _hooks(model: Any, replaced: bool = True) -> Iterator[tuple[str, int, str]]:
+    """Yield the hooks on the forward passes of a model: name of the module, number of the hook, and what it is called.
+
+    Arguments:
+        model: the model.
+        replaced: whether a forward method that replaces that of a class is one, too.
+    """
+    for name, module in model.named_modules():
+        # In one step each, since another thread that computes may add a hook of its own.
+        found: list[tuple[int, Any]] = [*module._forward_pre_hooks.items(), *module._forward_hooks.items()]
+        if replaced and (other := vars(module).get("forward")):
+            found.append((0, other))
+        for key, hook in found:
+            package = str(getattr(hook, "__module__", None)).partition(".")[0]
+            if package not in _PARTS:
+                yield name, key, str(getattr(hook, "__qualname__", type(hook).__qualname__))
