@@ -53,10 +53,14 @@ def read(path: Path) -> Judgements:
         InputError: a column is missing, a value is no number, a person or an item is not named, there are more than two
             conditions, or fewer than two people or items.
     """
-    rows = list(csv.records(utf8.read(path), path, COLUMNS))
+    # Blanks around a name would make another person or item of it.
+    rows = [
+        (line, {name: cell.strip() for name, cell in row.items()})
+        for line, row in csv.records(utf8.read(path), path, COLUMNS)
+    ]
     values = [_number(row["value"], f"{path}, line {line}") for line, row in rows]
     for line, row in rows:
-        if empty := [name for name in ("person", "item", "condition") if name in row and not row[name].strip()]:
+        if empty := [name for name in ("person", "item", "condition") if name in row and not row[name]]:
             raise InputError(f"{path}, line {line}", f"no {empty[0]}", f"a name in the column {empty[0]}")
     people, items = (np.unique([row[name] for _, row in rows], return_inverse=True) for name in ("person", "item"))
     if min(len(people[0]), len(items[0])) < 2:
