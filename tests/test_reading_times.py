@@ -473,6 +473,32 @@ def test_a_fit_by_language_is_that_of_each_language_alone(tmp_path: Path) -> Non
         assert frame.filter(language=language).drop("language").equals(alone)
 
 
+def test_words_that_where_and_by_leave_out_are_words_before_others() -> None:
+    """The content words of a text have the words before them as lags; rows of another model are no words before."""
+    rows = 60
+    data = {name: example()[name][:rows] for name in ("time", "bits", "length")}
+    data |= {"text": np.arange(rows) // 20, "position": np.arange(rows) % 20, "class": np.arange(rows) % 3}
+    request = Request("time", ("length",), (Added("bits", ("bits",)),), lags=1)
+    before = dict(zip(range(2, rows + 2), [None, *data["bits"]], strict=False))
+
+    def lags(data: dict[str, object], **changed: object) -> dict[int, float]:
+        parts = fitting.prepare(source(data), Request(**{**vars_of(request), **changed}))
+        return {
+            line: bits for part in parts.values() for line, bits in part.frame[[observations.LINE, "bits_1"]].rows()
+        }
+
+    words = [row for row in range(rows) if row % 20]
+    assert lags(data, by="class") == {row + 2: before[row + 2] for row in words}
+    assert lags(data, where=("class=1",)) == {row + 2: before[row + 2] for row in words if row % 3 == 1}
+    # Two versions of each word, one after the other.
+    double = {name: np.repeat(column, 2) for name, column in data.items()} | {"lm2": np.tile(["a", "b"], rows)}
+    found = lags(double, where=("lm2=b", "class=1"))
+    assert found == {2 * row + 3: before[row + 2] for row in words if row % 3 == 1}
+    unplaced = {name: column for name, column in data.items() if name != "position"}
+    [part] = fitting.prepare(source(unplaced), Request(**{**vars_of(request), "where": ("class=1",)})).values()
+    assert "19 rows follow rows that --where leaves out" in part.notes[1]
+
+
 def test_values_that_stand_for_missing_ones_are_missing_at_every_lag() -> None:
     data = {name: example()[name][:40].astype(float) for name in ("time", "bits", "length")}
     data["length"][[7, 20]] = np.inf, 0

@@ -184,7 +184,10 @@ def test_judgements_are_read_strictly(tmp_path: Path) -> None:
     found = judgements.read(path)
     assert (found.names, found.kind, found.values.tolist()) == (("a", "b"), Kind.VERDICT, [1, 0, 1, 1])
     path.write_text("person,item,value,condition\np1,i1,1,a\np1 ,i2,0,b\np2,i1 ,1,b \np2,i2,1,a\n")
-    assert [len(set(column.tolist())) for column in (judgements.read(path).people, judgements.read(path).items)] == [2, 2]
+    assert [len(set(column.tolist())) for column in (judgements.read(path).people, judgements.read(path).items)] == [
+        2,
+        2,
+    ]
     for text, message in (
         ("person,value\np,1\n", "item"),
         ("person,item,value\np,i,yes\n", "'yes'"),
