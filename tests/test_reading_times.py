@@ -473,6 +473,13 @@ def test_a_fit_by_language_is_that_of_each_language_alone(tmp_path: Path) -> Non
         assert frame.filter(language=language).drop("language").equals(alone)
 
 
+def test_a_condition_that_is_called_null_is_said_to_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "times.csv"
+    path.write_text("participant,text,position,word,time,condition\na,1,1,It,300,null\na,1,2,rains,310,overt\n")
+    notes = tables.interpret(tables.open_table(path), {}).notes
+    assert notes[-1] == "1 of 2 rows without condition (null is a missing value)"
+
+
 def test_words_that_where_and_by_leave_out_are_words_before_others() -> None:
     """The content words of a text have the words before them as lags; rows of another model are no words before."""
     rows = 60
