@@ -175,9 +175,10 @@ class People:
         self.against, self.kind, self.paired = against, pilot.kind, pilot.second is not None
         self.judged = pilot.kind is Kind.VERDICT
         if pilot.second is not None:
-            for name, units in (("person", pilot.people), ("item", pilot.items)):
+            for name, article, units in (("person", "a", pilot.people), ("item", "an", pilot.items)):
                 if not set(units[pilot.second]) & set(units[~pilot.second]):
-                    raise UsageError("power", f"a pilot in which each {name} has one condition", f"a {name} with both")
+                    found = f"a pilot in which each {name} has one condition"
+                    raise UsageError("power", found, f"{article} {name} with both")
         from syntagm.stats.mixed import linear, logistic
 
         self.difference, self.found = judgements.estimate(pilot, against)

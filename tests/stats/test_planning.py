@@ -193,6 +193,10 @@ def test_judgements_are_read_strictly(tmp_path: Path) -> None:
         ("person,item,value\np,i,yes\n", "'yes'"),
         ("person,item,value\n,i,1\n", "no person"),
         ("person,item,value\np,i,1\np,j,1\n", "1 people and 2 items"),
+        (
+            "person,item,value\np,i,1\nq,i,1\np,j,1\np,i ,0\n",
+            "line 5: a second judgement of item 'i' by 'p', as in line 2",
+        ),
         ("person,item,value,condition\np,i,1,a\nq,j,1,b\nq,i,1,c\n", "3 conditions"),
         ("person,item,value\np,i,inf\nq,j,1\n", "'inf'"),
     ):
