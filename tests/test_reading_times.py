@@ -473,6 +473,20 @@ def test_a_fit_by_language_is_that_of_each_language_alone(tmp_path: Path) -> Non
         assert frame.filter(language=language).drop("language").equals(alone)
 
 
+def test_a_question_counts_once_however_long_its_text_is() -> None:
+    """Right about two short texts and wrong about a long one: two of three questions, but two of five words."""
+    answers = [("a", "x", True), ("a", "y", True), *[("a", "z", False)] * 3, ("b", "x", False), ("b", "y", False)]
+    frame = pl.DataFrame(answers, schema=["participant", "text", "correct"], orient="row")
+    excluded = exclusions.reasons(frame, exclusions.Exclusions(accuracy=0.6), "times.csv")
+    assert excluded.to_list() == [None] * 5 + ["participant with accuracy below 0.6"] * 2
+    # A question after each sentence.
+    within = frame.with_columns(text=pl.lit("story"), sentence=pl.col("text"))
+    assert exclusions.reasons(within, exclusions.Exclusions(accuracy=0.6), "times.csv").equals(excluded)
+    # Answers of words, as far as can be told.
+    loose = within.drop("sentence")
+    assert exclusions.reasons(loose, exclusions.Exclusions(accuracy=0.6), "times.csv").null_count() == 0
+
+
 def test_a_condition_that_is_called_null_is_said_to_be_missing(tmp_path: Path) -> None:
     path = tmp_path / "times.csv"
     path.write_text("participant,text,position,word,time,condition\na,1,1,It,300,null\na,1,2,rains,310,overt\n")
