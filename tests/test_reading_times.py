@@ -11,6 +11,7 @@ from scipy import interpolate, stats
 from syntagm.cli import main
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.models.names import load
+from syntagm.permissions import NONE
 from syntagm.reading_times import (
     alarms,
     analyses,
@@ -471,6 +472,21 @@ def test_a_fit_by_language_is_that_of_each_language_alone(tmp_path: Path) -> Non
     for language in ("en", "de"):
         alone = fitting.fit(source(data), Request(**{**vars_of(request), "where": (f"language={language}",)})).frame()
         assert frame.filter(language=language).drop("language").equals(alone)
+
+
+def test_separate_accents_change_no_length_and_no_frequency(tmp_path: Path) -> None:
+    rows = [("x", 1, "„Café,“"), ("x", 2, "naïve."), ("y", 1, "Cafe\u0301"), ("y", 2, "nai\u0308ve.")]
+    (tmp_path / "frequencies.csv").write_text("word,frequency\ncafe\u0301,3\nnaïve,4\n")
+    path = tmp_path / "times.csv"
+    path.write_text(
+        "text,position,word,time\n" + "".join(f'{text},{place},"{word}",300\n' for text, place, word in rows)
+    )
+    times = tables.interpret(tables.open_table(path), {})
+    of = predictors.frequency(str(tmp_path / "frequencies.csv"), NONE)
+    words = joining.shown_words(times).with_columns(bits=1.0)
+    table = predictors.predictors(times, words, predictors.Options(), of).frame
+    assert table.select("length", "frequency").rows() == [(4, 3), (5, 4)] * 2
+    assert table["sentence"].to_list() == ["1"] * 4, "a text begins with its first sentence"
 
 
 def test_a_question_counts_once_however_long_its_text_is() -> None:
