@@ -203,3 +203,15 @@ def test_judgements_are_read_strictly(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(InputError, match=message):
             judgements.read(path)
+
+
+def test_classes_with_other_undefined_items_make_a_pilot_of_those_that_all_define() -> None:
+    draw = np.random.default_rng(3)
+    first, second = ({f"s{k}": (draw.random((12, 2)) < right).astype(float) for k in range(3)} for right in (0.5, 0.7))
+    whole = planning.TwoClasses(*({suite: items[2:] for suite, items in side.items()} for side in (first, second)))
+    for suite in first:
+        first[suite][0, 0] = second[suite][1, 1] = np.nan
+    assert planning.TwoClasses(first, second).difference == whole.difference
+    first["s1"][1:] = np.nan
+    with pytest.raises(InputError, match="suite s1: 0 items that are defined under all models"):
+        planning.TwoClasses(first, second)
