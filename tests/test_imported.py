@@ -133,3 +133,13 @@ def test_numbers_that_are_none_are_refused_and_impossible_sentences_tie(tmp_path
     path = written(tmp_path, sample(0, "a", "b", (math.nan, -1.0)))
     with pytest.raises(InputError, match="not a number"):
         import_results("lm-eval", [path], None, "m")
+
+
+def test_a_verdict_that_the_tool_does_not_report_is_no_accuracy_of_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = sample(0, "a", "b", (-1.0, -2.0))
+    del row["acc"]
+    path = written(tmp_path, row)
+    assert main(["import-results", "lm-eval", str(path), "-o", str(tmp_path / "run")]) == 0
+    assert "as_reported: no verdict on 1 pairs" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from scipy import interpolate, stats
 from syntagm.cli import main
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.models.names import load
+from syntagm.permissions import NONE
 from syntagm.reading_times import (
     alarms,
     analyses,
@@ -471,6 +472,68 @@ def test_a_fit_by_language_is_that_of_each_language_alone(tmp_path: Path) -> Non
     for language in ("en", "de"):
         alone = fitting.fit(source(data), Request(**{**vars_of(request), "where": (f"language={language}",)})).frame()
         assert frame.filter(language=language).drop("language").equals(alone)
+
+
+def test_separate_accents_change_no_length_and_no_frequency(tmp_path: Path) -> None:
+    rows = [("x", 1, "„Café,“"), ("x", 2, "naïve."), ("y", 1, "Cafe\u0301"), ("y", 2, "nai\u0308ve.")]
+    (tmp_path / "frequencies.csv").write_text("word,frequency\ncafe\u0301,3\nnaïve,4\n")
+    path = tmp_path / "times.csv"
+    path.write_text(
+        "text,position,word,time\n" + "".join(f'{text},{place},"{word}",300\n' for text, place, word in rows)
+    )
+    times = tables.interpret(tables.open_table(path), {})
+    of = predictors.frequency(str(tmp_path / "frequencies.csv"), NONE)
+    words = joining.shown_words(times).with_columns(bits=1.0)
+    table = predictors.predictors(times, words, predictors.Options(), of).frame
+    assert table.select("length", "frequency").rows() == [(4, 3), (5, 4)] * 2
+    assert table["sentence"].to_list() == ["1"] * 4, "a text begins with its first sentence"
+
+
+def test_a_question_counts_once_however_long_its_text_is() -> None:
+    """Right about two short texts and wrong about a long one: two of three questions, but two of five words."""
+    answers = [("a", "x", True), ("a", "y", True), *[("a", "z", False)] * 3, ("b", "x", False), ("b", "y", False)]
+    frame = pl.DataFrame(answers, schema=["participant", "text", "correct"], orient="row")
+    excluded = exclusions.reasons(frame, exclusions.Exclusions(accuracy=0.6), "times.csv")
+    assert excluded.to_list() == [None] * 5 + ["participant with accuracy below 0.6"] * 2
+    # A question after each sentence.
+    within = frame.with_columns(text=pl.lit("story"), sentence=pl.col("text"))
+    assert exclusions.reasons(within, exclusions.Exclusions(accuracy=0.6), "times.csv").equals(excluded)
+    # Answers of words, as far as can be told.
+    loose = within.drop("sentence")
+    assert exclusions.reasons(loose, exclusions.Exclusions(accuracy=0.6), "times.csv").null_count() == 0
+
+
+def test_a_condition_that_is_called_null_is_said_to_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "times.csv"
+    path.write_text("participant,text,position,word,time,condition\na,1,1,It,300,null\na,1,2,rains,310,overt\n")
+    notes = tables.interpret(tables.open_table(path), {}).notes
+    assert notes[-1] == "1 of 2 rows without condition (null is a missing value)"
+
+
+def test_words_that_where_and_by_leave_out_are_words_before_others() -> None:
+    """The content words of a text have the words before them as lags; rows of another model are no words before."""
+    rows = 60
+    data = {name: example()[name][:rows] for name in ("time", "bits", "length")}
+    data |= {"text": np.arange(rows) // 20, "position": np.arange(rows) % 20, "class": np.arange(rows) % 3}
+    request = Request("time", ("length",), (Added("bits", ("bits",)),), lags=1)
+    before = dict(zip(range(2, rows + 2), [None, *data["bits"]], strict=False))
+
+    def lags(data: dict[str, object], **changed: object) -> dict[int, float]:
+        parts = fitting.prepare(source(data), Request(**{**vars_of(request), **changed}))
+        return {
+            line: bits for part in parts.values() for line, bits in part.frame[[observations.LINE, "bits_1"]].rows()
+        }
+
+    words = [row for row in range(rows) if row % 20]
+    assert lags(data, by="class") == {row + 2: before[row + 2] for row in words}
+    assert lags(data, where=("class=1",)) == {row + 2: before[row + 2] for row in words if row % 3 == 1}
+    # Two versions of each word, one after the other.
+    double = {name: np.repeat(column, 2) for name, column in data.items()} | {"lm2": np.tile(["a", "b"], rows)}
+    found = lags(double, where=("lm2=b", "class=1"))
+    assert found == {2 * row + 3: before[row + 2] for row in words if row % 3 == 1}
+    unplaced = {name: column for name, column in data.items() if name != "position"}
+    [part] = fitting.prepare(source(unplaced), Request(**{**vars_of(request), "where": ("class=1",)})).values()
+    assert "19 rows follow rows that --where leaves out" in part.notes[1]
 
 
 def test_values_that_stand_for_missing_ones_are_missing_at_every_lag() -> None:

@@ -58,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             if scored
             else "ties unknown: the tool gives choices only, and may give ties to the good sentence"
         )
-        print(f"{name}: {float(defined.mean() or 0):.4f} of {len(defined):,} pairs, {said}")  # type: ignore[arg-type]
+        mean = f"{float(defined.mean()):.4f} of" if len(defined) else "no verdict on"  # type: ignore[arg-type]
+        print(f"{name}: {mean} {len(defined) or len(values):,} pairs, {said}")
     print(f"run: {arguments.output}")
     return 0

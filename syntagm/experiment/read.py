@@ -26,6 +26,7 @@ from syntagm.io import json as strict_json
 MAX_BYTES = 2**30
 _OURS = set(answers.COLUMNS)
 _NO_LIST = "answers under a list that the plan doesn't have, left out"
+_NOBODY = "answers without a person, left out"
 _BODY = ("choice", "rating", "ms", "times", "wrong")
 
 
@@ -141,6 +142,9 @@ def _tried(
     """Yield a checked answer; note one that can't be an answer of the plan."""
     trial = made.by_id.get(str(body.get("trial")))
     number = _list(list_number, made)
+    if not (person := person.strip()):
+        audit.note(_NOBODY, place)
+        return
     if trial is None:
         audit.note("answers to unknown trials, left out", place)
         return
@@ -167,7 +171,10 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
     trials = made.by_id
     parts: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
     for line, row in rows:
-        parts.setdefault((row["person"], row["trial"]), []).append((f"{path}, line {line}", row))
+        if not (person := row["person"].strip()):
+            audit.note(_NOBODY, f"{path}, line {line}")
+            continue
+        parts.setdefault((person, row["trial"]), []).append((f"{path}, line {line}", row))
     for (person, name), lines in parts.items():
         place, first = lines[0]
         trial = trials.get(name)
@@ -252,7 +259,11 @@ def _of_table(
             audit.note("answers to unknown trials, left out", place)
             continue
         own = {key: row.get(other, "") for key, other in name.items()}
-        if not made.design.timed:
+        # Blanks around a name would make another person of it.
+        own["person"] = own["person"].strip()
+        if not own["person"]:
+            audit.note(_NOBODY, place)
+        elif not made.design.timed:
             try:
                 body = _plain(trial.id, own)
             except InputError as error:

@@ -453,7 +453,7 @@ def _ratings(table: _table.Table, name: str) -> dict[str, float]:
 
     Raises:
         UsageError: the name is a path to another folder, or the table of pairs has no ids of sentences.
-        InputError: a rating is no number, or a column is missing.
+        InputError: a rating is no number, a column is missing, or no id is one of the table of pairs.
     """
     if Path(name).name != name:
         raise UsageError("ratings", repr(name), "the name of a file in the folder of the table")
@@ -470,7 +470,11 @@ def _ratings(table: _table.Table, name: str) -> dict[str, float]:
             value = math.nan
         if not math.isfinite(value):
             raise InputError(f"{path}, line {line}, judgement", repr(row["judgement"][:60]), "a number")
-        rated.setdefault(row["id"], []).append(value)
+        rated.setdefault(row["id"].strip(), []).append(value)
+    ids = {shape.plain(row.get(column, "")).strip() for _, row in table.rows for column in JOINED_BY}
+    if ids.isdisjoint(rated):
+        found = f"ratings of {next(iter(rated), 'no id')!r} and others, none of which the table of pairs has"
+        raise InputError(str(path), found, f"ids such as {next(iter(ids), '')!r}, of {table.path.name}")
     return {key: sum(values) / len(values) for key, values in rated.items()}
 
 
@@ -501,7 +505,7 @@ def _suites(
         if discard and tags.get(discard, "").strip():
             tags["discard"] = tags.pop(discard)
         for side, column in zip(("good", "bad"), JOINED_BY, strict=True):
-            if ratings and (rating := ratings.get(tags.get(column, ""))) is not None:
+            if ratings and (rating := ratings.get(tags.get(column, "").strip())) is not None:
                 tags[f"rating_{side}"] = csv.cell(rating)
         items.append((name, Item(shape.plain(row.get(id, "")) or str(index), sentences, tags)))
     return _pair.suites(items, method, str(table.path))

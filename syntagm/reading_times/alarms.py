@@ -130,8 +130,8 @@ def bare(words: pl.Series) -> pl.Series:
 
 
 def letters(words: pl.Series) -> pl.Series:
-    """Return the number of characters of each word, without punctuation around it."""
-    return bare(words).str.len_chars()
+    """Return the number of characters of each word, without punctuation around it; a letter with its accents is one."""
+    return bare(words).str.normalize("NFC").str.len_chars()
 
 
 def final(words: pl.DataFrame) -> pl.Series:

@@ -12,7 +12,7 @@ The file is TOML with one table, for example
     unknown = true                # words that a model does not know
     times = { below = 100, above = 3000 }
     wrong_answers = true          # rows whose question was answered wrongly
-    accuracy_below = 0.8          # participants with fewer right answers
+    accuracy_below = 0.8          # participants with a smaller share of right answers
     participants = ["p07"]
 
 A row is counted once, for the first of these reasons. Excluded words still count as words before others.
@@ -126,8 +126,12 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
         conditions.append((f"time above {exclusions.above:g} ms", pl.col("time") > exclusions.above))
     if exclusions.accuracy is not None:
         need("accuracy_below", "participant", "correct")
-        low = pl.col("correct").cast(pl.Float64).mean().over("participant") < exclusions.accuracy
-        conditions.append((f"participant with accuracy below {exclusions.accuracy:g}", low))
+        careless = (
+            _accuracies(frame).filter(pl.col("accuracy") < exclusions.accuracy)["participant"].drop_nulls().to_list()
+        )
+        conditions.append(
+            (f"participant with accuracy below {exclusions.accuracy:g}", pl.col("participant").is_in(careless))
+        )
     if exclusions.participants:
         need("participants", "participant")
         if unknown := [person for person in exclusions.participants if person not in frame["participant"]]:
@@ -142,6 +146,24 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
     for said, condition in conditions:
         reason = pl.coalesce(reason, pl.when(condition).then(pl.lit(said)))
     return table.select(reason.alias("excluded")).to_series()
+
+
+def _accuracies(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of right answers of each participant: the columns participant and accuracy.
+
+    Each question counts once, however many words the text or sentence has that it is about. The answer stands in each of
+    their rows; where these differ, each row is an answer.
+    """
+    answered = frame.filter(pl.col("correct").is_not_null())
+    by = keys(answered, "participant", "language", "suite", "condition", "text")
+    for unit in (by, [*by, *keys(answered, "sentence")]):
+        found = answered.group_by(unit, maintain_order=True).agg(
+            pl.col("correct").first(), several=pl.col("correct").n_unique() > 1
+        )
+        if "text" in unit and not found["several"].any():
+            answered = found
+            break
+    return answered.group_by("participant", maintain_order=True).agg(accuracy=pl.col("correct").cast(pl.Float64).mean())
 
 
 def _joint(frame: pl.DataFrame) -> pl.Expr:

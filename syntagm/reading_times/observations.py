@@ -1,7 +1,8 @@
 """The rows of a regression: chosen columns with their lags, without rows that lack a value.
 
 Lags are those of the row before in the same text and for the same participant, in the order of the file; they stop at
-texts and participants. Rows that lack a value or a lag are dropped from all models, and counted.
+texts and participants. Rows that are left out were words before others nevertheless, unless they are other versions of the
+same words, as of another model. Rows that lack a value or a lag are dropped from all models, and counted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -149,11 +150,11 @@ def observations(
         added: the columns that each model adds.
         lags: the number of words before a word whose columns are predictors, too.
         given: role -> columns (`roles.read`).
-        where: `COLUMN=VALUE`, conditions that rows must meet.
+        where: `COLUMN=VALUE`, conditions that rows must meet. Words that don't meet them still count for lags.
         grouping: further columns, of random effects.
         excluded: why each row is excluded; null for those that stay. Excluded rows are words that came before others, so
             they still count for lags.
-        by: a column whose values are fitted one by one, each a table of its own; lags stop at it.
+        by: a column whose values are fitted one by one. Lags stop at it, unless it divides the words of a text.
         missing: `COLUMN=NUMBER`, values that stand for missing ones, such as a frequency of 0 or `inf`.
 
     Raises:
@@ -205,13 +206,18 @@ def observations(
     if position is not None:
         frame = frame.with_columns(position.alias(":position"))
     kept = meeting(source, where)
-    frame = frame.filter(kept)
-    notes = [f"rows that meet {' and '.join(where)}: {frame.height:,} of {len(kept):,}"] if where else []
+    notes = [f"rows that meet {' and '.join(where)}: {int(kept.sum()):,} of {len(kept):,}"] if where else []
     notes += [f"missing by --missing: {count:,} values of {column.name}" for column, count in blanked]
-    total = frame.height
-    if not total:
+    if not (total := int(kept.sum())):
         raise InputError(str(source.path), f"no row with {' and '.join(where)}", "at least one")
-    over = [name for name in (BY, ":model", ":language", ":participant", ":text") if name in frame.columns]
+    over = [name for name in (":model", ":language", ":participant", ":text") if name in frame.columns]
+    frame = frame.with_columns(kept.alias(":kept"))
+    if lags and where and position is None:
+        notes += _skipping(frame, over)
+    if by and _versions(frame, over, frame[BY]):
+        over = [BY, *over]
+    asked = {condition: source.texts([condition.partition("=")[0]]) for condition in where}
+    frame = frame.filter(meeting(source, [each for each, column in asked.items() if _versions(frame, over, column)]))
     if lags:
         notes += _order(frame, over, chosen)
         for lag in range(1, lags + 1):
@@ -220,7 +226,7 @@ def observations(
                 (each.over(over) if over else each).alias(_lagged(name, lag))
                 for name, each in zip(variables, shifted, strict=True)
             )
-    frame = frame.with_columns(_places(frame, over).alias(ROW))
+    frame = frame.with_columns(_places(frame, over).alias(ROW)).filter(":kept").drop(":kept")
     frame, dropped = _complete(frame, response, variables, lags, grouping)
     if not frame.height:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
@@ -326,6 +332,34 @@ def meeting(source: Source, where: Sequence[str]) -> pl.Series:
             raise UsageError(f"--where {condition}", "no such value", f"one of {shown}")
         kept = kept & (column == value).fill_null(False)
     return kept
+
+
+def _versions(frame: pl.DataFrame, over: Sequence[str], column: pl.Series) -> bool:
+    """Return whether the values of a column are versions of the same words, such as those of several models.
+
+    Else they are of different words, which are words before others even if they are left out. Without positions, it can't be
+    told, and the rows of each value are taken for a text of their own.
+
+    Arguments:
+        column: its values, in the rows of the frame.
+    """
+    if ":position" not in frame.columns:
+        return True
+    place = [*over, *([":sentence"] if ":sentence" in frame.columns else []), ":position"]
+    asked = frame.select(place).with_columns(column.alias(":asked")).drop_nulls(":position")
+    return bool(asked.group_by(place).agg(several=pl.col(":asked").n_unique() > 1)["several"].any())
+
+
+def _skipping(frame: pl.DataFrame, over: Sequence[str]) -> list[str]:
+    """Warn of rows whose lags are those of an earlier word, as the word before is left out and there are no positions."""
+    before = pl.col(":kept").shift(1)
+    count = frame.select(pl.col(":kept") & ~(before.over(over) if over else before)).to_series().sum()
+    if not count:
+        return []
+    return [
+        f"warning: {count:,} rows follow rows that --where leaves out; their lags are those of the row before that meets it. "
+        "If a row left out was the word before, name the column of positions: --columns position=COLUMN"
+    ]
 
 
 def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import polars as pl
@@ -60,7 +61,8 @@ def frequency(source: str, permissions: Permissions) -> Frequency:
         return _ngram(source, permissions)
     table = tables.interpret(tables.open_table(Path(source)), {})
     table.require("word", "frequency")
-    frame = table.frame.select(pl.col("word").str.to_lowercase(), "frequency").drop_nulls()
+    # Files of some systems have letters and their accents as separate characters.
+    frame = table.frame.select(pl.col("word").str.to_lowercase().str.normalize("NFC"), "frequency").drop_nulls()
     twice = frame.filter(pl.col("word").is_duplicated())
     if twice.height and twice.n_unique() > twice["word"].n_unique():
         raise InputError(
@@ -70,7 +72,9 @@ def frequency(source: str, permissions: Permissions) -> Frequency:
             "Add up the counts.",
         )
     known = dict(frame.iter_rows())
-    return Frequency(lambda words: [known.get(word) for word in words], f"{Path(source).name}, as given")
+    return Frequency(
+        lambda words: [known.get(normalize("NFC", word)) for word in words], f"{Path(source).name}, as given"
+    )
 
 
 def _wordfreq(language: str) -> Frequency:
@@ -371,11 +375,10 @@ def predictors(
         words = words.join(own, on=["text", "position"], how="left", maintain_order="left")
         notes.append("frequency: as in the table of times")
     if "sentence" not in words.columns:
-        ends = alarms.final(words)
-        number = ends.shift(1, fill_value=False).cast(pl.Int64)
-        words = words.with_columns(number.alias("sentence")).with_columns(
-            (pl.col("sentence").cum_sum().over("text") + 1).cast(pl.String)
-        )
+        ends = alarms.final(words).alias(":ends")
+        before = pl.col(":ends").shift(1, fill_value=False).cast(pl.Int64)
+        words = words.with_columns(ends).with_columns(sentence=before.over("text")).drop(":ends")
+        words = words.with_columns((pl.col("sentence").cum_sum().over("text") + 1).cast(pl.String))
         notes.append("sentence: counted by final punctuation marks, as there is no column for it")
     words = words.with_columns(
         word_in_sentence=pl.int_range(1, pl.len() + 1).over("text", "sentence"), final=alarms.final(words),

@@ -5,7 +5,7 @@ missing values, and are counted.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -280,10 +280,10 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     frame = pl.DataFrame([column.alias(name) for name, column in columns.items()]).with_columns(
         source.lines.alias(LINE)
     )
-    return Readings(frame, chosen, source, tuple(_notes(frame, chosen, unit)), unit or "ms")
+    return Readings(frame, chosen, source, tuple(_notes(source, frame, chosen, unit)), unit or "ms")
 
 
-def _notes(frame: pl.DataFrame, chosen: Mapping[str, Sequence[str]], unit: str) -> Iterable[str]:
+def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> Iterable[str]:
     yield "columns: " + ", ".join(f"{role} = {' + '.join(columns)}" for role, columns in chosen.items())
     if {"language", "text"} <= chosen.keys():
         languages = frame["language"].drop_nulls().unique(maintain_order=True).to_list()
@@ -291,9 +291,17 @@ def _notes(frame: pl.DataFrame, chosen: Mapping[str, Sequence[str]], unit: str) 
         yield f"{len(languages)} language{'' if len(languages) == 1 else 's'}, whose texts are different texts: {listed}"
     if unit:
         yield f"times are read as {unit}"
-    for name in ("time", "word", "text", "position", "bits"):
+    for name in ("time", "word", "text", "position", "bits", "participant", "item", "condition"):
         if name in chosen and (count := frame[name].null_count()):
-            yield f"{count:,} of {frame.height:,} rows without {name}"
+            said = _said_missing(source.frame.filter(frame[name].is_null()), chosen[name])
+            yield f"{count:,} of {frame.height:,} rows without {name}{said}"
+
+
+def _said_missing(rows: pl.DataFrame, columns: Sequence[str]) -> str:
+    """Say which texts were read as missing values; a condition may be called null."""
+    texts = [rows[name].str.strip_chars() for name in columns if rows[name].dtype == pl.String]
+    found = sorted({cell for column in texts for cell in column.drop_nulls() if cell in MISSING[1:]})
+    return f" ({', '.join(found)} is a missing value)" if found else ""
 
 
 def keys(frame: pl.DataFrame, *names: str) -> list[str]:

@@ -6,6 +6,7 @@ With two conditions, the number is the difference of their means; without, it is
 number, for example one half.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nan
 from pathlib import Path
@@ -50,14 +51,19 @@ def read(path: Path) -> Judgements:
     A file in which all values are 0 or 1 contains choices, any other ratings.
 
     Raises:
-        InputError: a column is missing, a value is no number, a person or an item is not named, there are more than two
-            conditions, or fewer than two people or items.
+        InputError: a column is missing, a value is no number, a person or an item is not named, a person judged an item (under
+            a condition) twice, there are more than two conditions, or fewer than two people or items.
     """
-    rows = list(csv.records(utf8.read(path), path, COLUMNS))
+    # Blanks around a name would make another person or item of it.
+    rows = [
+        (line, {name: cell.strip() for name, cell in row.items()})
+        for line, row in csv.records(utf8.read(path), path, COLUMNS)
+    ]
     values = [_number(row["value"], f"{path}, line {line}") for line, row in rows]
     for line, row in rows:
-        if empty := [name for name in ("person", "item", "condition") if name in row and not row[name].strip()]:
+        if empty := [name for name in ("person", "item", "condition") if name in row and not row[name]]:
             raise InputError(f"{path}, line {line}", f"no {empty[0]}", f"a name in the column {empty[0]}")
+    _refuse_repeated(rows, path)
     people, items = (np.unique([row[name] for _, row in rows], return_inverse=True) for name in ("person", "item"))
     if min(len(people[0]), len(items[0])) < 2:
         raise InputError(str(path), f"{len(people[0])} people and {len(items[0])} items", "at least two of each")
@@ -69,6 +75,17 @@ def read(path: Path) -> Judgements:
     names = (conditions[0], conditions[1]) if conditions else ("", "")
     kind = Kind.VERDICT if set(values) <= {0.0, 1.0} else Kind.NUMBER
     return Judgements(people[1], items[1], np.array(values), kind, second, names)
+
+
+def _refuse_repeated(rows: Sequence[tuple[int, Mapping[str, str]]], path: Path) -> None:
+    """Refuse a second judgement of an item by a person, which would count as that of another one."""
+    lines: dict[tuple[str, str, str], int] = {}
+    for line, row in rows:
+        first = lines.setdefault((row["person"], row["item"], row.get("condition", "")), line)
+        if first != line:
+            found = f"a second judgement of item {row['item']!r} by {row['person']!r}, as in line {first}"
+            cure = "Delete one of them, or replace both by their mean."
+            raise InputError(f"{path}, line {line}", found, "one judgement of an item by a person and condition", cure)
 
 
 def _number(text: str, place: str) -> float:

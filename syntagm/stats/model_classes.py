@@ -2,7 +2,8 @@
 
 The difference is that of the means over models and suites. Suites and models are random, and crossed: all models have
 the same suites. The variance is that of the suites' differences, plus that of the models of each class; the part of it
-that the interaction of suites and models contributes to both is subtracted (Cameron, Gelbach & Miller 2011).
+that the interaction of suites and models contributes to both is subtracted (Cameron, Gelbach & Miller 2011). As in
+comparisons of two models, items that are undefined under one of the models don't count.
 """
 
 from collections.abc import Mapping
@@ -34,6 +35,7 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind
     >>> value, found.method
     (0.25, 't(1); random: models, suites; only 2 models')
     """
+    first, second = complete(first, second)
     sides = [np.array([interval.means(items, 0) for items in values.values()]) for values in (first, second)]
     value = float(sides[1].mean() - sides[0].mean())
     if isnan(value):
@@ -62,6 +64,20 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind
             units.append(("models", count))
     spread = _named(cluster_intervals.combined(variances, units), "suites" if len(first) > 1 else "")
     return value, _bounded(interval.student(value, spread), kind)
+
+
+def complete(
+    first: Mapping[str, Numbers], second: Mapping[str, Numbers]
+) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
+    """Return the items of each suite that are defined under all models of both classes. Shapes (items, models).
+
+    >>> one, other = np.array([[1.0], [np.nan]]), np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> [side["s"].tolist() for side in complete({"s": one}, {"s": other})]
+    [[[1.0]], [[0.0, 1.0]]]
+    """
+    defined = {suite: ~np.isnan(np.hstack([first[suite], second[suite]])).any(axis=1) for suite in first}
+    kept = [{suite: side[suite][rows] for suite, rows in defined.items()} for side in (first, second)]
+    return kept[0], kept[1]
 
 
 def _crossed(first: Numbers, second: Numbers, kind: Kind) -> Interval:

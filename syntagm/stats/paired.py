@@ -4,8 +4,8 @@ Differences are of the second model minus the first, item by item. Items that ar
 excluded, and their number is given. On one suite, the test of verdicts is McNemar's and the interval is Tango's, its
 inversion; over suites, both are Student's or Hall's, from the differences of the suites (`stats.interval`). So a test is
 significant exactly where the interval doesn't contain 0. The p-values of the suites are adjusted: of 34 suites, one or
-two are expected to have p < 0.05 even if the models don't differ. A suite without items that are defined under both
-models is not tested, and doesn't count in the adjustment. Measures that are not verdicts (`equal_weight`,
+two are expected to have p < 0.05 even if the models don't differ. A suite with fewer than two items that are defined
+under both models is not tested, and doesn't count in the adjustment. Measures that are not verdicts (`equal_weight`,
 `model_weight`) have a difference only, since their items neither hold nor fail.
 """
 
@@ -89,8 +89,8 @@ class Comparison:
 
     @property
     def tested(self) -> bool:
-        """Whether there is a test: there are items, and their values are verdicts."""
-        return self.verdicts is not None and self.n > 0
+        """Whether there is a test: there are two items or more, and their values are verdicts."""
+        return not np.isnan(self.p)
 
 
 def refuse_others_than_verdicts(measure: str, kind: Kind, what: str) -> None:

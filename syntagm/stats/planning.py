@@ -109,14 +109,19 @@ class TwoClasses:
 
         Raises:
             UsageError: fixed suites, fewer than two suites, or a class with fewer than two models.
+            InputError: a suite has fewer than two items that are defined under all models.
         """
         if bootstrap.current().suites == "fixed":
             raise UsageError("power", "--suites fixed with classes of models", "random suites")
-        sides = [[items[~np.isnan(items).any(axis=1)] for items in values.values()] for values in (first, second)]
+        sides = [list(values.values()) for values in model_classes.complete(first, second)]
         models = [values[0].shape[1] for values in sides]
         if len(sides[0]) < 2 or min(models) < 2:
             found = f"{len(sides[0])} suites, {models[0]} and {models[1]} models"
             raise UsageError("power", found, "at least two of each", "One model shows no variance between models.")
+        for suite, items in zip(first, sides[0], strict=True):
+            if len(items) < 2:
+                found = f"{len(items)} items that are defined under all models"
+                raise InputError(f"power, suite {suite}", found, "two or more in every suite")
         scores = [np.array([items.mean(axis=0) for items in values]) for values in sides]
         self.suites, self.models = len(scores[0]), models
         self.difference = float(scores[1].mean() - scores[0].mean())
@@ -175,9 +180,10 @@ class People:
         self.against, self.kind, self.paired = against, pilot.kind, pilot.second is not None
         self.judged = pilot.kind is Kind.VERDICT
         if pilot.second is not None:
-            for name, units in (("person", pilot.people), ("item", pilot.items)):
+            for name, article, units in (("person", "a", pilot.people), ("item", "an", pilot.items)):
                 if not set(units[pilot.second]) & set(units[~pilot.second]):
-                    raise UsageError("power", f"a pilot in which each {name} has one condition", f"a {name} with both")
+                    found = f"a pilot in which each {name} has one condition"
+                    raise UsageError("power", found, f"{article} {name} with both")
         from syntagm.stats.mixed import linear, logistic
 
         self.difference, self.found = judgements.estimate(pilot, against)

@@ -69,12 +69,15 @@ def _rows(
             good_cost, bad_cost = (convention.linking.cost(sentence) for sentence in prepared)
             costs.append([good_cost[0], bad_cost[0]])
             difference = margin(good_cost, bad_cost, run.tolerance_in_bits)
-            hits.append(difference > 0 or (convention.hits and difference == 0))
+            hit = difference > 0 or (convention.hits and difference == 0)
+            # Of two infinite costs, neither is the lower one.
+            hits.append(np.nan if np.isnan(difference) else float(hit))
             lengths.append([len(sentence.bits) for sentence in prepared])
         table, sizes = np.array(costs, np.float64).reshape(-1, 2), np.array(lengths, np.int64).reshape(-1, 2)
-        defined = ~np.isnan(table).any(1)
+        judged = np.array(hits, np.float64)
+        defined = ~np.isnan(judged)
         good, bad = table[defined].T
-        verdicts = np.array(hits, np.float64)[defined]
+        verdicts = judged[defined]
         within = interval.of_items(verdicts, Kind.VERDICT)
         across, matched = auc(good, bad), auc(good, bad, sizes[defined].T)
         accuracy = float(verdicts.mean()) if len(verdicts) else np.nan

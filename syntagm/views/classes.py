@@ -178,7 +178,7 @@ def make_table(
     for ((a, first), (b, second)), (value, of_pair) in zip(pairs, differences, strict=True):
         found[f"{b} - {a}"] = of_pair
         numbers = map(or_none, (value, of_pair.low, of_pair.high))
-        n = min(_defined(list(first.values())), _defined(list(second.values())))
+        n = _defined(list(model_classes.complete(first, second)[0].values()))
         p = (None, None) if isnan(of_pair.p) else (of_pair.p, next(adjusted))
         rows.append((f"{b} - {a}", None, len(values), n, *numbers, None, None, None, *p, of_pair.method))
     notes = (
@@ -186,7 +186,8 @@ def make_table(
         "score: mean over models and suites; low, high: 95% interval, for other suites and, where a class has several models, "
         "for other models of the class. sd, least, most: standard deviation and range of the scores of its models. p: of no "
         "difference. p Holm: adjusted over the pairs of classes by Holm's method (family-wise error rate). n: the smallest "
-        "number of defined items of a model.",
+        "number of defined items of a model; of a difference, the number of items defined under all models of both classes, "
+        "which it is about.",
         *interval.notes()[1:],
         *remarks((name, of_row.remarks) for name, of_row in found.items()),
         *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),

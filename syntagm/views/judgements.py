@@ -11,6 +11,7 @@ from syntagm.conventions.scored import scored
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
+from syntagm.io.number import counted
 from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -26,7 +27,8 @@ NOTE = (
     f"accuracy, mcc: a sentence is called acceptable up to a threshold, which is chosen on the sentences of the other "
     f"{acceptability.FOLDS - 1} of {acceptability.FOLDS} folds (for the MCC, the one of best MCC). auc: how often an acceptable "
     "sentence costs less than another. spearman, pearson: of ratings with costs of opposite sign, over rated sentences. "
-    "Of pairs, each good sentence is acceptable and each bad one is not; a sentence of several items counts once. "
+    "Of pairs, each good sentence is acceptable and each bad one is not. A sentence of several items counts once, with its mean "
+    "rating; one that is both acceptable and not has no label. "
     "Intervals are for other sentences."
 )
 # Condition -> the label of its sentences (None: that of the tag `label`), and the tag with their rating.
@@ -48,16 +50,28 @@ def make_table(
     """
     chosen_by = Convention.parse_of_sentences(convention)
     source = Source(unigrams, "", tokens, case)
-    rows = [row for model, run in named(runs) for row in _rows(run, model, chosen_by, source, suite, titles(runs))]
+    both: list[str] = []
+    rows = [
+        row for model, run in named(runs) for row in _rows(run, model, chosen_by, source, suite, titles(runs), both)
+    ]
     if not rows:
         expected = "suites of the condition `sentence` with tags `label` or `rating`, or pairs"
         raise UsageError("suite=", "no suite with judgements", expected)
-    return Table("Agreement with judgements", COLUMNS, tuple(rows), notes=(f"cost: {convention}. {NOTE}",))
+    return Table(
+        "Agreement with judgements", COLUMNS, tuple(rows), notes=(f"cost: {convention}. {NOTE}", *dict.fromkeys(both))
+    )
 
 
 def _rows(
-    run: Run, model: str, convention: Convention, source: Source, suite: str, names: dict[tuple[str, str], str]
+    run: Run,
+    model: str,
+    convention: Convention,
+    source: Source,
+    suite: str,
+    names: dict[tuple[str, str], str],
+    both: list[str],
 ) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows of a run; `both` receives a sentence for each suite in which sentences have both labels."""
     chosen = choose(run, source, [str(convention)])
     first_scored = run.record["model"]["start"] is not None
     for record in run.suites:
@@ -65,8 +79,8 @@ def _rows(
             continue
         tags = run.sentences(record.name)["tags"]
         costs: dict[str, float] = {}
-        labels: dict[str, bool | None] = {}
-        ratings: dict[str, float | None] = {}
+        labels: dict[str, set[bool]] = {}
+        ratings: dict[str, list[float]] = {}
         for (_, condition, sentence, answer), text in zip(run.answers(record.name), tags, strict=True):
             if condition not in _SIDES:
                 continue
@@ -74,32 +88,39 @@ def _rows(
             own = json.loads(text)
             prepared = scored(sentence.text, answer, first_scored, convention.kept, chosen.unigrams, source.tokens)
             costs[sentence.text] = convention.linking.cost(prepared)[0]
-            given = {"1": True, "0": False}.get(own.get("label", ""))
-            labels[sentence.text] = given if label is None else label
-            ratings[sentence.text] = float(own[rated]) if rated in own else None
+            given = {"1": True, "0": False}.get(own.get("label", "")) if label is None else label
+            if given is not None:
+                labels.setdefault(sentence.text, set()).add(given)
+            if rated in own:
+                ratings.setdefault(sentence.text, []).append(float(own[rated]))
+        if contrary := sum(len(given) > 1 for given in labels.values()):
+            shown = counted(contrary, "sentence")
+            both.append(
+                f"{names[record.name, record.hash]}: {shown} with both labels, left out of accuracy, mcc and auc."
+            )
         if numbers := _numbers(costs, labels, ratings):
             yield model, names[record.name, record.hash], *map(or_none, numbers)
 
 
 def _numbers(
-    costs: dict[str, float], labels: dict[str, bool | None], ratings: dict[str, float | None]
+    costs: dict[str, float], labels: dict[str, set[bool]], ratings: dict[str, list[float]]
 ) -> tuple[Cell, ...]:
     """Return the numbers of a row; empty without labels and ratings."""
     defined = [text for text, cost in costs.items() if not np.isnan(cost)]
-    labelled = [text for text in defined if labels[text] is not None]
-    rated = [text for text in defined if ratings[text] is not None]
+    labelled = [text for text in defined if len(labels.get(text, ())) == 1]
+    rated = [text for text in defined if text in ratings]
     if not labelled and not rated:
         return ()
     values, acceptable = (
         np.array([costs[text] for text in labelled]),
-        np.array([labels[text] for text in labelled], bool),
+        np.array([True in labels[text] for text in labelled], bool),
     )
     found = acceptability.thresholded(values, acceptable)
     correct = found.correct.astype(np.float64)
     within, across = interval.of_items(correct, Kind.VERDICT), acceptability.auc(values, acceptable)
     accuracy = float(correct.mean()) if len(correct) else np.nan
     spearman, pearson = acceptability.correlations(
-        np.array([costs[text] for text in rated]), np.array([ratings[text] for text in rated], np.float64)
+        np.array([costs[text] for text in rated]), np.array([np.mean(ratings[text]) for text in rated], np.float64)
     )
     return (
         len(labelled), int(acceptable.sum()), accuracy, within.low, within.high, found.mcc,

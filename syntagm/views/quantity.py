@@ -170,8 +170,9 @@ def labels(run: Run, suite: str, by: str) -> list[str | None]:
     """Return the label of each item of a suite, in order; None for an item without one.
 
     Arguments:
-        by: a tag of the items, or `region:NAME` for the words of that region in the first condition, in lower case and
-            without surrounding punctuation, or `exposure:FILE` for the count of the rarest bigram of the item in a file of
+        by: a tag of the items, or of the suite, which readers give a suite whose items all have the same value; or
+            `region:NAME` for the words of that region in the first condition, in lower case and without surrounding
+            punctuation; or `exposure:FILE` for the count of the rarest bigram of the item in a file of
             `syntagm exposure`, rounded down to a power of ten.
 
     Raises:
@@ -186,7 +187,8 @@ def labels(run: Run, suite: str, by: str) -> list[str | None]:
         counts = _exposure(by.removeprefix(EXPOSURE), suite)
         return [counts.get(item) for item in first["item"]]
     if not by.startswith(REGION):
-        return [_text(json.loads(text).get(by)) for text in first["tags"]]
+        of_suite = record.tags.get(by)
+        return [_text(json.loads(text).get(by, of_suite)) for text in first["tags"]]
     name = by.removeprefix(REGION)
     columns = ("text", "region_names", "region_starts", "region_ends")
     return [_content(name, *row) for row in first.select(columns).iter_rows()]

@@ -274,6 +274,18 @@ def test_jspsych_pcibex_and_tables_are_read(tmp_path: Path) -> None:
         read.read(tmp_path / "own.csv", PAIRS, {}, Audit())
 
 
+def test_blanks_make_no_person_and_nobody_is_no_person(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("subject,item,condition,choice\ns,1,good/bad,good\ns ,2,good/bad,bad\n,1,good/bad,bad\n")
+    audit = Audit()
+    table = read.read(path, PAIRS, {"person": "subject"}, audit)
+    assert [(answer.person, answer.trial, answer.choice) for answer in table] == [
+        ("p001", "0.0", "good"),
+        ("p001", "0.1", "bad"),
+    ]
+    assert {kind: len(places) for kind, places in audit.found.items()} == {"answers without a person, left out": 1}
+
+
 @pytest.mark.parametrize("text", ["[", "[1]", "{}", "#\n", "person,trial\n", "", "\x00"])
 def test_files_that_are_no_answers_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.csv"

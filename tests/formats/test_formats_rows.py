@@ -266,6 +266,15 @@ class TestPairs:
         assert (first["rating_good"], first["rating_bad"]) == ("0.75", "-1")
         assert "rating_good" not in suite.items[1].tags
 
+    def test_ratings_of_which_no_sentence_is_in_the_table_are_refused(self, tmp_path: Path) -> None:
+        table = self.table(tmp_path)
+        (tmp_path / "r.csv").write_text("id,judgement\n d.1 ,1\n")
+        [suite] = reading.read(table + "?ratings=r.csv")
+        assert suite.items[0].tags["rating_good"] == "1"
+        (tmp_path / "r.csv").write_text("id,judgement\nd-1,1\n")
+        with pytest.raises(InputError, match="ratings of 'd-1' and others, none of which the table of pairs has"):
+            reading.read(table + "?ratings=r.csv")
+
     def test_ratings_of_another_folder_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="the name of a file in the folder"):
             reading.read(self.table(tmp_path) + "?ratings=../r.csv")

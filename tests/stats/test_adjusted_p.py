@@ -77,6 +77,16 @@ def test_p_is_adjusted_over_the_tested_suites() -> None:
     assert math.isnan(paired.over_suites(table, Kind.VERDICT, (0.0, 0.0)).holm)
 
 
+def test_a_suite_of_one_item_is_not_tested_and_leaves_the_others_their_p() -> None:
+    table = pairs(one=[(1.0, 0.0)], apart=[(0.0, 1.0)] * 8 + [(1.0, 1.0)] * 2, alike=[(0.0, 1.0), (1.0, 0.0)])
+    one, apart, alike = paired.by_suite(table, Kind.VERDICT, (0.0, 0.0))
+    assert not one.tested
+    assert math.isnan(one.holm)
+    # Two tests, as without the suite of one item.
+    assert (apart.holm, apart.benjamini_hochberg) == pytest.approx((0.009355, 0.009355), abs=1e-6)
+    assert (alike.holm, alike.benjamini_hochberg) == (1.0, 1.0)
+
+
 def test_each_score_has_its_own_interval() -> None:
     table = pairs(one=[(0.0, 1.0), (1.0, 1.0)] * 10, two=[(1.0, 0.0)] * 4)
     one, two = paired.by_suite(table, Kind.VERDICT, (0.0, 0.0))

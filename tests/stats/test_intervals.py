@@ -336,6 +336,19 @@ def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
         assert model_classes.difference(first, second, Kind.VERDICT)[1].remarks == ("only 2 models",)
 
 
+@pytest.mark.parametrize("models", [1, 2])
+def test_the_difference_of_classes_is_about_items_that_are_defined_under_all_models(models: int) -> None:
+    """Ten items are undefined in the first class, and wrong in the second: on the others, the classes are alike."""
+    first, second = np.ones((20, models)), np.ones((20, models))
+    first[10:], second[10:] = np.nan, 0.0
+    for suites in (1, 2):
+        sides = [{f"s{k}": side for k in range(suites)} for side in (first, second)]
+        value, found = model_classes.difference(*sides, Kind.VERDICT)
+        assert value == 0.0
+        assert not found.low > value
+        assert not found.high < value
+
+
 def test_no_difference_of_shares_is_beyond_1() -> None:
     found = of_difference([0.0, 1.0, 0.083, 1.0], Kind.SHARE)
     assert (found.low, found.high) == (pytest.approx(-0.36, abs=0.02), 1.0)

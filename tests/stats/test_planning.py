@@ -183,14 +183,35 @@ def test_judgements_are_read_strictly(tmp_path: Path) -> None:
     path.write_text("person,item,value,condition\np1,i1,1,a\np1,i2,0,b\np2,i1,1,b\np2,i2,1,a\n")
     found = judgements.read(path)
     assert (found.names, found.kind, found.values.tolist()) == (("a", "b"), Kind.VERDICT, [1, 0, 1, 1])
+    path.write_text("person,item,value,condition\np1,i1,1,a\np1 ,i2,0,b\np2,i1 ,1,b \np2,i2,1,a\n")
+    assert [len(set(column.tolist())) for column in (judgements.read(path).people, judgements.read(path).items)] == [
+        2,
+        2,
+    ]
     for text, message in (
         ("person,value\np,1\n", "item"),
         ("person,item,value\np,i,yes\n", "'yes'"),
         ("person,item,value\n,i,1\n", "no person"),
         ("person,item,value\np,i,1\np,j,1\n", "1 people and 2 items"),
+        (
+            "person,item,value\np,i,1\nq,i,1\np,j,1\np,i ,0\n",
+            "line 5: a second judgement of item 'i' by 'p', as in line 2",
+        ),
         ("person,item,value,condition\np,i,1,a\nq,j,1,b\nq,i,1,c\n", "3 conditions"),
         ("person,item,value\np,i,inf\nq,j,1\n", "'inf'"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=message):
             judgements.read(path)
+
+
+def test_classes_with_other_undefined_items_make_a_pilot_of_those_that_all_define() -> None:
+    draw = np.random.default_rng(3)
+    first, second = ({f"s{k}": (draw.random((12, 2)) < right).astype(float) for k in range(3)} for right in (0.5, 0.7))
+    whole = planning.TwoClasses(*({suite: items[2:] for suite, items in side.items()} for side in (first, second)))
+    for suite in first:
+        first[suite][0, 0] = second[suite][1, 1] = np.nan
+    assert planning.TwoClasses(first, second).difference == whole.difference
+    first["s1"][1:] = np.nan
+    with pytest.raises(InputError, match="suite s1: 0 items that are defined under all models"):
+        planning.TwoClasses(first, second)

@@ -286,6 +286,21 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["figure", "conventions", str(tmp_path / "run"), "-o", str(tmp_path / "figure")]) == 0
 
 
+def test_a_pair_of_two_infinite_costs_is_undefined_in_the_table_of_auc_as_elsewhere(tmp_path: Path) -> None:
+    texts = {"1": ("It rains", "It rain"), "2": ("It snows", "It snow"), "3": ("It pours", "It pour")}
+    bits = {"1": (1, 2), "2": (math.inf, math.inf), "3": (3, math.inf)}
+    rows = "".join(
+        f"{item},{condition},0,0,{text},{bits[item][side]}\n"
+        for item, both in texts.items()
+        for side, (condition, text) in enumerate(zip(("good", "bad"), both, strict=True))
+    )
+    (tmp_path / "tokens.csv").write_text("item,condition,index,start,token,bits\n" + rows)
+    run = evaluate(sg.load_model(f"recorded:{tmp_path / 'tokens.csv'}"), [pairs("one", *texts.values())])
+    [row] = separation.make_table([run]).to_frame().to_dicts()
+    assert (row["n"], row["accuracy"], row["auc"]) == (2, 1.0, 0.75)  # of four comparisons, 3 is not below 2
+    assert run.results()["value"].drop_nans().to_list() == [1.0, 1.0]
+
+
 def test_auc_is_the_rank_statistic() -> None:
     noise = np.random.default_rng(5)
     for n in (5, 40):

@@ -77,6 +77,17 @@ def test_items_without_one_of_two_tags_are_left_out(run: Run) -> None:
     assert quantity.tagged([run], "size").rows["tag1"].to_list() == ["2", "10", "10"]
 
 
+def test_a_tag_of_a_suite_is_that_of_its_items(tmp_path: Path) -> None:
+    """Readers give a column to the suite if all its rows have the same value, and to the items otherwise."""
+    items = agreement().items
+    several = Suite("several", items, (FULL,), {"size": "5"})
+    own = tuple(Item(item.id, item.sentences, {"size": str(place)}) for place, item in enumerate(items))
+    run = toy_run(tmp_path / "run", several, Suite("own", own, (FULL,)))
+    found = quantity.tagged([run], "size").rows
+    assert found["suite"].to_list() == ["several"] * 3 + ["own"] * 3
+    assert found["tag1"].to_list() == ["5", "5", "5", "0", "1", "2"]
+
+
 def test_what_does_not_fit_is_refused(run: Run) -> None:
     def short(run: Run, suite: str) -> Mapping[str, Sequence[Any]]:
         return {"letters": [3, 4]}

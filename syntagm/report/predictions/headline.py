@@ -105,7 +105,7 @@ def _versus(column: Column[Run], first: Column[Run], pairs: Sequence[ModelPair],
             continue
         value, *ends = pair.overall.difference.numbers[:3]
         low, high = sorted(sign * end for end in ends)
-        least = [mcnemar(comparison.n, 0, comparison.n) for _, comparison in pair.suites if comparison.n]
+        least = [mcnemar(comparison.n, 0, comparison.n) for _, comparison in pair.suites if comparison.tested]
         counts = (better, worse, len(pair.suites))
         found.append(Versus(other.name, *counts, sign * value, low, high, _possible(least)))
     return tuple(found)
