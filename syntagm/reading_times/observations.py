@@ -210,7 +210,7 @@ def observations(
     notes += [f"missing by --missing: {count:,} values of {column.name}" for column, count in blanked]
     if not (total := int(kept.sum())):
         raise InputError(str(source.path), f"no row with {' and '.join(where)}", "at least one")
-    over = [name for name in (":model", ":language", ":participant", ":text") if name in frame.columns]
+    over: list[str] = [name for name in (":model", ":language", ":participant", ":text") if name in frame.columns]
     frame = frame.with_columns(kept.alias(":kept"))
     if lags and where and position is None:
         notes += _skipping(frame, over)
