@@ -11,6 +11,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+# The licences of the packages in a folder of browser code.
+LICENCES = "LICENSES.txt"
 # [text](target) and ![text](target), whose target is a path in the repository.
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s]+)\)")
 
@@ -48,11 +50,31 @@ def linked(text: str, base: str) -> str:
     return _LINK.sub(absolute, text)
 
 
+def licences(folder: Path) -> str:
+    """Return the licences of the packages that npm has installed in a folder, without those for development.
+
+    Of a package without a file of its licence, what its `package.json` says.
+    """
+    parts = []
+    lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    for name, entry in sorted(lock["packages"].items()):
+        if not name or entry.get("dev") or not (folder / name / "package.json").exists():
+            continue
+        about = json.loads((folder / name / "package.json").read_text(encoding="utf-8"))
+        files = sorted(path for path in (folder / name).iterdir() if re.match(r"licen[cs]e", path.name, re.IGNORECASE))
+        author = about.get("author", "")
+        said = f"Licence: {about['license']}. Author: {author['name'] if isinstance(author, dict) else author}."
+        texts = [path.read_text(encoding="utf-8").strip() for path in files if path.is_file()] or [said]
+        parts.append("\n\n".join([f"# {about['name']} {about['version']}", *texts]))
+    return "\n\n\n".join(parts) + "\n"
+
+
 class BrowserHook(BuildHookInterface[Any]):
     """Packs the browser code of others into the wheel, where npm is present; nothing of it is in the repository.
 
     A folder of the package asks for it by a `package.json`, with a lock file, whose entry `packed` names files: path in the
     folder after `npm ci` (and `npm run build`, if there is such a script) -> name in the folder `lib`, beside `package.json`.
+    Their licences are in `lib/LICENSES.txt`.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -73,8 +95,9 @@ class BrowserHook(BuildHookInterface[Any]):
                     ["run", "build", "--if-present"],
                 ):
                     subprocess.run([npm, *command], cwd=place, check=True, stdout=subprocess.DEVNULL)
+                (place / LICENCES).write_text(licences(place), encoding="utf-8")
                 build_data["force_include"].update(
-                    {str(place / one): f"{where}/lib/{name}" for one, name in packed.items()}
+                    {str(place / one): f"{where}/lib/{name}" for one, name in {**packed, LICENCES: LICENCES}.items()}
                 )
             else:
                 self.app.display_warning(f"{where}: no npm here, so the wheel lacks {', '.join(packed.values())}")

@@ -1,10 +1,13 @@
 """What a package index and a citation say of Syntagm, and that the wheel is the same from the tree and from the sdist."""
 
 import importlib.util
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -55,6 +58,18 @@ def test_every_bundled_datum_has_a_licence() -> None:
     assert left == []
 
 
+def test_the_licences_of_packed_browser_code(build: ModuleType, tmp_path: Path) -> None:
+    """With its text where a package has one, otherwise as its package.json says; none of packages for development."""
+    lock = {"packages": {"": {}, "node_modules/a": {}, "node_modules/@b/c": {}, "node_modules/tool": {"dev": True}}}
+    (tmp_path / "package-lock.json").write_text(json.dumps(lock))
+    for name in ("a", "@b/c", "tool"):
+        (tmp_path / "node_modules" / name).mkdir(parents=True)
+        about = {"name": name, "version": "1.2.0", "license": "MIT", "author": {"name": "Ann"}}
+        (tmp_path / "node_modules" / name / "package.json").write_text(json.dumps(about))
+    (tmp_path / "node_modules/a/LICENSE").write_text("Copyright Ann\n")
+    assert build.licences(tmp_path) == "# @b/c 1.2.0\n\nLicence: MIT. Author: Ann.\n\n\n# a 1.2.0\n\nCopyright Ann\n"
+
+
 @pytest.mark.slow
 def test_the_wheel_is_the_same_from_the_sdist(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
@@ -64,3 +79,11 @@ def test_the_wheel_is_the_same_from_the_sdist(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "not the same" not in done.stdout
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".gz", ".whl"]
+    if shutil.which("npm"):
+        [path] = tmp_path.glob("*.whl")
+        with zipfile.ZipFile(path) as wheel:
+            for room in ("experiment", "studio"):
+                assert f"syntagm/{room}/pages/lib/LICENSES.txt" in wheel.namelist()
+            style = wheel.read("syntagm/experiment/pages/lib/jspsych.css").decode()
+        assert ".jspsych-btn" in style
+        assert "@font-face" not in style, "fonts are the system's; they were 98 % of the file"

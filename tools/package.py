@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # An index takes larger files, but whoever installs it pays for them.
-MAX_WHEEL = 12 * 2**20
+MAX_WHEEL = 12_000_000
 
 
 def main() -> int:
@@ -38,7 +38,7 @@ def main() -> int:
         different = differences(wheel, build(tree, "wheel", Path(name) / "again"))
     for path in (sdist, wheel):
         print(
-            f"{path.name}: {path.stat().st_size / 2**20:.1f} MiB, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            f"{path.name}: {path.stat().st_size / 1e6:.2f} MB, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
         )
     if not base():
         print(
@@ -47,7 +47,7 @@ def main() -> int:
     for entry in different:
         print(f"{entry}: not the same in the wheel from the sdist")
     if too_large := wheel.stat().st_size > MAX_WHEEL:
-        print(f"{wheel.name}: larger than {MAX_WHEEL / 2**20:g} MiB")
+        print(f"{wheel.name}: larger than {MAX_WHEEL / 1e6:g} MB")
     return int(bool(different) or too_large)
 
 

@@ -1,7 +1,8 @@
 """An experiment as a folder of static pages with jsPsych, which run on any web server.
 
 The packages of jsPsych are pinned in `pages/package-lock.json`. They are taken from the folder `lib` beside it, if the
-installation has one, and otherwise installed by npm, with their hashes checked and no script of theirs run.
+installation has one, and otherwise installed by npm, with their hashes checked and no script of theirs run. `build.mjs`
+leaves out of them what pages don't need.
 """
 
 import json
@@ -41,18 +42,29 @@ def libraries() -> dict[str, bytes]:
         )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for name in ("package.json", "package-lock.json"):
+        for name in ("package.json", "package-lock.json", "build.mjs"):
             shutil.copyfile(_PAGES / name, place / name)
-        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        try:
-            done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=_PATIENCE, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise RunError("npm ci", f"no end after {_PATIENCE} seconds", "the packages of jsPsych") from error
-        if done.returncode:
-            raise RunError(
-                "npm ci", done.stderr.strip()[-300:] or "an error", "the packages of jsPsych", "Is there a network?"
-            )
+        _npm(npm, place, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        _npm(npm, place, "run", "build")
         return {name: regular.content(place / file) for file, name in _FILES.items()}
+
+
+def _npm(npm: str, place: Path, *arguments: str) -> None:
+    """Run a command of npm in a folder.
+
+    Raises:
+        RunError: it fails, or doesn't end.
+    """
+    called = f"npm {arguments[0]}"
+    try:
+        done = subprocess.run(
+            [npm, *arguments], cwd=place, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RunError(called, f"no end after {_PATIENCE} seconds", "the packages of jsPsych") from error
+    if done.returncode:
+        found = done.stderr.strip()[-300:] or "an error"
+        raise RunError(called, found, "the packages of jsPsych", "Is there a network?")
 
 
 def write(folder: Path, target: Path) -> Iterator[str]:
