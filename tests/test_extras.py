@@ -72,6 +72,15 @@ def test_an_import_that_fails_within_an_installed_package_stays_what_it_is(name:
         raise ModuleNotFoundError(f"No module named '{name}.lost'", name=f"{name}.lost")
 
 
+def test_what_is_written_is_known_without_extras(tmp_path: Path) -> None:
+    """`integrity` and `seal` read the declarations of all rooms, those of the studio among them."""
+    done = core_only(
+        "from syntagm.io import integrity\nprint(len(integrity.declared()), len(integrity.files()))", tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert min(map(int, done.stdout.split())) > 5
+
+
 @pytest.mark.slow
 def test_without_extras(tmp_path: Path) -> None:
     """The core evaluates, makes tables and figures, and everything else is refused in a line; nothing is left behind."""
@@ -84,6 +93,7 @@ def said(*words):
     return f"{code} {(err.getvalue().strip().splitlines() or [''])[-1]}"
 print(said("run", "random?seed=1", "--suite", "hu2020/mvrr?n=4", "-o", "run"))
 print(said("table", "scores", "run", "-o", "scores"))
+print(said("integrity", "run"))
 print(said("run", "demo", "--suite", "hu2020/mvrr", "-o", "demo"))
 print(said("train", "lstm", "--corpus", "excerpt", "--valid", "excerpt", "-o", "lstm"))
 print(said("serve", "run"))
@@ -96,8 +106,8 @@ except Exception as error:
 """
     done = core_only(program, tmp_path)
     assert done.returncode == 0, done.stderr
-    run, table, demo, lstm, serve, hub, callback = done.stdout.splitlines()
-    assert (run[0], table[0]) == ("0", "0"), done.stdout
+    run, table, integrity, demo, lstm, serve, hub, callback = done.stdout.splitlines()
+    assert (run[0], table[0], integrity[0]) == ("0", "0", "0"), done.stdout
     models = "is not installed. Install it: pip install 'syntagm[models]'"
     assert demo.startswith("2 syntagm: model demo: the package ")
     assert demo.endswith(models)

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.report import shell
-from syntagm.serve import limits
+from syntagm.serve import incoming, limits
 from syntagm.serve.gate import Gate
 from syntagm.serve.routes import POLICY, Asked, Missing, Route, content, fields, moved, page
 
@@ -61,9 +61,9 @@ class Application:
     async def _answer(self, request: Request) -> Response:
         try:
             return await self._respond(request)
-        except limits.TooLarge:
+        except incoming.TooLarge:
             return message(413, "Too much", f"A request may have at most {limits.BODY:,} bytes.", close=True)
-        except limits.TooSlow:
+        except incoming.TooSlow:
             return message(408, "Too slow", "The request did not come in completely.", close=True)
         except TimeoutError:
             return message(
@@ -88,7 +88,7 @@ class Application:
         route, names = self._find(method, path)
         if route.access != "open" and not known:
             return moved("/login") if self.gate.password else message(403, "Not open", _NOT_OPEN)
-        body = await limits.body_of(request) if method == "POST" else b""
+        body = await incoming.body_of(request) if method == "POST" else b""
         asked = Asked(
             *(path, names, query, body),
             kind=request.headers.get("content-type", "").partition(";")[0].strip().lower(),

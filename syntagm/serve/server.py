@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import uvicorn
 
 from syntagm.errors import UsageError
-from syntagm.serve import limits
+from syntagm.serve import incoming, limits
 from syntagm.serve.application import COOKIE, build
 from syntagm.serve.gate import Gate, Password, bracketed, hosts_of
 from syntagm.serve.routes import Route
@@ -50,7 +50,7 @@ def serve(
         gate = Gate(frozenset() if password else hosts_of(host, port), password)
         config = uvicorn.Config(
             build(routes, gate, f"{COOKIE}_{port}"),
-            http=limits.PatientProtocol,
+            http=incoming.PatientProtocol,
             ws="none",
             lifespan="off",
             log_level="critical",
