@@ -72,15 +72,6 @@ def test_an_import_that_fails_within_an_installed_package_stays_what_it_is(name:
         raise ModuleNotFoundError(f"No module named '{name}.lost'", name=f"{name}.lost")
 
 
-def test_what_is_written_is_known_without_extras(tmp_path: Path) -> None:
-    """`integrity` and `seal` read the declarations of all rooms, those of the studio among them."""
-    done = core_only(
-        "from syntagm.io import integrity\nprint(len(integrity.declared()), len(integrity.files()))", tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    assert min(map(int, done.stdout.split())) > 5
-
-
 @pytest.mark.slow
 def test_without_extras(tmp_path: Path) -> None:
     """The core evaluates, makes tables and figures, and everything else is refused in a line; nothing is left behind."""
