@@ -57,12 +57,14 @@ class Frequencies:
         total: the number of all words of the text.
         about: the source of the counts.
         words: from a text to its words.
+        text: the text of the user whose words were counted; None for a list.
     """
 
     counts: Mapping[str, int]
     total: int
     about: str
     words: Callable[[str], Sequence[str]] = words_of.english
+    text: Path | None = None
 
     def bits(self, text: str) -> float:
         """Return the sum of the unigram surprisals of the words of a text, with add-one smoothing."""
@@ -117,35 +119,40 @@ def books() -> Frequencies:
     return Frequencies({word: n for word, n in counts.items() if word != _ALL}, counts[_ALL], "public-domain books")
 
 
+@cache
 def counted(path: Path, language: Language = tags.UNKNOWN) -> Frequencies:
     """Count the words of a text, gzipped or not, in lower case, by the rules of a language; the default is English."""
     words = _words(language)
     counts = Counter(casing.lower(word, language) for _, line in lines.read(path) for word in words(line))
-    return Frequencies(counts, counts.total(), path.name, words)
+    return Frequencies(counts, counts.total(), path.name, words, path)
 
 
 def fitting(suite: Suite, given: Frequencies) -> tuple[Frequencies | None, str]:
-    """Return the word frequencies for a suite, and a remark about them: "" if they are in its own language for certain.
+    """Return the word frequencies for a suite, and a remark about them: "" if they are in its own language for certain, and
+    its words stand between spaces.
 
     Arguments:
         suite: the suite.
         given: `books`, for which other languages have lists of their own, or the counts of a text of the user.
     """
     language = suite.language
-    if given is not books():
-        return given, ""
     if language.code == "en":
         return given, ""
     if language is not tags.UNKNOWN:
+        words = words_of.segmenter(language)
+        note = f"words by {words.name}" if words.name != "spaces" else ""
+        if given.text:
+            return counted(given.text, language), note
         if frequency.available(language):
-            words = words_of.segmenter(language)
             about = f"{frequency.about()}, {language.name}"
-            note = f"words by {words.name}" if words.name != "spaces" else ""
             return Frequencies(frequency.per_billion(language), frequency.TOTAL, about, words.words), note
         try:
             frequency.per_billion(language)
         except UsageError as error:
-            return None, f"no baseline of frequency: {error.found}. {error.cure}"
+            none = f"no baseline of frequency: {error.found}. {error.cure}"
+            return None, f"{note}; {none}" if note else none
+    if given is not books():
+        return given, ""
     found = _all_words(suite, given.words)
     listed = len(found) - len(given.unlisted(suite))
     if 10 * listed >= 9 * len(found):

@@ -201,6 +201,20 @@ def test_frequency_is_that_of_the_language(tmp_path: Path, capsys: pytest.Captur
     assert "frequency 1.000" not in printed
 
 
+def test_words_are_those_of_the_language_in_a_text_of_the_user_and_without_a_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (text := tmp_path / "text.txt").write_text("Un élève dort.\n", encoding="utf-8")
+    (french := tmp_path / "fr.tsv").write_text("good\tbad\nL'élève dort.\tL'élève dorment.\n", encoding="utf-8")
+    assert main(["check", f"{french}?language=fr", "--baselines", "--unigrams", str(text)]) == 0
+    assert "fr: 2 words without a count in text.txt: L, dorment" in capsys.readouterr().out
+    (lao := tmp_path / "lo.tsv").write_text("good\tbad\nຂ້ອຍກິນເຂົ້າ\tຂ້ອຍເຂົ້າກິນ\n", encoding="utf-8")
+    assert main(["check", f"{lao}?language=lo", "--baselines"]) == 0
+    printed = capsys.readouterr().out
+    assert "lo: words by " in printed, "characters count as words, unless ICU is installed"
+    assert "; no baseline of frequency: " in printed
+
+
 def test_both_items_of_a_contested_sentence_are_excluded(tmp_path: Path) -> None:
     path, excluded = tmp_path / "pairs.tsv", tmp_path / "out.csv"
     path.write_text("good\tbad\nIda sings well.\tIda sing well.\nIda sing well.\tIda sung well.\nHe hums.\tHe hum.\n")
