@@ -71,7 +71,11 @@ class TestFormat:
             ("cut.json", b'{"meta": {"name": "x"', "line 1, column 22: not valid JSON"),
             ("cut.jsonl", b'{"a": 1}\n{"b"', "line 2, column 5: not valid JSON"),
             ("picture.json", b"\x89PNG\r\n\0\0", "a NUL character"),
-            ("packed.csv", b"\x1f\x8b\x08\xff", "not UTF-8"),
+            (
+                "packed.csv",
+                b"\x1f\x8b\x08\xff",
+                "not UTF-8; expected UTF-8. Save the file again in UTF-8 (in a spreadsheet: CSV UTF-8)",
+            ),
             ("notes.txt", b"notes", "no format claims it. Name one, as in notes.txt?format=NAME"),
             (
                 "excel.csv",

@@ -160,6 +160,14 @@ def test_no_such_folder() -> None:
         names.load("./nowhere")
 
 
+def test_a_folder_of_checkpoints_says_how_to_name_them(tmp_path: Path) -> None:
+    for step in (100, 1000):
+        (tmp_path / f"step{step}").mkdir()
+        (tmp_path / f"step{step}" / "config.json").touch()
+    said = refused(tmp_path, "no config.json")
+    assert said.endswith(f"Name a model in it, such as {tmp_path}/step100, or all: '{tmp_path}/step*'.")
+
+
 @pytest.mark.parametrize("name", ["runs/training/step1", "training/step{1..3"])
 def test_a_name_that_nothing_on_the_hub_can_have_is_a_folder(name: str) -> None:
     with pytest.raises(

@@ -49,7 +49,8 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     config = folder / "config.json"
     refuse_special_files(folder)
     if not config.exists():
-        raise ModelError(place, "no config.json", "a folder with config.json, model.safetensors and tokenizer.json")
+        expected = "a folder with config.json, model.safetensors and tokenizer.json"
+        raise ModelError(place, "no config.json", expected, _models_within(folder))
     weights = sorted(folder.glob("*.safetensors"))
     for index in sorted(folder.glob("*.index.json")):
         _refuse_other_files(index, pickle)
@@ -70,6 +71,16 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
             f"Permit it if you have read that code and trust it. {how_to_give('trust_remote_code')}",
         )  # fmt: skip
     refuse_endless_tokenizer(folder)
+
+
+def _models_within(folder: Path) -> str:
+    """Return how to name the models in a folder that is none itself; empty if there are none."""
+    within = sorted(path.parent.name for path in folder.glob("*/config.json"))
+    if not within:
+        return ""
+    stem = within[0].rstrip("0123456789")
+    pattern = f"{folder}/{stem if all(name.startswith(stem) for name in within) else ''}*"
+    return f"Name a model in it, such as {folder / within[0]}" + (f", or all: '{pattern}'." if within[1:] else ".")
 
 
 def refuse_special_files(folder: Path) -> None:
