@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from syntagm import registry
 from syntagm.arguments import OptionValue, public, spelled
 from syntagm.display import shown
-from syntagm.errors import UsageError
+from syntagm.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from syntagm.drawing.chart import Figure
@@ -108,7 +108,11 @@ def find(kind: Kind, name: str, room: str = "views") -> Callable[..., Any]:
     names = offering(kind, room)
     if name not in names:
         found = f"no such name: {name!r}" if name else "no name"
-        raise UsageError(f"{kind}s", found, "one of " + ", ".join(names))
+        other: Kind = "figure" if kind == "table" else "table"
+        cure = (
+            f"It is a {other}: syntagm {other} {name}" if name in offering(other, room) else did_you_mean(name, names)
+        )
+        raise UsageError(f"{kind}s", found, "one of " + ", ".join(names), cure)
     maker: Callable[..., Any] = getattr(registry.find(room, name), MAKERS[kind])
     return maker
 

@@ -181,7 +181,8 @@ def test_figures_and_their_numbers(runs: list[str], tmp_path: Path, capsys: pyte
 def test_refusals(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (["scores"], "no runs"),
-        (["score", runs[0]], "no such name: 'score'"),
+        (["score", runs[0]], "Did you mean scores?"),
+        (["regions", runs[0]], "It is a figure: syntagm figure regions"),
         (["scores", runs[0], "mesure=all"], "no option 'mesure'"),
         (["scores", runs[0], "measure=nonsense"], "'nonsense', which no suite has"),
         (["scores", runs[0], "wide=1"], "yes or no"),

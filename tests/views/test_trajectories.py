@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_runs import agreement, toy_run, training_record
+from toy_runs import agreement, pairs, toy_run, training_record
 
 from syntagm.cli import main
 from syntagm.drawing.table import Table
@@ -296,6 +296,25 @@ def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: 
     ]
     assert main([*line, "--format", "svg"]) == 0
     assert "training steps" in (tmp_path / "f.svg").read_text()
+
+
+def test_panels_are_the_groups_that_suites_have(tmp_path: Path) -> None:
+    two = ("The dog barks", "The dog bark"), ("The cat barks", "The cat bark")
+    in_fields = pairs("blimp", *two, tags={"field": "morphology", "linguistics_term": "agreement"})
+    circuit, field, neither = (
+        [toy_run(tmp_path / f"{k}_step{step}", *suites) for step in (1, 2)]
+        for k, suites in enumerate(([agreement(), in_fields], [in_fields], [pairs("own", *two)]))
+    )
+    # The circuit is that of a suite which only one of the runs has.
+    mixed = [circuit[0], field[1]]
+    for runs, groups in (
+        (circuit, ["Agreement"]),
+        (field, ["morphology"]),
+        (mixed, ["morphology"]),
+        (neither, ["all suites"]),
+    ):
+        assert figure.draw_figure(runs).table["group"].unique().to_list() == groups
+    assert figure.draw_figure(circuit, by="").table["group"].unique().to_list() == ["all suites"]
 
 
 def test_the_figure_shows_runs_and_says_what_the_band_is(checkpoints: list[Run]) -> None:

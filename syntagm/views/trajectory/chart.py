@@ -18,7 +18,18 @@ from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import AtLevel, By, Curve, Scale, about, band, curves_of, level_of, limits
+from syntagm.views.trajectory.numbers import (
+    AtLevel,
+    Curve,
+    Panels,
+    Scale,
+    about,
+    band,
+    curves_of,
+    level_of,
+    limits,
+    panels_by,
+)
 from syntagm.views.trajectory.places import Names, X
 
 SCHEMA: dict[str, Any] = {
@@ -32,7 +43,7 @@ def draw_figure(
     runs: Sequence[Run],
     x: X = "",
     series: Names = (),
-    by: By = "circuit",
+    by: Panels = "auto",
     measure: Measure = "first",
     level: AtLevel = None,
     scale: Scale = "log",
@@ -42,7 +53,7 @@ def draw_figure(
     Raises:
         UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
     """
-    places, curves = curves_of(runs, x, series, by, measure, scale)
+    places, curves = curves_of(runs, x, series, panels_by(runs, by), measure, scale)
     levels = {curve.group: level_of(level, curve) for curve in curves}
     name = "" if level is None else str(level)
     return draw(curves, levels, places.title, list(about(places, scale)), scale == "linear", name)

@@ -21,7 +21,7 @@ from syntagm.runs.store import Run
 from syntagm.settings import Reader
 from syntagm.stats import bootstrap, interval, suite_intervals
 from syntagm.views.options import Named
-from syntagm.views.scores.numbers import chance_of_suite
+from syntagm.views.scores.numbers import TAGS, chance_of_suite
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 from syntagm.views.trajectory.places import Places, Point, places
 
@@ -30,6 +30,15 @@ _ITEM = ("item", "occurrence")
 
 # Options of the views that show curves.
 By = Annotated[str, Named("a tag of the suites, or `suite`; default: all suites together", tags, ("suite", ""))]
+Panels = Annotated[
+    str,
+    Named(
+        f"a tag of the suites, `suite`, or `auto`: the first of {', '.join(TAGS)} that suites have; empty, or without any: "
+        "all suites together",
+        tags,
+        ("suite", "auto", ""),
+    ),
+]
 Scale = Annotated[Literal["log", "linear"], "scale of the horizontal axis"]
 Level = float | Literal["chance"] | None
 
@@ -132,6 +141,15 @@ def curves_of(
     if scale == "log" and (zero := [point.model for point in placed.points if not point.at > 0]):
         raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "numbers above 0, or scale=linear")
     return placed, curves(placed.points, by, measure)
+
+
+def panels_by(runs: Sequence[Run], by: str) -> str:
+    """Return the tag by which suites are grouped: that of an option, of which `auto` is the first that shared suites have."""
+    if by != "auto":
+        return by
+    shared, _ = shared_suites(runs)
+    suites = [suite for suite in runs[0].suites if suite.name in shared]
+    return next((tag for tag in TAGS if any(suite.group(tag) for suite in suites)), "")
 
 
 def level_of(level: Level, curve: Curve) -> float:
