@@ -280,6 +280,17 @@ def test_groups_and_measures_that_are_not_there(checkpoints: list[Run]) -> None:
             table.make_table(checkpoints, **chosen)
 
 
+def test_in_latex_there_are_the_columns_that_fit_on_a_page(checkpoints: list[Run]) -> None:
+    head = table.make_table(checkpoints, level=0.5).latex().splitlines()[6]
+    assert head.startswith(
+        "group & suites & from & to & score at the start & score at the end & 95\\% interval & slope &"
+    )
+    assert head.endswith("& level & reached at \\\\")
+    two = table.make_table(checkpoints[:2], x="1,2", series=("a", "b")).latex().splitlines()[6]
+    assert two.startswith("series & group &")
+    assert two.endswith("& slope \\\\")
+
+
 def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: Path) -> None:
     made = figure.draw_figure(checkpoints, level=0.5)
     assert made.table.select("group", "at", "n").rows() == [("Agreement", at, 3) for at in (100.0, 200.0, 400.0)]

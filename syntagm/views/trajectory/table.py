@@ -41,6 +41,11 @@ COLUMNS = (
     *("slope", "se", "slope low", "slope high", "level", "reached at", "reached low", "reached high", "times", "kept"),
     *("mean height", "height low", "height high"),
 )
+# LaTeX leaves out the rest, which would not fit on a page.
+NARROW = (
+    *("group", "suites", "from", "to", "score at the start", "score at the end", "low", "high"),
+    "slope",
+)
 NOTES = (
     "slope: gain of the score for each doubling, least squares over runs, with its standard error and 95% interval "
     "(Student's t, runs - 2 degrees of freedom). The interval assumes that runs are independent, which checkpoints of one "
@@ -70,7 +75,10 @@ def make_table(
     places, curves = curves_of(runs, x, series, by, measure, scale)
     linear = scale == "linear"
     rows = tuple(_row(curve, level_of(level, curve), linear) for curve in curves)
-    return Table("Trajectories", COLUMNS, rows, notes=(*about(places, scale), *NOTES, *intervals(curves)))
+    several = len({curve.series for curve in curves}) > 1
+    narrow = (*(("series",) if several else ()), *NARROW, *(("level", "reached at") if level is not None else ()))
+    notes = (*about(places, scale), *NOTES, *intervals(curves))
+    return Table("Trajectories", COLUMNS, rows, notes=notes, narrow=narrow)
 
 
 def _row(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
