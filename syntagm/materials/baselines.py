@@ -17,7 +17,7 @@ prediction, that is, as one half in a minimal pair. A prediction whose chance le
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -58,6 +58,7 @@ class Frequencies:
         about: the source of the counts.
         words: from a text to its words.
         text: the text of the user whose words were counted; None for a list.
+        others: its words by the rules of other languages, as far as they were counted.
     """
 
     counts: Mapping[str, int]
@@ -65,6 +66,7 @@ class Frequencies:
     about: str
     words: Callable[[str], Sequence[str]] = words_of.english
     text: Path | None = None
+    others: dict[Language, "Frequencies"] = field(default_factory=dict)
 
     def bits(self, text: str) -> float:
         """Return the sum of the unigram surprisals of the words of a text, with add-one smoothing."""
@@ -119,7 +121,6 @@ def books() -> Frequencies:
     return Frequencies({word: n for word, n in counts.items() if word != _ALL}, counts[_ALL], "public-domain books")
 
 
-@cache
 def counted(path: Path, language: Language = tags.UNKNOWN) -> Frequencies:
     """Count the words of a text, gzipped or not, in lower case, by the rules of a language; the default is English."""
     words = _words(language)
@@ -142,7 +143,9 @@ def fitting(suite: Suite, given: Frequencies) -> tuple[Frequencies | None, str]:
         words = words_of.segmenter(language)
         note = f"words by {words.name}" if words.name != "spaces" else ""
         if given.text:
-            return counted(given.text, language), note
+            if language not in given.others:
+                given.others[language] = counted(given.text, language)
+            return given.others[language], note
         if frequency.available(language):
             about = f"{frequency.about()}, {language.name}"
             return Frequencies(frequency.per_billion(language), frequency.TOTAL, about, words.words), note
