@@ -67,6 +67,8 @@ class Trajectory:
         masked: bool = False,
         **options: OptionValue,
     ) -> None:
+        if folder == "":
+            raise UsageError("folder", "an empty text", "a folder", "'.' is the current folder.")
         self.folder = Path(folder)
         whole = list(well_formed(suites_of(suites)))
         if any(suite.name == _MEAN for suite in whole):

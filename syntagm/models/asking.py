@@ -8,6 +8,7 @@ depends on what a changed model answered.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from syntagm.models.contract import LanguageModel
 _MARGIN = 5.0
 # Longer texts are not asked about again.
 _LONGEST = 1000
+_Answer = TypeVar("_Answer", Surprisals, InContext)
 
 
 class Asking:
@@ -43,31 +45,23 @@ class Asking:
         Raises:
             ModelError: the model can't score a text, or answers with impossible numbers.
         """
-        for answer in self.model.score(texts, done):
-            self._keep(answer)
-            yield answer
+        return self._checked(texts, self.model.score(texts, done), lambda answer: answer)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Score texts with entropies and ranks; see `LanguageModel.reduce`, and `score` for errors."""
-        for answer in self.model.reduce(texts, done):
-            self._keep(answer)
-            yield answer
+        return self._checked(texts, self.model.reduce(texts, done), lambda answer: answer)
 
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
         """Score texts of any length; see `LanguageModel.read`, and `score` for errors."""
-        for answer in self.model.read(texts, overlap, done):
-            self._keep(answer.surprisals)
-            yield answer
+        return self._checked(texts, self.model.read(texts, overlap, done), lambda answer: answer.surprisals)
 
     def read_reduced(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
         """Score texts of any length with entropies and ranks; see `LanguageModel.read_reduced`, and `score` for errors."""
-        for answer in self.model.read_reduced(texts, overlap, done):
-            self._keep(answer.surprisals)
-            yield answer
+        return self._checked(texts, self.model.read_reduced(texts, overlap, done), lambda answer: answer.surprisals)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Fill gaps; see `LanguageModel.fill`, and `score` for errors."""
@@ -108,6 +102,23 @@ class Asking:
             gap, before_fill = self._gap
             [fill] = self.model.fill([gap])
             self._compare(f"a candidate in the gap after {gap.left[-60:]!r}", before_fill.bits, fill.bits)
+
+    def _checked(
+        self, texts: Sequence[str], answers: Iterator[_Answer], surprisals: Callable[[_Answer], Surprisals]
+    ) -> Iterator[_Answer]:
+        """Yield the answers, which must be those to the texts, in their order."""
+        name, remaining = self.model.name, iter(texts)
+        for answer in answers:
+            found = surprisals(answer)
+            if (text := next(remaining, None)) is None:
+                raise ModelError(name, f"more than {len(texts):,} answers", "one to each text")
+            if text != found.text:
+                problem = f"an answer to {found.text[:100]!r} in the place of that to {text[:100]!r}"
+                raise ModelError(name, problem, "answers in the order of the texts")
+            self._keep(found)
+            yield answer
+        if (text := next(remaining, None)) is not None:
+            raise ModelError(name, f"no answer to {text[:100]!r}", f"{len(texts):,} answers, one to each text")
 
     def _keep(self, answer: Surprisals) -> None:
         possible.refuse(self.model, answer)

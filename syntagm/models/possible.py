@@ -93,11 +93,16 @@ def fault_in_gap(fill: Fill, stated: Stated) -> Fault | None:
 
 
 def refuse(model: LanguageModel, answer: Surprisals) -> None:
-    """Refuse an answer of a model with numbers that are not possible.
+    """Refuse an answer of a model with numbers that are not possible, or that don't begin where the text does.
+
+    The other rules of tokens are tested by `syntagm conform`. Where these are broken, a part of the text has no bits.
 
     Raises:
         ModelError: there is such a number; the message names the text.
     """
+    if (not len(answer.starts) or answer.starts[0]) and answer.text.strip():
+        found = f"a first token at {answer.starts[0]}" if len(answer.starts) else "no tokens"
+        raise ModelError(model.name, f"{found}, in {answer.text[:100]!r}", "tokens that partition the text")
     if problem := fault(answer, model):
         raise ModelError(model.name, f"{problem.found}, in {answer.text[:100]!r}", problem.expected)
 

@@ -135,6 +135,10 @@ def run_suites(
 
 
 def _job(model: LanguageModel | OwnModel, folder: str | Path | None) -> Job:
+    if folder == "":
+        raise UsageError(
+            "folder", "an empty text", "a folder, or None for a run in memory", "'.' is the current folder."
+        )
     return Job(as_language_model(model), folder=None if folder is None else Path(folder))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm import extras
-from syntagm.errors import Interrupted, RunError, SyntagmError
+from syntagm.errors import Interrupted, RunError, SyntagmError, UsageError
 from syntagm.io import atomic, hashing, lock, record
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
@@ -347,10 +347,17 @@ def _hash_of(path: Path) -> str:
 
 
 def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
-    """Return the record of a run that begins now, in the form that reading it from JSON gives."""
+    """Return the record of a run that begins now, in the form that reading it from JSON gives.
+
+    Raises:
+        UsageError: the model's label, which is an attribute that can be set, is no text.
+    """
+    label: object = model.label or ""
+    if not isinstance(label, str) or any("\ud800" <= character <= "\udfff" for character in label):
+        raise UsageError(f"the label of {model.name}", repr(label), "a text")
     model_entry = {
         "name": model.name,
-        **({"label": model.label} if model.label else {}),
+        **({"label": label} if label else {}),
         "fingerprint": model.fingerprint,
         "start": model.bos,
         "end": model.eos,

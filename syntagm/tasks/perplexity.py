@@ -31,6 +31,7 @@ from syntagm.models import names
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.models.words import words as _words
+from syntagm.tasks.texts import refuse_file_name
 from syntagm.training.corpora.corpus import kind, portions
 
 # Number of texts scored at a time, which bounds the memory.
@@ -124,7 +125,7 @@ def perplexity(
         done: called with the number of texts scored since the last call; it may raise an exception to stop.
 
     Raises:
-        UsageError: `ends` is true and the model does not score an end-of-text symbol.
+        UsageError: `ends` is true and the model does not score an end-of-text symbol, or the only text is the name of a file.
         InputError: a text consists only of white space.
         ModelError: the model can't score a text, or has changed.
     """
@@ -135,6 +136,8 @@ def perplexity(
         )
     total, asking = Perplexity(), Asking(model)
     for portion in portions(texts, PORTION):
+        if not total.texts and len(portion) == 1:
+            refuse_file_name(portion[0], "A text or a file? Pass the lines of the file.")
         for answer in asking.score(portion, done):
             total += _sums(answer, ends, model.eos is not None)
         asking.confirm()

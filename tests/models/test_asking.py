@@ -74,6 +74,39 @@ class Shifting(LanguageModel):
         return np.ones(len(words), bool)
 
 
+def shortened(answer: Surprisals, tokens: int) -> Surprisals:
+    """An answer with so many tokens, which begin at 2."""
+    starts = np.full(tokens, 2, np.int32)
+    return Surprisals(answer.text, starts, np.ones(tokens), np.ones(tokens, bool))
+
+
+class Disordered(Shifting):
+    """Like a class of somebody's own that sorts the texts, or leaves one out."""
+
+    def __init__(self, order: Callable[[list[Surprisals]], list[Surprisals]]) -> None:
+        super().__init__()
+        self._order = order
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        yield from self._order(list(super().score(texts, done)))
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (lambda answers: answers[::-1], "an answer to 'c d e' in the place of that to 'a b'"),
+        (lambda answers: answers[:-1], "no answer to 'c d e'; expected 2 answers"),
+        (lambda answers: [*answers, answers[0]], "more than 2 answers"),
+        (lambda answers: [shortened(answer, 0) for answer in answers], "no tokens, in 'a b'"),
+        (lambda answers: [shortened(answer, 1) for answer in answers], "a first token at 2, in 'a b'"),
+    ],
+)
+def test_answers_are_those_to_the_texts(order: Callable[[list[Surprisals]], list[Surprisals]], message: str) -> None:
+    for ask in (score_text, perplexity):
+        with pytest.raises(ModelError, match=message):
+            ask(Disordered(order), ["a b", "c d e"], **({"ends": False} if ask is perplexity else {}))
+
+
 def test_a_steady_model_is_not_asked_again() -> None:
     class Steady(Shifting):
         steady: ClassVar[bool] = True

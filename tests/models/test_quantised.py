@@ -81,6 +81,8 @@ def test_the_numbers_are_those_of_the_quantised_weights(plain: Path, kind: str, 
         np.testing.assert_allclose(answer.bits, bits, rtol=0, atol=max(1e-4, model.numerical_error))
         assert np.abs(answer.bits - exact.bits).max() > 1e-3
     assert model.settings["quantised"] == shown
+    own = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, device_map="cpu").eval()
+    assert from_transformers(own, sentencepiece_like(), "own").settings["quantised"] == shown
     assert isinstance(model.record["quantisation"], dict)
     assert model.fingerprint == names.load(f"causal:{folder}", device="cpu").fingerprint
     if kind.startswith("torchao"):

@@ -1,13 +1,16 @@
 """One request: the command line, a TOML file and Python ask for the same evaluation."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from syntagm.cli import _evaluation, _parser
 from syntagm.errors import UsageError
 from syntagm.materials.suite_files import SuiteFiles
+from syntagm.models.names import load
 from syntagm.permissions import Permissions
+from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.suite import Draw
 from syntagm.tasks.measured import Measures
@@ -66,6 +69,22 @@ def test_a_request_that_contradicts_itself_is_refused_whoever_makes_it(
     with pytest.raises(UsageError) as refused:
         Evaluation(task, (), (Job("toy"),), draw)
     assert refused.value.found == found
+
+
+@pytest.mark.parametrize("label", [3, ["x"], "\ud800"])
+def test_a_label_that_is_no_text_is_refused_before_anything_is_computed(label: Any, tmp_path: Path) -> None:
+    model = load("toy")
+    model.label = label
+    with pytest.raises(UsageError, match="the label of toy"):
+        run_suites(model, SUITE, tmp_path / "run", limit=2)
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_empty_name_of_a_folder_is_not_the_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="folder: an empty text"):
+        run_suites(load("toy"), SUITE, "", limit=2)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_pilot_is_needed_until_it_has_chosen() -> None:

@@ -121,6 +121,13 @@ def test_nothing_and_white_space() -> None:
         of((0, 1.0, True), text="  ")
 
 
+def test_the_name_of_a_file_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("the dog barks\n", encoding="utf-8")
+    for name in (str(tmp_path / "text"), "corpus.txt"):
+        with pytest.raises(UsageError, match="A text or a file"):
+            perplexity(load("toy", eos="yes"), name)
+
+
 def test_no_probability_at_all_is_infinite() -> None:
     assert of((0, math.inf, True), text="a").perplexity == math.inf
 

@@ -147,7 +147,14 @@ class Forward:
     def own(self, sequence: Sequence[int]) -> torch.Tensor:
         """Compute the logits after each token but the last by the model's own forward pass, without a batch or mask."""
         inputs = send(np.array([sequence[:-1]], np.int64), self.device)
-        logits: torch.Tensor = self.model(input_ids=inputs, use_cache=False).logits[0]
+        return self._whole({"input_ids": inputs, "use_cache": False})
+
+    def _whole(self, inputs: dict[str, Any]) -> torch.Tensor:
+        """Return the logits of the first row of a batch by the model's own forward pass."""
+        # What `model.compile()` has compiled does not see a hook that is added later.
+        compiled = getattr(self.model, "_compiled_call_impl", None) is not None
+        call = self.model._call_impl if compiled else self.model
+        logits: torch.Tensor = call(**inputs).logits[0]
         return logits
 
     def _alone(self, sequence: Sequence[int], skipped: int, reducing: bool) -> Rows | None:
@@ -375,7 +382,7 @@ class Forward:
 
             hook = self.head.layer.register_forward_pre_hook(cut)
             try:
-                logits = self.model(**inputs).logits[0].to(self.head.device)
+                logits = self._whole(inputs).to(self.head.device)
             finally:
                 hook.remove()
             yield first, logits

@@ -125,7 +125,8 @@ def _refuse_looking_ahead(
     if not _same(forward, before, after):
         raise ModelError(
             str(forward.model.config.model_type), "the surprisal of a token changes with what follows it",
-            "a left-to-right model", "If it is a masked model, write masked: before its path or name.",
+            "a left-to-right model",
+            "If it is a masked model, write masked: before its path or name, or masked=True if it is in memory.",
         )  # fmt: skip
 
 

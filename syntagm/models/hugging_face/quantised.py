@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ def settings_of(config: Any) -> dict[str, Any] | None:
     )
     if settings is None:
         return None
-    return dict(settings if isinstance(settings, Mapping) else settings.to_dict())
+    stated = settings if isinstance(settings, Mapping) else settings.to_dict()
+    # In a model that transformers itself has quantised, the method is a member of an enumeration.
+    return {key: value.value if isinstance(value, Enum) else value for key, value in stated.items()}
 
 
 def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for: str) -> None:

@@ -12,7 +12,10 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.models.device import FullPrecision
 
 # Packages whose hooks are parts of a model, or only look at what it computes.
-_PARTS = frozenset({"accelerate", "peft", "syntagm", "torch", "transformers", "transformers_modules", "wandb"})
+_PARTS = frozenset({
+    "accelerate", "bitsandbytes", "compressed_tensors", "gptqmodel", "optimum", "peft", "syntagm", "torch", "torchao",
+    "transformers", "transformers_modules", "wandb",
+})  # fmt: skip
 # The attributes of PEFT's layers that decide what an adapter adds.
 _ADAPTERS = ("active_adapters", "disable_adapters", "merged_adapters", "scaling", "use_dora")
 # The number of tokens by which the effect of hooks is identified.
