@@ -90,10 +90,19 @@ class Reading:
         if self.aggregate == "sum":
             return _sums(texts.repeat(batch.tokens), self._scored(batch, bits), len(texts))
         values = _sums(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
+        bits = self._scored(batch, bits)
+        borders = np.concatenate([[0], batch.tokens.cumsum()])
+        for text in np.flatnonzero(batch.regions == 0):
+            own = slice(borders[text], borders[text + 1])
+            values[text] = self._undivided(bits[own], batch.starts[own], batch.texts[text])
         lasts = (batch.tokens.cumsum() - 1)[batch.tokens > 0]
         ends = np.array([len(text) for text in batch.texts])[batch.tokens > 0]
         values[batch.tokens > 0] += np.where(batch.starts[lasts] == ends, bits[lasts], 0.0)
         return values
+
+    def _undivided(self, bits: NDArray[np.float64], starts: NDArray[np.integer], text: str) -> float:
+        """Return the value of a sentence without regions, which is one region itself, without the end symbol."""
+        return float(_REDUCE[self.aggregate](bits[starts < len(text)])) if text else 0.0
 
     def _scored(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the bits that tokens add to sums: 0 for an unscored first token."""
@@ -165,7 +174,8 @@ class Reading:
         values = self.regions(sentence, answer)
         if name == "*":
             has_eos = len(answer.starts) > 0 and answer.starts[-1] == len(sentence.text)
-            return float(values.sum() + (answer.bits[-1] if has_eos else 0.0))
+            undivided = 0.0 if sentence.regions else self._undivided(self.bits(answer), answer.starts, sentence.text)
+            return float(values.sum() + undivided + (answer.bits[-1] if has_eos else 0.0))
         for region, value in zip(sentence.regions, values, strict=True):
             if region.name == name:
                 return float(value)

@@ -12,6 +12,7 @@ from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 from syntagm.runs.ledger import options_of
 from syntagm.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
+from syntagm.tasks.align import Batch
 from syntagm.tasks.predictions.prediction import PredictionMeasure
 from syntagm.tasks.predictions.task import Predictions
 from syntagm.tasks.reading import Reading
@@ -49,6 +50,20 @@ def test_the_whole_sentence_under_mean_is_the_sum_of_regions_and_the_end_symbol(
     assert Reading("mean").region(full, answer(), "*") == 8 + 2.5 + 2 + 32
     assert Reading("mean").region(full, answer(BITS[:-1], STARTS[:-1]), "*") == 8 + 2.5 + 2
     assert Reading("mean").region(Sentence(""), answer([], [], ""), "*") == 0
+
+
+@pytest.mark.parametrize(("aggregate", "value"), [("mean", 6.2), ("median", 4), ("range", 15), ("max", 16), ("min", 1)])
+def test_a_sentence_without_regions_is_one(aggregate: Aggregate, value: float) -> None:
+    """Without its end symbol, whose bits are added; and the same for many sentences at once."""
+    undivided, reading = Sentence(TEXT), Reading(aggregate)
+    assert reading.region(undivided, answer(), "*") == pytest.approx(value + 32)
+    assert reading.region(undivided, answer(BITS[:-1], STARTS[:-1]), "*") == pytest.approx(value)
+    regions, tokens = np.array([0, 3, 0]), np.array([6, 6, 5])
+    low, high = np.array([0, 4, 9]), np.array([3, 8, 13])
+    batch = Batch([TEXT] * 3, regions, low, high, tokens, np.array([*STARTS, *STARTS, *STARTS[:-1]]))
+    divided = reading.region(Sentence(TEXT, (REGIONS[0], REGIONS[1], REGIONS[3])), answer(), "*")
+    found = reading.all_sentences(batch, np.array([*BITS, *BITS, *BITS[:-1]]))
+    assert found.tolist() == pytest.approx([value + 32, divided, value])
 
 
 def test_a_first_token_that_nothing_stands_before_counts_nothing() -> None:
