@@ -489,6 +489,14 @@ def test_separate_accents_change_no_length_and_no_frequency(tmp_path: Path) -> N
     assert table["sentence"].to_list() == ["1"] * 4, "a text begins with its first sentence"
 
 
+def test_unknown_words_are_not_excluded_from_a_table_that_cannot_tell_them() -> None:
+    unknown = exclusions.Exclusions(("unknown",))
+    frame = pl.DataFrame({"word": ["a", "b"], "known_m": [True, False], "known_n": [True, True]})
+    assert exclusions.reasons(frame, unknown, "times.csv").to_list() == [None, "unknown word"]
+    with pytest.raises(InputError, match="no column for known"):
+        exclusions.reasons(frame.select("word"), unknown, "times.csv")
+
+
 def test_a_question_counts_once_however_long_its_text_is() -> None:
     """Right about two short texts and wrong about a long one: two of three questions, but two of five words."""
     answers = [("a", "x", True), ("a", "y", True), *[("a", "z", False)] * 3, ("b", "x", False), ("b", "y", False)]

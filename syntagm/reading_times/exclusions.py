@@ -116,7 +116,9 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
                 )
 
     for name in exclusions.switches:
-        need(name, *_NEEDS[name])
+        # A table of several models has a column for each.
+        if name != "unknown" or not any(column.startswith("known_") for column in frame.columns):
+            need(name, *_NEEDS[name])
         conditions.append((_SWITCHES[name], _condition(name, over, keys(frame, "language", "text"))))
     if exclusions.below is not None:
         need("times", "time")
@@ -178,7 +180,7 @@ _NEEDS = {
     "sentence_last": (),
     "punctuation": ("word",),
     "numbers": ("word",),
-    "unknown": (),
+    "unknown": ("known",),
     "wrong_answers": ("correct",),
 }
 
