@@ -92,7 +92,7 @@ class Reading:
         values = _sums(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
         bits = self._scored(batch, bits)
         borders = np.concatenate([[0], batch.tokens.cumsum()])
-        for text in np.flatnonzero(batch.regions == 0):
+        for text in np.flatnonzero(batch.regions == 0).tolist():
             own = slice(borders[text], borders[text + 1])
             values[text] = self._undivided(bits[own], batch.starts[own], batch.texts[text])
         lasts = (batch.tokens.cumsum() - 1)[batch.tokens > 0]
