@@ -489,6 +489,21 @@ def test_separate_accents_change_no_length_and_no_frequency(tmp_path: Path) -> N
     assert table["sentence"].to_list() == ["1"] * 4, "a text begins with its first sentence"
 
 
+def test_a_name_is_the_same_whatever_its_accents_are_written_as(tmp_path: Path) -> None:
+    """One participant and one condition, in a table that two programs wrote; words stay as they were shown."""
+    rows = [("Jose\u0301", 1, "nai\u0308ve", "pro\u0301"), ("José", 2, "too", "pró")]
+    path = tmp_path / "times.csv"
+    text = "participant,text,position,word,condition,time\n"
+    path.write_text(text + "".join(f"{who},x,{at},{word},{of},300\n" for who, at, word, of in rows))
+    frame = tables.interpret(tables.open_table(path), {}).frame
+    assert frame.select("participant", "condition", "word").rows() == [
+        ("José", "pró", "nai\u0308ve"),
+        ("José", "pró", "too"),
+    ]
+    assert observations.meeting(tables.open_table(path), ["participant=Jose\u0301"]).all()
+    assert effects.read_contrast("pro\u0301-nul", ["pró", "nul"]) == effects.Contrast("pró", "nul")
+
+
 def test_unknown_words_are_not_excluded_from_a_table_that_cannot_tell_them() -> None:
     unknown = exclusions.Exclusions(("unknown",))
     frame = pl.DataFrame({"word": ["a", "b"], "known_m": [True, False], "known_n": [True, True]})

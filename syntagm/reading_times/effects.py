@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt
 from typing import Protocol
+from unicodedata import normalize
 
 import numpy as np
 import polars as pl
@@ -245,6 +246,7 @@ def read_contrast(text: str, conditions: Sequence[str]) -> Contrast:
     >>> read_contrast("amb-unamb", ["amb", "unamb"])
     Contrast(high='amb', low='unamb')
     """
+    text = normalize("NFC", text)
     for at, sign in enumerate(text):
         high, low = text[:at].strip(), text[at + 1 :].strip()
         if sign == "-" and high in conditions and low in conditions and high != low:
