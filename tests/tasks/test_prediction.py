@@ -75,6 +75,17 @@ def test_a_first_token_that_nothing_stands_before_counts_nothing() -> None:
     assert math.isnan(Reading().region(SENTENCE, bare, "*"))
     assert math.isnan(Reading().region(SENTENCE, bare, "1"))
     assert Reading().region(SENTENCE, bare, "2") == 5
+    # Under other aggregates it is left out, where a region has other tokens.
+    two = Sentence(TEXT, (Region("1", 0, 8), Region("4", 9, 13)))
+    for aggregate, value, whole in (("mean", 2.5, 5.75), ("min", 1, 1), ("median", 2.5, 3), ("range", 3, 15)):
+        other = Reading(aggregate, first_scored=False)
+        assert other.regions(two, bare).tolist() == [value, 0 if aggregate == "range" else 2]
+        assert other.regions(SENTENCE, bare)[0] == 0
+        assert other.region(Sentence(TEXT), bare, "*") == whole + 32
+        batch = Batch([TEXT] * 2, *(np.array(each) for each in ([2, 0], [0, 9], [8, 13], [6, 6], [*STARTS] * 2)))
+        many = np.array([*bare.bits] * 2)
+        assert other.all_regions(batch, many).tolist() == other.regions(two, bare).tolist()
+        assert other.all_sentences(batch, many).tolist() == [other.region(two, bare, "*"), whole + 32]
     # Only the first: a later nan stays.
     later = answer([math.nan, 4.0, math.nan, 2.0, 16.0, 32.0])
     assert math.isnan(reading.region(SENTENCE, later, "2"))
