@@ -489,6 +489,51 @@ def test_separate_accents_change_no_length_and_no_frequency(tmp_path: Path) -> N
     assert table["sentence"].to_list() == ["1"] * 4, "a text begins with its first sentence"
 
 
+def test_a_name_is_the_same_whatever_its_accents_are_written_as(tmp_path: Path) -> None:
+    """One participant and one condition, in a table that two programs wrote; words stay as they were shown."""
+    rows = [("Jose\u0301", 1, "nai\u0308ve", "pro\u0301"), ("José", 2, "too", "pró")]
+    path = tmp_path / "times.csv"
+    text = "participant,text,position,word,condition,time\n"
+    path.write_text(text + "".join(f"{who},x,{at},{word},{of},300\n" for who, at, word, of in rows))
+    frame = tables.interpret(tables.open_table(path), {}).frame
+    assert frame.select("participant", "condition", "word").rows() == [
+        ("José", "pró", "nai\u0308ve"),
+        ("José", "pró", "too"),
+    ]
+    assert observations.meeting(tables.open_table(path), ["participant=Jose\u0301"]).all()
+    assert effects.read_contrast("pro\u0301-nul", ["pró", "nul"]) == effects.Contrast("pró", "nul")
+
+
+def test_effects_of_people_are_about_the_items_of_the_predicted_ones(tmp_path: Path) -> None:
+    """Item 2 has no bits under b: its 900 ms don't count either, but in the region before."""
+    rows = [(item, of, region) for item in "12" for of in "abc" for region in ("n", "v")]
+    (tmp_path / "words.csv").write_text("item,condition,region,position,word,bits\n" + "".join(
+        f"{item},{of},{region},{at % 2},x,{'NA' if (item, of, region) == ('2', 'b', 'v') or of == 'c' else at}\n"
+        for at, (item, of, region) in enumerate(rows)
+    ))  # fmt: skip
+    (tmp_path / "times.csv").write_text("participant,item,condition,region,time\n" + "".join(
+        f"{who},{item},{of},{region},{900 if item + of == '2a' else 300 if of == 'a' else 280}\n"
+        for who in "pq" for item, of, region in rows
+    ))  # fmt: skip
+    words, times = (
+        tables.interpret(tables.open_table(tmp_path / f"{name}.csv"), {}, unused=("text",))
+        for name in ("words", "times")
+    )
+    contrast = effects.Contrast("a", "b")
+    without = effects.left_out(effects.region_amounts(words, None, effects.given([1.0])), contrast)
+    assert without.rows() == [("", "v", "2")]
+    found = effects.of_people(times, contrast, without=without)
+    assert (found["", "n", ""].value, found["", "v", ""].value) == (320, 20)
+
+
+def test_unknown_words_are_not_excluded_from_a_table_that_cannot_tell_them() -> None:
+    unknown = exclusions.Exclusions(("unknown",))
+    frame = pl.DataFrame({"word": ["a", "b"], "known_m": [True, False], "known_n": [True, True]})
+    assert exclusions.reasons(frame, unknown, "times.csv").to_list() == [None, "unknown word"]
+    with pytest.raises(InputError, match="no column for known"):
+        exclusions.reasons(frame.select("word"), unknown, "times.csv")
+
+
 def test_a_question_counts_once_however_long_its_text_is() -> None:
     """Right about two short texts and wrong about a long one: two of three questions, but two of five words."""
     answers = [("a", "x", True), ("a", "y", True), *[("a", "z", False)] * 3, ("b", "x", False), ("b", "y", False)]

@@ -214,7 +214,12 @@ def _of_person(plan: Plan, trials: Mapping[str, Trial], given: Sequence[Answer])
         return "not finished"
     if (share := attention(plan, trials, given)) is not None and share < rules.catch:
         return "catch trials"
-    asked = [answer.choice == trials[answer.trial].answer for answer in given if trials[answer.trial].question]
+    # Only readers are asked, and tables of others may have times without answers.
+    asked = [
+        answer.choice == trials[answer.trial].answer
+        for answer in given
+        if plan.design.timed and trials[answer.trial].question and answer.choice
+    ]
     if asked and sum(asked) / len(asked) < rules.questions:
         return "questions"
     # Which side of a pair was chosen is known only of people whose list is.

@@ -9,7 +9,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -194,20 +194,29 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
                 yield from _tried(made, person, first["list"], _plain(name, row), at, audit)
             continue
         try:
-            regions = tuple(
-                (row["region"], _number(row["ms"], at), row["choice"] == "wrong") for at, row in lines if row["region"]
-            )
-            _refuse_other_regions(trial, [region for region, _, _ in regions], place)
+            regions, said = _read_regions(trial, lines)
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
             continue
-        said = next((row["choice"] for _, row in lines if not row["region"]), "")
-        yield Answer(person, number, name, said if trial.question and said in ("yes", "no") else "", regions=regions)
+        yield Answer(person, number, name, said, regions=regions)
 
 
-def _refuse_other_regions(trial: Trial, regions: list[str], place: str) -> None:
-    if regions != list(trial.regions[: len(regions)]) or not regions:
-        raise InputError(place, f"the regions {', '.join(regions)}", ", ".join(trial.regions))
+def _read_regions(
+    trial: Trial, lines: Sequence[tuple[str, Mapping[str, str]]]
+) -> tuple[tuple[tuple[str, float, bool], ...], str]:
+    """Return the times of the regions, and the answer to the question, which stands in a row without a region; "" for none.
+
+    Raises:
+        InputError: the regions are not those of the trial in their order, or a time is none.
+    """
+    regions = tuple(
+        (row["region"], _number(row["ms"], place), row["choice"] == "wrong") for place, row in lines if row["region"]
+    )
+    names = [region for region, _, _ in regions]
+    if names != list(trial.regions[: len(names)]) or not names:
+        raise InputError(lines[0][0], f"the regions {', '.join(names)}", ", ".join(trial.regions))
+    said = next((row["choice"] for _, row in lines if not row["region"]), "")
+    return regions, said if trial.question and said in ("yes", "no") else ""
 
 
 def _plain(name: str, row: Mapping[str, str]) -> dict[str, Any]:
@@ -246,7 +255,9 @@ def _of_table(
             "the columns " + ", ".join(name[key] for key in needed),
             f"If another column is the {missing[0]}, name it: --column {missing[0]}=NAME.",
         )  # fmt: skip
-    by_place = {(trial.suite, trial.item, trial.condition): trial for trial in made.trials if trial.role == "critical"}
+    # Fillers and practice count for rules about people; a critical trial goes before another one of the same names.
+    ordered = sorted(made.trials, key=lambda trial: trial.role == "critical")
+    by_place = {(trial.suite, trial.item, trial.condition): trial for trial in ordered}
     only = made.suites[0].name if len(made.suites) == 1 else ""
     grouped: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
     for line, row in rows:
@@ -274,10 +285,7 @@ def _of_table(
             grouped.setdefault((own["person"], trial.id), []).append((place, own))
     for (person, trial_name), lines in grouped.items():
         try:
-            regions = tuple(
-                (own["region"], _number(own["ms"], place), own["choice"] == "wrong") for place, own in lines
-            )
-            _refuse_other_regions(made.by_id[trial_name], [region for region, _, _ in regions], lines[0][0])
+            regions, said = _read_regions(made.by_id[trial_name], lines)
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
             continue
@@ -285,7 +293,7 @@ def _of_table(
         if number is None and lines[0][1]["list"]:
             audit.note(_NO_LIST, lines[0][0])
             continue
-        yield Answer(person, number, trial_name, regions=regions)
+        yield Answer(person, number, trial_name, said, regions=regions)
 
 
 _NUMBERED = re.compile(r"# (\d+)\. (.*?)\.?\s*$")

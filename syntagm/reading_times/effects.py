@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt
 from typing import Protocol
+from unicodedata import normalize
 
 import numpy as np
 import polars as pl
@@ -245,6 +246,7 @@ def read_contrast(text: str, conditions: Sequence[str]) -> Contrast:
     >>> read_contrast("amb-unamb", ["amb", "unamb"])
     Contrast(high='amb', low='unamb')
     """
+    text = normalize("NFC", text)
     for at, sign in enumerate(text):
         high, low = text[:at].strip(), text[at + 1 :].strip()
         if sign == "-" and high in conditions and low in conditions and high != low:
@@ -344,15 +346,34 @@ class Effect:
         )  # fmt: skip
 
 
-def of_people(times: Readings, contrast: Contrast, by_item: bool = False) -> dict[tuple[str, str, str], Number]:
+def left_out(amounts: pl.DataFrame, contrast: Contrast) -> pl.DataFrame:
+    """Return the items that the effect in a region lacks, as a predictor is undefined: the columns suite, region and item.
+
+    Arguments:
+        amounts: from `region_amounts`.
+    """
+    columns = [name for name in amounts.columns if name.isdecimal()]
+    undefined = pl.any_horizontal(pl.col(name).is_null() | pl.col(name).is_nan() for name in columns)
+    sides = pl.col("condition").is_in([contrast.high, contrast.low])
+    return amounts.filter(undefined & sides).select("suite", "region", "item").unique(maintain_order=True)
+
+
+def of_people(
+    times: Readings, contrast: Contrast, by_item: bool = False, without: pl.DataFrame | None = None
+) -> dict[tuple[str, str, str], Number]:
     """Compute the effects of people: (suite, region, item) -> mean time under the first condition minus under the second.
 
     These are differences of plain means. Participants and items are random, and crossed. The item is "" unless `by_item`.
+
+    Arguments:
+        without: items that don't count in a region, from `left_out`.
     """
     times.require("time", "condition", "region")
     frame = times.frame.filter(pl.col("time").is_not_null() & pl.col("condition").is_in([contrast.high, contrast.low]))
     if "suite" not in frame.columns:
         frame = frame.with_columns(suite=pl.lit(""))
+    if without is not None and "item" in frame.columns:
+        frame = frame.join(without, on=["suite", "region", "item"], how="anti", maintain_order="left")
     by = ["suite", "region", *(["item"] if by_item else [])]
     found = {}
     for key, part in frame.group_by(by, maintain_order=True):

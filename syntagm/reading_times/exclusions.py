@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import polars as pl
 
@@ -89,7 +90,7 @@ def read(path: Path) -> Exclusions:
         raise InputError(f"{place}, participants", repr(people)[:100], "a list of names in quotation marks")
     switches = tuple(name for name in _SWITCHES if chosen.get(name))
     below, above, accuracy = (None if number is None else float(number) for number in numbers)
-    return Exclusions(switches, below, above, accuracy, tuple(people), chosen)
+    return Exclusions(switches, below, above, accuracy, tuple(normalize("NFC", each) for each in people), chosen)
 
 
 def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Series:
@@ -116,7 +117,9 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
                 )
 
     for name in exclusions.switches:
-        need(name, *_NEEDS[name])
+        # A table of several models has a column for each.
+        if name != "unknown" or not any(column.startswith("known_") for column in frame.columns):
+            need(name, *_NEEDS[name])
         conditions.append((_SWITCHES[name], _condition(name, over, keys(frame, "language", "text"))))
     if exclusions.below is not None:
         need("times", "time")
@@ -178,7 +181,7 @@ _NEEDS = {
     "sentence_last": (),
     "punctuation": ("word",),
     "numbers": ("word",),
-    "unknown": (),
+    "unknown": ("known",),
     "wrong_answers": ("correct",),
 }
 

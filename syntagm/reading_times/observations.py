@@ -7,6 +7,7 @@ same words, as of another model. Rows that lack a value or a lag are dropped fro
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from unicodedata import normalize
 
 import numpy as np
 import polars as pl
@@ -325,6 +326,7 @@ def meeting(source: Source, where: Sequence[str]) -> pl.Series:
         name, equals, value = condition.partition("=")
         if not equals:
             raise UsageError("--where", repr(condition), "COLUMN=VALUE")
+        value = normalize("NFC", value)
         source.require([name])
         column = source.texts([name])
         if value not in column:

@@ -121,6 +121,8 @@ class Source:
     def texts(self, columns: Sequence[str], shown: bool = False) -> pl.Series:
         """Return one or more columns as text, joined by `/`; whole numbers have no decimals.
 
+        Names have Unicode's form NFC: programs differ in how they write the accents of one name.
+
         Arguments:
             shown: whether the texts are words, in which `NA` is a word.
         """
@@ -131,9 +133,14 @@ class Source:
                 whole = (column == column.round()).all()
                 column = column.cast(pl.Int64) if whole else column
             text = column.cast(pl.String)
-            text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(text.str.strip_chars())
+            text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(_named_alike(text))
             parts.append(text)
         return pl.select(pl.concat_str(parts, separator="/")).to_series() if len(parts) > 1 else parts[0]
+
+
+def _named_alike(text: pl.Series) -> pl.Series:
+    """Return names without blanks around them, in Unicode's form NFC, so that a name of two files is one."""
+    return text.str.strip_chars().str.normalize("NFC")
 
 
 def _present(text: pl.Series) -> pl.Series:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nan
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +55,9 @@ def read(path: Path) -> Judgements:
         InputError: a column is missing, a value is no number, a person or an item is not named, a person judged an item (under
             a condition) twice, there are more than two conditions, or fewer than two people or items.
     """
-    # Blanks around a name would make another person or item of it.
+    # Blanks around a name, or accents that are written otherwise, would make another person or item of it.
     rows = [
-        (line, {name: cell.strip() for name, cell in row.items()})
+        (line, {name: normalize("NFC", cell.strip()) for name, cell in row.items()})
         for line, row in csv.records(utf8.read(path), path, COLUMNS)
     ]
     values = [_number(row["value"], f"{path}, line {line}") for line, row in rows]

@@ -38,7 +38,8 @@ class Reading:
     Arguments:
         aggregate: the function that turns the bits of a region's tokens into its value.
         rule: the rule that assigns tokens to regions; see `align`.
-        first_scored: False if the model has no start-of-text symbol. The first token's bits are then nan, and count as 0.
+        first_scored: False if the model has no start-of-text symbol. The first token's bits are then nan. They count as 0 in
+            sums; under other aggregates, the token is left out of a region that has others.
     """
 
     aggregate: suite.Aggregate = "sum"
@@ -60,7 +61,9 @@ class Reading:
             AlignmentError: a token crosses a region border and the rule is strict.
         """
         home = align(sentence, answer, self.rule)
-        return self._values(home, self.bits(answer), len(sentence.regions))
+        bits = self.bits(answer)
+        unscored = np.arange(int(bits is not answer.bits))
+        return self._values(home, bits, len(sentence.regions), unscored)
 
     def all_regions(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the value of each region of many sentences at once. Shape (all regions,).
@@ -71,9 +74,9 @@ class Reading:
         Arguments:
             bits: the bits of all tokens of the batch. Shape (all tokens,).
         """
-        bits = self._scored(batch, bits)
+        unscored, bits = self._unscored(batch, bits), self._scored(batch, bits)
         alignment = align_all(batch)
-        values = self._values(alignment.home, bits, len(batch.low))
+        values = self._values(alignment.home, bits, len(batch.low), unscored)
         if self.rule == "strict" and alignment.crossing.any():
             texts = np.arange(len(batch.texts))
             crossed = np.unique(texts.repeat(batch.tokens)[alignment.crossing])
@@ -90,25 +93,50 @@ class Reading:
         if self.aggregate == "sum":
             return _sums(texts.repeat(batch.tokens), self._scored(batch, bits), len(texts))
         values = _sums(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
+        unscored, bits = self._unscored(batch, bits), self._scored(batch, bits)
+        borders = np.concatenate([[0], batch.tokens.cumsum()])
+        for text in np.flatnonzero(batch.regions == 0).tolist():
+            own, lacks = slice(borders[text], borders[text + 1]), borders[text] in unscored
+            values[text] = self._undivided(bits[own], batch.starts[own], batch.texts[text], lacks)
         lasts = (batch.tokens.cumsum() - 1)[batch.tokens > 0]
         ends = np.array([len(text) for text in batch.texts])[batch.tokens > 0]
         values[batch.tokens > 0] += np.where(batch.starts[lasts] == ends, bits[lasts], 0.0)
         return values
 
+    def _undivided(self, bits: NDArray[np.float64], starts: NDArray[np.integer], text: str, unscored: bool) -> float:
+        """Return the value of a sentence without regions, which is one region itself, without the end symbol."""
+        own = bits[starts < len(text)]
+        return float(_REDUCE[self.aggregate](own[1:] if unscored and len(own) > 1 else own)) if text else 0.0
+
+    def _unscored(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the places of first tokens without a surprisal, under a model without a start-of-text symbol."""
+        firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]
+        return firsts[np.isnan(bits[firsts])] if not self.first_scored else firsts[:0]
+
     def _scored(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the bits that tokens add to sums: 0 for an unscored first token."""
-        if self.first_scored:
-            return bits
-        firsts = (batch.tokens.cumsum() - batch.tokens)[batch.tokens > 0]
-        bits = bits.copy()
-        bits[firsts] = np.where(np.isnan(bits[firsts]), 0.0, bits[firsts])
+        unscored = self._unscored(batch, bits)
+        if len(unscored):
+            bits = bits.copy()
+            bits[unscored] = 0.0
         return bits
 
-    def _values(self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-        """Aggregate the bits of tokens by region; `home` is the region index of each token, as returned by `align`."""
+    def _values(
+        self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int, unscored: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Aggregate the bits of tokens by region.
+
+        Arguments:
+            home: the region index of each token, as returned by `align`.
+            unscored: the places of the tokens without a surprisal, whose bits are 0.
+        """
         if self.aggregate == "sum":
             inside = home >= 0
             return _sums(home[inside], bits[inside], count)
+        own = home[unscored]
+        several = (own >= 0) & (np.bincount(home[home >= 0], minlength=max(count, 1))[own] > 1)
+        home = home.copy()
+        home[unscored[several]] = -1
         order = home.argsort(kind="stable")
         borders = home[order].searchsorted(np.arange(count + 1))
         reduce, sorted_bits = _REDUCE[self.aggregate], bits[order]
@@ -165,7 +193,10 @@ class Reading:
         values = self.regions(sentence, answer)
         if name == "*":
             has_eos = len(answer.starts) > 0 and answer.starts[-1] == len(sentence.text)
-            return float(values.sum() + (answer.bits[-1] if has_eos else 0.0))
+            bits = self.bits(answer)
+            unscored = bits is not answer.bits
+            undivided = 0.0 if sentence.regions else self._undivided(bits, answer.starts, sentence.text, unscored)
+            return float(values.sum() + undivided + (answer.bits[-1] if has_eos else 0.0))
         for region, value in zip(sentence.regions, values, strict=True):
             if region.name == name:
                 return float(value)

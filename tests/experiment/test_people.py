@@ -274,6 +274,36 @@ def test_jspsych_pcibex_and_tables_are_read(tmp_path: Path) -> None:
         read.read(tmp_path / "own.csv", PAIRS, {}, Audit())
 
 
+def test_a_table_of_times_may_have_fillers_and_answers_to_questions(tmp_path: Path) -> None:
+    """A row without a region has the answer; without such rows, a rule about answers excludes nobody."""
+    asked = pairs(items=2)
+    items = tuple(Item(item.id, item.sentences, {"question": "All day?", "answer": "yes"}) for item in asked.items)
+    filler = [Suite("fillers", pairs(items=1).items, ())]
+    made = planned(
+        [Suite(asked.name, items, asked.predictions)],
+        "self-paced",
+        2,
+        fillers=filler,
+        exclusions=Exclusions(questions=0.8),
+    )
+    shown = [made.trials[number] for number, _ in made.lists[0]]
+    rows = [
+        (f"{trial.suite},{trial.item},{trial.condition},{region}", "300", "")
+        for trial in shown
+        for region in trial.regions
+    ]
+    answered = [(f"{trial.suite},{trial.item},{trial.condition},", "", "no") for trial in shown if trial.question]
+    path = tmp_path / "times.csv"
+    for table, excluded in ((rows, {}), ([*rows, *answered], {"p001": "questions"})):
+        lines = [f"x,{place},{ms},{choice}" for place, ms, choice in table]
+        path.write_text("\n".join(["reader,suite,item,condition,region,ms,choice", *lines]) + "\n")
+        audit = Audit()
+        given = read.read(path, made, {"person": "reader"}, audit)
+        assert {answer.trial for answer in given} == {trial.id for trial in shown}
+        assert answers.apply(made, given).people == excluded
+        assert not audit.found
+
+
 def test_blanks_make_no_person_and_nobody_is_no_person(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("subject,item,condition,choice\ns,1,good/bad,good\ns ,2,good/bad,bad\n,1,good/bad,bad\n")

@@ -12,6 +12,7 @@ from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 from syntagm.runs.ledger import options_of
 from syntagm.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
+from syntagm.tasks.align import Batch
 from syntagm.tasks.predictions.prediction import PredictionMeasure
 from syntagm.tasks.predictions.task import Predictions
 from syntagm.tasks.reading import Reading
@@ -51,6 +52,20 @@ def test_the_whole_sentence_under_mean_is_the_sum_of_regions_and_the_end_symbol(
     assert Reading("mean").region(Sentence(""), answer([], [], ""), "*") == 0
 
 
+@pytest.mark.parametrize(("aggregate", "value"), [("mean", 6.2), ("median", 4), ("range", 15), ("max", 16), ("min", 1)])
+def test_a_sentence_without_regions_is_one(aggregate: Aggregate, value: float) -> None:
+    """Without its end symbol, whose bits are added; and the same for many sentences at once."""
+    undivided, reading = Sentence(TEXT), Reading(aggregate)
+    assert reading.region(undivided, answer(), "*") == pytest.approx(value + 32)
+    assert reading.region(undivided, answer(BITS[:-1], STARTS[:-1]), "*") == pytest.approx(value)
+    regions, tokens = np.array([0, 3, 0]), np.array([6, 6, 5])
+    low, high = np.array([0, 4, 9]), np.array([3, 8, 13])
+    batch = Batch([TEXT] * 3, regions, low, high, tokens, np.array([*STARTS, *STARTS, *STARTS[:-1]]))
+    divided = reading.region(Sentence(TEXT, (REGIONS[0], REGIONS[1], REGIONS[3])), answer(), "*")
+    found = reading.all_sentences(batch, np.array([*BITS, *BITS, *BITS[:-1]]))
+    assert found.tolist() == pytest.approx([value + 32, divided, value])
+
+
 def test_a_first_token_that_nothing_stands_before_counts_nothing() -> None:
     bare = answer([math.nan, *BITS[1:]])
     reading = Reading(first_scored=False)
@@ -60,6 +75,17 @@ def test_a_first_token_that_nothing_stands_before_counts_nothing() -> None:
     assert math.isnan(Reading().region(SENTENCE, bare, "*"))
     assert math.isnan(Reading().region(SENTENCE, bare, "1"))
     assert Reading().region(SENTENCE, bare, "2") == 5
+    # Under other aggregates it is left out, where a region has other tokens.
+    two = Sentence(TEXT, (Region("1", 0, 8), Region("4", 9, 13)))
+    for aggregate, value, whole in (("mean", 2.5, 5.75), ("min", 1, 1), ("median", 2.5, 3), ("range", 3, 15)):
+        other = Reading(aggregate, first_scored=False)
+        assert other.regions(two, bare).tolist() == [value, 0 if aggregate == "range" else 2]
+        assert other.regions(SENTENCE, bare)[0] == 0
+        assert other.region(Sentence(TEXT), bare, "*") == whole + 32
+        batch = Batch([TEXT] * 2, *(np.array(each) for each in ([2, 0], [0, 9], [8, 13], [6, 6], [*STARTS] * 2)))
+        many = np.array([*bare.bits] * 2)
+        assert other.all_regions(batch, many).tolist() == other.regions(two, bare).tolist()
+        assert other.all_sentences(batch, many).tolist() == [other.region(two, bare, "*"), whole + 32]
     # Only the first: a later nan stays.
     later = answer([math.nan, 4.0, math.nan, 2.0, 16.0, 32.0])
     assert math.isnan(reading.region(SENTENCE, later, "2"))

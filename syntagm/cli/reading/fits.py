@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from syntagm.reading_times.alarms import Alarm
     from syntagm.reading_times.analyses import Analysis
-    from syntagm.reading_times.effects import Contrast, Number, Slopes
+    from syntagm.reading_times.effects import Contrast, Slopes
     from syntagm.reading_times.fitting import Request
-    from syntagm.reading_times.tables import Source
+    from syntagm.reading_times.tables import Readings, Source
 
 # The figures of a fit.
 FIGURES = ("gain", "lag", "shape")
@@ -101,7 +101,7 @@ def effects(options: argparse.Namespace) -> int:
     )
     inputs = {options.words: words_source.digest}
     slopes, notes = _slopes(options, inputs)
-    people = _effects_of_people(options, contrast, inputs) if options.people else {}
+    times = _times_of_people(options, contrast, inputs) if options.people else None
     models = words.frame["model"].unique(maintain_order=True).to_list() if "model" in words.frame.columns else [None]
     rows = []
     for one in slopes:
@@ -113,17 +113,22 @@ def effects(options: argparse.Namespace) -> int:
                 f"those of {one.model}",
                 "Name the model as there: --add NAME=COLUMN.",
             )
-        rows += effects.effects(one, effects.region_amounts(words, model, one), contrast, people, options.by_item)
+        amounts = effects.region_amounts(words, model, one)
+        # Both effects are about the same items.
+        without = effects.left_out(amounts, contrast)
+        people = effects.of_people(times, contrast, options.by_item, without) if times is not None else {}
+        rows += effects.effects(one, amounts, contrast, people, options.by_item)
     columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
     cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
     missing = sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
-    if people and missing:
+    if times is not None and missing:
         notes.append(
             f"no times of people for {len(missing)} regions, for example {missing[0][1]} of {missing[0][0] or 'the suite'}"
         )
     if undefined := words.frame["bits"].fill_nan(None).null_count():
         notes.append(
-            f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them"
+            f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them, and so are "
+            "their times"
         )
     if not rows:
         raise InputError(str(options.words), "no item with bits of all words of a region", "items with both conditions")
@@ -134,7 +139,7 @@ def effects(options: argparse.Namespace) -> int:
         import polars as pl
 
         results = {
-            "columns": list(columns), "methods": effects.methods(slopes, contrast, bool(people)),
+            "columns": list(columns), "methods": effects.methods(slopes, contrast, times is not None),
             "slopes": [row for one in slopes for row in analyses.of_slopes(one)],
         }  # fmt: skip
         frame = pl.DataFrame(cells, schema=list(columns), orient="row")
@@ -144,22 +149,20 @@ def effects(options: argparse.Namespace) -> int:
     return 0
 
 
-def _effects_of_people(
-    options: argparse.Namespace, contrast: "Contrast", inputs: dict[Path, str]
-) -> "dict[tuple[str, str, str], Number]":
-    """Return the effects of people; their file is added to the inputs."""
+def _times_of_people(options: argparse.Namespace, contrast: "Contrast", inputs: dict[Path, str]) -> "Readings":
+    """Return the times of people under both conditions; their file is added to the inputs."""
     from syntagm.reading_times import effects, roles, tables
 
     source = tables.open_table(options.people)
     times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
     inputs[options.people] = source.digest
-    if not (found := effects.of_people(times, contrast, options.by_item)):
+    if not effects.of_people(times, contrast, options.by_item):
         raise InputError(
             str(options.people),
             f"no times under both conditions of {contrast}",
             "conditions and regions named as in --words",
         )
-    return found
+    return times
 
 
 def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list[Slopes], list[str]]":
