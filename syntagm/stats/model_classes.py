@@ -57,6 +57,8 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind
         return value, found.remarked(*remarks)
     of_items = [interval.means(second[suite], 1) - interval.means(first[suite], 1) for suite in first]
     items = suite_intervals.spread_over_suites([values[~np.isnan(values)] for values in of_items], "fixed")
+    if items.units[0][1] < 2:
+        return value, Interval(nan, nan, "no interval: fewer than two items")
     variances, units = [items.variance], [items.units[0]]
     for scores in sides:
         if (count := scores.shape[1]) > 1:

@@ -63,10 +63,12 @@ class TwoModels:
             differences: the paired differences of verdicts of each suite. Shapes (items,).
 
         Raises:
-            InputError: there are no items.
+            InputError: there are no items, or a single one.
         """
         if not differences or not all(map(len, differences)):
             raise InputError("power", "a suite without items", "items in every suite")
+        if sum(map(len, differences)) < 2:
+            raise InputError("power", "a pilot of one item", "two or more, to see how items differ")
         means = np.array([items.mean() for items in differences])
         self.difference = float(means.mean())
         self.suites = len(means)

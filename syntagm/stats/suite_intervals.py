@@ -267,6 +267,8 @@ def over_models(values: Mapping[str, NDArray[np.float64]], kind: Kind) -> Interv
         return found.remarked(*influence_of_one(found, list(values), scores.mean(axis=1), without, kind.bounded))
     averages = [means(items[~np.isnan(items).all(axis=1)], 1) for items in values.values()]
     items = spread_over_suites(averages, "fixed")
+    if items.units[0][1] < 2:
+        return Interval(nan, nan, "no interval: fewer than two items")
     variance = items.variance
     if kind.bounded:
         # A small suite that is all right has no variance; its interval has a width.

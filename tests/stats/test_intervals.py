@@ -336,6 +336,13 @@ def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
         assert model_classes.difference(first, second, Kind.VERDICT)[1].remarks == ("only 2 models",)
 
 
+def test_several_models_on_one_item_have_no_interval() -> None:
+    first, second = {"s": np.array([[1.0, 0.0]])}, {"s": np.array([[1.0, 1.0]])}
+    assert over_models(first, Kind.VERDICT).method == "no interval: fewer than two items"
+    value, found = model_classes.difference(first, second, Kind.VERDICT)
+    assert (value, found.method) == (0.5, "no interval: fewer than two items")
+
+
 @pytest.mark.parametrize("models", [1, 2])
 def test_the_difference_of_classes_is_about_items_that_are_defined_under_all_models(models: int) -> None:
     """Ten items are undefined in the first class, and wrong in the second: on the others, the classes are alike."""

@@ -215,3 +215,9 @@ def test_classes_with_other_undefined_items_make_a_pilot_of_those_that_all_defin
     first["s1"][1:] = np.nan
     with pytest.raises(InputError, match="suite s1: 0 items that are defined under all models"):
         planning.TwoClasses(first, second)
+
+
+def test_one_item_is_no_pilot() -> None:
+    with pytest.raises(InputError, match="a pilot of one item"):
+        planning.TwoModels([np.array([1.0])])
+    assert planning.TwoModels([np.array([1.0]), np.array([0.0])]).difference == 0.5
