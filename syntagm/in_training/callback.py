@@ -120,6 +120,8 @@ class EvaluationCallback(TrainerCallback):
                 f"loaded the best checkpoint, {Path(best).name}",
                 stacklevel=2,
             )
+            # Nor will it be, if the trainer evaluates that checkpoint later.
+            self._last = state.global_step
             return
         self._evaluate(state, control)
 

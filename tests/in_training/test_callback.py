@@ -65,6 +65,20 @@ def test_the_last_step_is_evaluated_before_the_best_checkpoint_is_loaded(tmp_pat
 
 
 @pytest.mark.slow
+def test_a_last_step_that_is_gone_is_not_evaluated(tmp_path: Path) -> None:
+    made = trainer(tmp_path, load_best_model_at_end=True, save_strategy="steps", eval_strategy="steps")
+    callback = sg.EvaluationCallback(made, suites(), tmp_path / "runs", every=5)
+    callback.on_train_begin(made.args, made.state, made.control)
+    # As after training that another callback has stopped, too late for this one.
+    made.state.global_step, made.state.best_model_checkpoint = 3, "out/checkpoint-1"
+    with pytest.warns(UserWarning, match="step 3, the last one, was not evaluated.*checkpoint-1"):
+        callback.on_train_end(made.args, made.state, made.control)
+    made.control.should_training_stop = True
+    callback.on_evaluate(made.args, made.state, made.control)
+    assert not list(tmp_path.rglob("step*"))
+
+
+@pytest.mark.slow
 def test_a_resumed_training_resumes_the_trajectory(tmp_path: Path) -> None:
     def train(steps: int, resume: bool, folder: str) -> dict[int, float]:
         made = trainer(tmp_path, steps, save_strategy="steps", save_steps=4, lr_scheduler_type="constant")
