@@ -3,6 +3,7 @@
 import copy
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import masked_for_tests
@@ -224,6 +225,33 @@ class TestFullPrecision:
             list(causal.from_transformers(known.module, known.tokenizer, "m").score(["Ten boats."]))
         assert seen
         assert all(set(values) <= {"ieee", "highest", False} for values in seen)
+
+
+@pytest.mark.parametrize("name", ["lstm", "rnng", "transformer_xl"])
+def test_defaults_that_a_program_has_set_change_no_weights(name: str) -> None:
+    folder = Path(__file__).parents[1] / "data" / "old" / "0.1" / "models" / name
+
+    def numbers() -> list[float]:
+        model = names.load(str(folder))
+        return [float(bits) for answer in model.score(["the dog barks"]) for bits in answer.bits]
+
+    expected = numbers()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        with torch.device("meta"):
+            found = numbers()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_masked_model_is_scored_whatever_the_default_device_is() -> None:
+    model = masked.from_transformers(
+        masked_for_tests.transformer("bert", masked_for_tests.word_pieces()), masked_for_tests.word_pieces(), "m"
+    )
+    expected = [answer.bits.sum() for answer in model.score(["a b", "b a"])]
+    with torch.device("meta"):
+        assert [answer.bits.sum() for answer in model.score(["a b", "b a"])] == expected
 
 
 def test_gpus_of_a_container_are_numbered_from_0(monkeypatch: pytest.MonkeyPatch) -> None:

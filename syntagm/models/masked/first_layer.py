@@ -25,10 +25,10 @@ def first_layer(model: Any) -> Any | None:
 def once(layer: Any, tokens: torch.Tensor) -> Iterator[None]:
     """Within the `with` block, compute the layer's queries, keys and values once for each token id and position in `tokens`."""
     width = tokens.shape[1]
-    distinct, which = torch.unique(tokens * width + torch.arange(width), return_inverse=True)
+    distinct, which = torch.unique(tokens * width + torch.arange(width, device=tokens.device), return_inverse=True)
     # An occurrence of each distinct pair.
-    occurrence = torch.empty(len(distinct), dtype=torch.long)
-    occurrence[which.flatten()] = torch.arange(tokens.numel())
+    occurrence = torch.empty(len(distinct), dtype=torch.long, device=tokens.device)
+    occurrence[which.flatten()] = torch.arange(tokens.numel(), device=tokens.device)
     parts = [getattr(layer.attention.self, name) for name in ("query", "key", "value")]
     for part in parts:
 

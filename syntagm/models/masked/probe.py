@@ -85,7 +85,7 @@ def _alone(forward: MaskedForward, row: Row) -> torch.Tensor:
 
 
 def _bits(logits: torch.Tensor, targets: list[int]) -> NDArray[np.float64]:
-    picked = torch.log_softmax(logits, -1)[torch.arange(len(targets)), targets]
+    picked = torch.log_softmax(logits, -1)[torch.arange(len(targets), device=logits.device), targets]
     return np.array(-picked.cpu().double().numpy() / math.log(2), np.float64)
 
 
