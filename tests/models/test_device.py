@@ -235,7 +235,9 @@ def test_defaults_that_a_program_has_set_change_no_weights(name: str) -> None:
         model = names.load(str(folder))
         return [float(bits) for answer in model.score(["the dog barks"]) for bits in answer.bits]
 
+    state = torch.random.get_rng_state()
     expected = numbers()
+    assert torch.equal(torch.random.get_rng_state(), state)
     torch.set_default_dtype(torch.bfloat16)
     try:
         with torch.device("meta"):

@@ -139,8 +139,9 @@ def _read(path: Path, parts: int, build: Callable[[], Network]) -> Network:
             raise ModelError(str(path), f"{name} of shape {tuple(tensor.shape)}", f"{tuple(own[name].shape)}")
         if not tensor.isfinite().all():
             raise ModelError(str(path), f"a weight in {name} that is not a number", "numbers")
-    # Whatever a program that uses the package has set with `torch.set_default_dtype` and `torch.set_default_device`.
-    with torch.device("cpu"):
+    # Whatever a program that uses the package has set with `torch.set_default_dtype` and `torch.set_default_device`. The
+    # first weights, which are replaced, take none of its random numbers.
+    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
         network = build().float()
     with torch.no_grad():
         for name, tensor in network.named_parameters():
