@@ -60,9 +60,9 @@ The page is written by `python -m tools.conventions`, its last section with the 
 ## Linking functions
 
 b are the surprisals of tokens or words in bits, u those of the words under a unigram model (`unigrams=`). The
-sentence with the lower number is preferred. Sizes are those of what is scored: a scored end-of-text symbol is a token
-and a word. `mean_word` is the `mean_bits` of [`table normalised`](statistics.md); `mean_token` is not among the scores
-there.
+sentence with the lower number is preferred. Tokens and words are those that are scored, an end-of-text symbol among
+them; characters and bytes are those of the whole text. `mean_word` is the `mean_bits` of [`table
+normalised`](statistics.md); `mean_token` is not among the scores there.
 
 | name | what is compared | used by |
 |---|---|---|
