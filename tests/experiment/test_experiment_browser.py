@@ -83,7 +83,10 @@ def test_ratings_with_keys_and_reading_on_a_phone(browser: Any, tmp_path: Path) 
         for key in "62":
             page.locator(".scale").wait_for()
             page.keyboard.press(key)
-        page.locator("form input").wait_for()
+        # The code is shown when all answers have been received.
+        page.locator("form input").fill("yes")
+        page.get_by_role("button", name="Finish").click()
+        page.locator(".code").wait_for()
     study = Study(folder)
     assert sorted(answer.rating for answer in study.answers()) == [2, 6]
     study.close()
