@@ -93,19 +93,13 @@ class EvaluationCallback(TrainerCallback):
         if state.global_step % self._every == 0 or control.should_training_stop:
             self._evaluate(state, control)
 
-    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        """Evaluate the model if training stops early."""
-        self._evaluate_at_end(state, control)
+    def _on_last(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Evaluate the model if training stops, before the trainer may load another one."""
+        if control.should_training_stop and state.global_step > self._last:
+            self._evaluate(state, control)
 
-    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        """Evaluate the model if training stops early."""
-        self._evaluate_at_end(state, control)
-
-    def on_epoch_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
-    ) -> None:
-        """Evaluate the model if training stops early."""
-        self._evaluate_at_end(state, control)
+    # Other callbacks may stop the training in any of these.
+    on_evaluate = on_save = on_epoch_end = _on_last
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -124,11 +118,6 @@ class EvaluationCallback(TrainerCallback):
             self._last = state.global_step
             return
         self._evaluate(state, control)
-
-    def _evaluate_at_end(self, state: TrainerState, control: TrainerControl) -> None:
-        """Evaluate the model if training stops, before the trainer may load another one."""
-        if control.should_training_stop and state.global_step > self._last:
-            self._evaluate(state, control)
 
     def _evaluate(self, state: TrainerState, control: TrainerControl) -> None:
         if self._trajectory is None:

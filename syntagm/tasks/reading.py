@@ -2,7 +2,7 @@
 
 The value of a region is the suite's aggregate over the bits of its tokens. `*` is the whole sentence. Under `sum` its
 value is the sum over all tokens, including the end-of-text symbol. Under another aggregate it is the sum of the region
-values, as in SyntaxGym, plus the bits of the end-of-text symbol.
+values, as in SyntaxGym, plus the bits of the end-of-text symbol. A sentence without regions is one region.
 """
 
 from collections.abc import Callable
@@ -95,9 +95,10 @@ class Reading:
         values = _sums(texts.repeat(batch.regions), self.all_regions(batch, bits), len(texts))
         unscored, bits = self._unscored(batch, bits), self._scored(batch, bits)
         borders = np.concatenate([[0], batch.tokens.cumsum()])
+        lacking = np.isin(borders[:-1], unscored)
         for text in np.flatnonzero(batch.regions == 0).tolist():
-            own, lacks = slice(borders[text], borders[text + 1]), borders[text] in unscored
-            values[text] = self._undivided(bits[own], batch.starts[own], batch.texts[text], lacks)
+            own = slice(borders[text], borders[text + 1])
+            values[text] = self._undivided(bits[own], batch.starts[own], batch.texts[text], lacking[text])
         lasts = (batch.tokens.cumsum() - 1)[batch.tokens > 0]
         ends = np.array([len(text) for text in batch.texts])[batch.tokens > 0]
         values[batch.tokens > 0] += np.where(batch.starts[lasts] == ends, bits[lasts], 0.0)

@@ -57,6 +57,15 @@ def test_hooks_are_told_apart_by_what_they_do() -> None:
     assert prints[0] == prints[2] != prints[1]
 
 
+def test_hooks_of_a_model_with_few_positions() -> None:
+    found = []
+    for factor in (0.5, 0.5, 2.0):
+        network = transformer("gpt2", byte_level(), n_positions=8)
+        network.transformer.h[0].register_forward_hook(partial(scaled, factor))
+        found.append(made(network).fingerprint)
+    assert found[0] == found[1] != found[2]
+
+
 def test_hooks_of_transformers_itself_are_no_change() -> None:
     network = transformer("llama", byte_level())
     model = made(network)

@@ -31,6 +31,7 @@ from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
 from syntagm.models.causal.rows import Rows
 from syntagm.models.device import FullPrecision, send
 from syntagm.models.hugging_face.memory import free, is_out_of_memory
+from syntagm.models.hugging_face.state import own_pass
 from syntagm.models.hugging_face.tokens import Borders
 
 _PACK = 128
@@ -147,15 +148,7 @@ class Forward:
     def own(self, sequence: Sequence[int]) -> torch.Tensor:
         """Compute the logits after each token but the last by the model's own forward pass, without a batch or mask."""
         inputs = send(np.array([sequence[:-1]], np.int64), self.device)
-        return self._whole({"input_ids": inputs, "use_cache": False})
-
-    def _whole(self, inputs: dict[str, Any]) -> torch.Tensor:
-        """Return the logits of the first row of a batch by the model's own forward pass."""
-        # What `model.compile()` has compiled does not see a hook that is added later.
-        compiled = getattr(self.model, "_compiled_call_impl", None) is not None
-        call = self.model._call_impl if compiled else self.model
-        logits: torch.Tensor = call(**inputs).logits[0]
-        return logits
+        return own_pass(self.model, input_ids=inputs, use_cache=False)[0]
 
     def _alone(self, sequence: Sequence[int], skipped: int, reducing: bool) -> Rows | None:
         """Compute a sequence by the model's own forward pass; None if it is too short or too long for that."""
@@ -382,7 +375,7 @@ class Forward:
 
             hook = self.head.layer.register_forward_pre_hook(cut)
             try:
-                logits = self._whole(inputs).to(self.head.device)
+                logits = own_pass(self.model, **inputs)[0].to(self.head.device)
             finally:
                 hook.remove()
             yield first, logits

@@ -27,7 +27,8 @@ State = Mapping[str, object]
 def state_of(model: Any, tokenizer: Any) -> State:
     """Return what a model's numbers depend on besides its weights: what it is called in messages -> a description of it.
 
-    It is cheap, so it can be compared before each computation.
+    It is cheap, so it can be compared before each computation. A forward method that is replaced is not seen, since wrappers
+    put another one in its place for a time, such as those for mixed precision.
     """
     backend = tokenizer.backend_tokenizer
     parts = (backend.normalizer, backend.pre_tokenizer, backend.post_processor)
@@ -97,14 +98,26 @@ def with_state(weights: str, model: Any) -> str | Callable[[], str]:
 
     def effect() -> str:
         size = int(model.get_input_embeddings().weight.shape[0])
-        tokens = torch.from_numpy(np.random.default_rng(21).integers(0, size, (1, _TOKENS))).to(model.device)
+        positions = getattr(model.config.get_text_config(), "max_position_embeddings", _TOKENS)
+        count = min(_TOKENS, positions if isinstance(positions, int) and positions > 0 else _TOKENS)
+        tokens = torch.from_numpy(np.random.default_rng(21).integers(0, size, (1, count))).to(model.device)
         with torch.inference_mode(), FullPrecision():
-            logits = model(input_ids=tokens).logits
+            logits = own_pass(model, input_ids=tokens)
         whole = digest.copy()
         whole.update(logits.cpu().contiguous().view(torch.uint8).numpy().tobytes())
         return whole.hexdigest()
 
     return effect if "hooks" in known else digest.hexdigest()
+
+
+def own_pass(model: Any, **inputs: Any) -> torch.Tensor:
+    """Return the logits of a model's own forward pass, in which all hooks take part.
+
+    What `model.compile()` has compiled does not see a hook that is added later.
+    """
+    compiled = getattr(model, "_compiled_call_impl", None) is not None
+    logits: torch.Tensor = (model._call_impl if compiled else model)(**inputs).logits
+    return logits
 
 
 def refuse_mixed_precision(model: Any, label: str) -> None:
