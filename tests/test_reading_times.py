@@ -548,6 +548,16 @@ def test_a_question_counts_once_however_long_its_text_is() -> None:
     assert exclusions.reasons(loose, exclusions.Exclusions(accuracy=0.6), "times.csv").null_count() == 0
 
 
+@pytest.mark.parametrize("unit", ["item", "sentence"])
+def test_a_question_counts_once_without_a_column_of_texts(unit: str) -> None:
+    """Right about an item of ten rows, wrong about one of two: a half. Half of the questions, not .83 of the rows."""
+    frame = pl.DataFrame({"participant": "p", unit: [1] * 10 + [2] * 2, "correct": [True] * 10 + [False] * 2})
+    for limit, kept in ((0.6, 0), (0.5, 12)):
+        assert exclusions.reasons(frame, exclusions.Exclusions(accuracy=limit), "x").null_count() == kept
+    with pytest.raises(InputError, match="no column for text, item or sentence"):
+        exclusions.reasons(frame.drop(unit), exclusions.Exclusions(accuracy=0.6), "times.csv")
+
+
 def test_a_condition_that_is_called_null_is_said_to_be_missing(tmp_path: Path) -> None:
     path = tmp_path / "times.csv"
     path.write_text("participant,text,position,word,time,condition\na,1,1,It,300,null\na,1,2,rains,310,overt\n")

@@ -42,6 +42,8 @@ _SWITCHES = {
     "wrong_answers": "wrong answer",
 }
 _OTHERS = ("times", "accuracy_below", "participants")
+# What a question may be about, the largest first: the largest that a table has is taken, as far as answers agree.
+_ASKED = ("text", "item", "sentence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,13 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
         conditions.append((f"time above {exclusions.above:g} ms", pl.col("time") > exclusions.above))
     if exclusions.accuracy is not None:
         need("accuracy_below", "participant", "correct")
+        if not keys(frame, *_ASKED):
+            raise InputError(
+                place,
+                "no column for text, item or sentence, which [exclude] accuracy_below needs",
+                "what each question is about, so that it counts once",
+                "Name it: --columns item=COLUMN.",
+            )
         careless = (
             _accuracies(frame).filter(pl.col("accuracy") < exclusions.accuracy)["participant"].drop_nulls().to_list()
         )
@@ -154,16 +163,17 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
 def _accuracies(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the share of right answers of each participant: the columns participant and accuracy.
 
-    Each question counts once, however many words the text or sentence has that it is about. The answer stands in each of
-    their rows; where these differ, each row is an answer.
+    Each question counts once, however many words the text, item or sentence has that it is about. The answer stands in
+    each of their rows; where these differ, each row is an answer.
     """
     answered = frame.filter(pl.col("correct").is_not_null())
-    by = keys(answered, "participant", "language", "suite", "condition", "text")
-    for unit in (by, [*by, *keys(answered, "sentence")]):
+    within = keys(answered, "participant", "language", "suite", "condition")
+    units = keys(answered, *_ASKED)
+    for unit in ([*within, units[0]], [*within, *units]):
         found = answered.group_by(unit, maintain_order=True).agg(
             pl.col("correct").first(), several=pl.col("correct").n_unique() > 1
         )
-        if "text" in unit and not found["several"].any():
+        if not found["several"].any():
             answered = found
             break
     return answered.group_by("participant", maintain_order=True).agg(accuracy=pl.col("correct").cast(pl.Float64).mean())
