@@ -546,6 +546,23 @@ def test_a_question_counts_once_however_long_its_text_is() -> None:
     # Answers of words, as far as can be told.
     loose = within.drop("sentence")
     assert exclusions.reasons(loose, exclusions.Exclusions(accuracy=0.6), "times.csv").null_count() == 0
+    assert "rows of 1 answer of 2 contradict" in exclusions.notes(loose, exclusions.Exclusions(accuracy=0.6))[1]
+
+
+def test_a_contradictory_answer_changes_its_own_question_alone() -> None:
+    """Of five rows about one of b's texts, one says right: a fifth of an answer. The accuracy of a is two thirds still."""
+    answers = [("a", "x", True), ("a", "y", True), *[("a", "z", False)] * 3, ("b", "x", True), *[("b", "y", False)] * 4]
+    frame = pl.DataFrame([*answers, ("b", "y", True)], schema=["participant", "text", "correct"], orient="row")
+    for sentences in ({}, {"sentence": pl.lit("s")}):
+        table = frame.with_columns(**sentences)
+        for limit, kept in ((0.59, 11), (0.61, 5), (0.66, 5), (0.67, 0)):
+            rules = exclusions.Exclusions(accuracy=limit)
+            assert exclusions.reasons(table, rules, "times.csv").null_count() == kept
+        assert exclusions.notes(table, rules) == [
+            "accuracy_below: one answer for each text (2 participants)",
+            "warning: accuracy_below: rows of 1 answer of 5 contradict one another; such an answer counts as the share of its "
+            "rows that are right",
+        ]
 
 
 @pytest.mark.parametrize("unit", ["item", "sentence"])

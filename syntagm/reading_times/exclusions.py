@@ -28,6 +28,7 @@ import polars as pl
 
 from syntagm.errors import InputError
 from syntagm.io import toml, utf8
+from syntagm.io.number import counted
 from syntagm.reading_times.alarms import final
 from syntagm.reading_times.tables import keys
 
@@ -42,7 +43,7 @@ _SWITCHES = {
     "wrong_answers": "wrong answer",
 }
 _OTHERS = ("times", "accuracy_below", "participants")
-# What a question may be about, the largest first: the largest that a table has is taken, as far as answers agree.
+# What a question may be about, the largest first.
 _ASKED = ("text", "item", "sentence")
 
 
@@ -160,23 +161,50 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
     return table.select(reason.alias("excluded")).to_series()
 
 
-def _accuracies(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the share of right answers of each participant: the columns participant and accuracy.
+def notes(frame: pl.DataFrame, exclusions: Exclusions) -> list[str]:
+    """Say what the accuracies of participants are shares of, and how many answers contradict themselves.
 
-    Each question counts once, however many words the text, item or sentence has that it is about. The answer stands in
-    each of their rows; where these differ, each row is an answer.
+    Arguments:
+        frame: a table that `reasons` accepts.
     """
-    answered = frame.filter(pl.col("correct").is_not_null())
+    if exclusions.accuracy is None:
+        return []
+    found = _accuracies(frame).drop_nulls("participant")
+    counts = found.group_by("unit", maintain_order=True).len().rows()
+    listed = ", ".join(f"{name} ({counted(count, 'participant')})" for name, count in counts)
+    said = [f"accuracy_below: one answer for each {listed}"]
+    if several := int(found["several"].sum()):
+        said.append(
+            f"warning: accuracy_below: rows of {counted(several, 'answer')} of {found['answers'].sum():,} contradict one "
+            "another; such an answer counts as the share of its rows that are right"
+        )
+    return said
+
+
+def _accuracies(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the accuracy of each participant: the columns participant, accuracy, answers, several and unit.
+
+    Each question counts once, however many words the text, item or sentence has that it is about. Questions of a participant
+    are about the smaller units if these explain why the answers of a larger one differ. Where answers of a question differ
+    nevertheless (`several`), the question counts as the share of its rows that are right.
+    """
+    answered = frame.filter(pl.col("correct").is_not_null()).with_columns(pl.col("correct").cast(pl.Float64))
     within = keys(answered, "participant", "language", "suite", "condition")
     units = keys(answered, *_ASKED)
-    for unit in ([*within, units[0]], [*within, *units]):
-        found = answered.group_by(unit, maintain_order=True).agg(
-            pl.col("correct").first(), several=pl.col("correct").n_unique() > 1
-        )
-        if not found["several"].any():
-            answered = found
-            break
-    return answered.group_by("participant", maintain_order=True).agg(accuracy=pl.col("correct").cast(pl.Float64).mean())
+    large = [*within, units[0]]
+    agree, right = pl.col("correct").n_unique() == 1, pl.col("correct").mean()
+    small = answered.group_by([*within, *units], maintain_order=True).agg(right, agree=agree)
+    whole = answered.group_by(large, maintain_order=True).agg(right, agree=agree)
+    parts = small.group_by(large, maintain_order=True).agg(explained=pl.col("agree").all())
+    explained = whole.join(parts, on=large, nulls_equal=True).filter(~pl.col("agree") & pl.col("explained"))
+    finer = pl.col("participant").is_in(explained["participant"].unique().to_list())
+    questions = pl.concat([
+        whole.filter(~finer).select("participant", "correct", "agree", unit=pl.lit(units[0])),
+        small.filter(finer).select("participant", "correct", "agree", unit=pl.lit(units[-1])),
+    ])  # fmt: skip
+    return questions.group_by("participant", maintain_order=True).agg(
+        pl.col("unit").first(), accuracy=pl.col("correct").mean(), answers=pl.len(), several=(~pl.col("agree")).sum()
+    )
 
 
 def _joint(frame: pl.DataFrame) -> pl.Expr:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,9 @@ def fit(options: argparse.Namespace) -> int:
     drawn = [_figure(text) for text in options.figure]
     source = tables.open_table(options.file, options.decimal)
     request = _request(options, source)
-    excluded = _excluded(options, source, request)
+    excluded, of_exclusions = _excluded(options, source, request)
     outcome = fitting.fit(source, request, excluded)
+    outcome = replace(outcome, notes=(*outcome.notes, *of_exclusions))
     found, unasked = _alarms(source, request)
     print_notes([*outcome.notes, *unasked])
     kept = outcome.rows - sum(outcome.dropped.values())
@@ -223,13 +225,17 @@ def _request(options: argparse.Namespace, source: "Source") -> "Request":
     )  # fmt: skip
 
 
-def _excluded(options: argparse.Namespace, source: "Source", request: "Request") -> "pl.Series | None":
+def _excluded(
+    options: argparse.Namespace, source: "Source", request: "Request"
+) -> "tuple[pl.Series | None, list[str]]":
+    """Return why each row is excluded, and sentences about it."""
     from syntagm.reading_times import exclusions, tables
 
     if not options.exclude:
-        return None
+        return None, []
     times = tables.interpret(source, {**(request.given or {}), "time": (request.response,)})
-    return exclusions.reasons(times.frame, exclusions.read(options.exclude), str(options.file))
+    chosen = exclusions.read(options.exclude)
+    return exclusions.reasons(times.frame, chosen, str(options.file)), exclusions.notes(times.frame, chosen)
 
 
 def _alarms(source: "Source", request: "Request") -> "tuple[list[Alarm], list[str]]":

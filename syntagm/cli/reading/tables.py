@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,9 +52,9 @@ def check(options: argparse.Namespace) -> int:
         found = alarms.alarms(joining.beside(times, joined))
     excluded: Mapping[str, int] = {}
     if options.exclude:
-        excluded = exclusions.counts(
-            exclusions.reasons(times.frame, exclusions.read(options.exclude), str(options.file))
-        )
+        left_out = exclusions.read(options.exclude)
+        excluded = exclusions.counts(exclusions.reasons(times.frame, left_out, str(options.file)))
+        times = replace(times, notes=(*times.notes, *exclusions.notes(times.frame, left_out)))
     if options.json:
         _print_check_as_json(times, found, joined, excluded)
     else:
@@ -190,6 +191,7 @@ def table(options: argparse.Namespace) -> int:
     excluded = exclusions.reasons(table.frame, left_out, str(options.file)) if left_out else None
     frame = table.frame if excluded is None else table.frame.filter(excluded.is_null())
     counts = exclusions.counts(excluded) if excluded is not None else {}
+    notes += exclusions.notes(table.frame, left_out) if left_out else []
     with_bits = table.frame
     if "bits" not in with_bits.columns and table.bits:
         with_bits = with_bits.rename({table.bits[0]: "bits"})
