@@ -520,10 +520,44 @@ def test_effects_of_people_are_about_the_items_of_the_predicted_ones(tmp_path: P
         for name in ("words", "times")
     )
     contrast = effects.Contrast("a", "b")
-    without = effects.left_out(effects.region_amounts(words, None, effects.given([1.0])), contrast)
-    assert without.rows() == [("", "v", "2")]
-    found = effects.of_people(times, contrast, without=without)
+    amounts = effects.region_amounts(words, None, effects.given([1.0]))
+    kept, items, left_out = effects.shared(amounts, times, contrast)
+    assert items is not None
+    assert items.rows() == [("", "n", "1"), ("", "v", "1"), ("", "n", "2")]
+    assert left_out.endswith("conditions: 1 item of --words and 1 item of --people")
+    found = effects.of_people(times, contrast, items=items)
     assert (found["", "n", ""].value, found["", "v", ""].value) == (320, 20)
+    assert [row.items for row in effects.effects(effects.given([1.0]), kept, contrast, found)] == [2, 1]
+
+
+def test_effects_are_about_the_items_that_words_and_people_both_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Words have items 1, 2, and 4 under one condition; people 1, 3 and 4. Only item 1 counts: 5 bits and 10 ms."""
+    bits = {"1a": 6, "1b": 1, "2a": 16, "2b": 1, "4a": 50}
+    ms = {"1a": 310, "1b": 300, "3a": 900, "3b": 300, "4a": 5000, "4b": 100}
+    words, people = tmp_path / "words.csv", tmp_path / "people.csv"
+    words.write_text("item,condition,region,position,word,bits\n" + "".join(
+        f"{place[0]},{place[1]},v,1,w,{number}\n" for place, number in bits.items()
+    ))  # fmt: skip
+    lines = [f"{who},{place[0]},{place[1]},v,{number}\n" for who in "pq" for place, number in ms.items()]
+    people.write_text("participant,item,condition,region,time\n" + "".join(lines))
+    command = ["reading", "effects", "--ms-per-bit", "1", "--words", str(words), "--people", str(people)]
+    command += ["--contrast", "a-b", "-o", str(tmp_path / "effects.csv")]
+    assert main(command) == 0
+    [row] = pl.read_csv(tmp_path / "effects.csv").rows(named=True)
+    assert (row["items"], row["predicted"], row["people"]) == (1, 5, 10)
+    assert "both conditions: 2 items of --words and 2 items of --people" in capsys.readouterr().err
+    # A region for which people have none of its items has all those of the words.
+    people.write_text("participant,item,condition,region,time\n" + "".join(lines).replace(",v,", ",x,"))
+    assert main([*command, "--force"]) == 0
+    [row] = pl.read_csv(tmp_path / "effects.csv").rows(named=True)
+    assert (row["items"], row["predicted"], row["people"]) == (2, 10, "nan")
+    people.write_text("participant,unit,condition,region,time\n" + "".join(lines))
+    assert main([*command, "--force"]) == 0
+    assert "the items of --people are not known" in capsys.readouterr().err
+    assert main([*command, "--force", "--by-item"]) == 2
+    assert "no column for item" in capsys.readouterr().err
 
 
 def test_unknown_words_are_not_excluded_from_a_table_that_cannot_tell_them() -> None:

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
+from syntagm.io.number import counted
 from syntagm.reading_times.alarms import letters
 from syntagm.reading_times.observations import Observations
 from syntagm.reading_times.regressions import grouped, independent, least_squares, mixed_formula, random_terms
@@ -346,41 +347,103 @@ class Effect:
         )  # fmt: skip
 
 
-def left_out(amounts: pl.DataFrame, contrast: Contrast) -> pl.DataFrame:
-    """Return the items that the effect in a region lacks, as a predictor is undefined: the columns suite, region and item.
+def shared(amounts: pl.DataFrame, times: Readings, contrast: Contrast) -> tuple[pl.DataFrame, pl.DataFrame | None, str]:
+    """Restrict both effects in a region to the same items: those with both conditions, bits and times.
 
     Arguments:
         amounts: from `region_amounts`.
+        times: those of people.
+
+    Returns:
+        The amounts of these items, and all of regions for which people have none of them; the items (suite, region, item) for
+        `of_people`, None if the times have no column for items; and a sentence about what was left out, "" for nothing.
     """
+    if "item" not in times.frame.columns:
+        return (
+            amounts,
+            None,
+            "the items of --people are not known: its effects may be about others than the predicted ones",
+        )
+    place = ["suite", "region", "item"]
     columns = [name for name in amounts.columns if name.isdecimal()]
-    undefined = pl.any_horizontal(pl.col(name).is_null() | pl.col(name).is_nan() for name in columns)
-    sides = pl.col("condition").is_in([contrast.high, contrast.low])
-    return amounts.filter(undefined & sides).select("suite", "region", "item").unique(maintain_order=True)
+    defined = amounts.filter(
+        pl.all_horizontal(pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in columns)
+    )
+    of_words, own = (
+        frame.select(place).unique(maintain_order=True)
+        for frame in (_with_both(defined, place, contrast), compared(times, contrast, by_item=True))
+    )
+    items = of_words.join(own, on=place, how="semi", maintain_order="left")
+    regions = items.select("suite", "region").unique().with_columns(pl.lit(True).alias(":region"))
+    marked = amounts.join(items.with_columns(pl.lit(True).alias(":item")), on=place, how="left", maintain_order="left")
+    marked = marked.join(regions, on=["suite", "region"], how="left", maintain_order="left")
+    kept = marked.filter(pl.col(":item").is_not_null() | pl.col(":region").is_null()).drop(":item", ":region")
+    lost = [
+        frame.join(regions, on=["suite", "region"], how="semi").join(items, on=place, how="anti")
+        for frame in (amounts.filter(_sides(contrast)).select(place), _of_contrast(times, contrast).select(place))
+    ]
+    numbers = [frame.drop_nulls().select("suite", "item").n_unique() for frame in lost]
+    said = " and ".join(
+        f"{counted(number, 'item')} of {name}"
+        for number, name in zip(numbers, ("--words", "--people"), strict=True)
+        if number
+    )
+    return (
+        kept,
+        items,
+        f"left out of one region or more, as not both have them under both conditions: {said}" if said else "",
+    )
+
+
+def _sides(contrast: Contrast) -> pl.Expr:
+    return pl.col("condition").is_in([contrast.high, contrast.low])
+
+
+def _with_both(frame: pl.DataFrame, by: Sequence[str], contrast: Contrast) -> pl.DataFrame:
+    """Return the rows under both conditions of groups that have both."""
+    return frame.filter(_sides(contrast)).filter(pl.col("condition").n_unique().over(by) == 2)
+
+
+def _of_contrast(times: Readings, contrast: Contrast) -> pl.DataFrame:
+    """Return the times under both conditions, with a column for the suite."""
+    frame = times.frame.filter(pl.col("time").is_not_null() & _sides(contrast))
+    return frame if "suite" in frame.columns else frame.with_columns(suite=pl.lit(""))
+
+
+def compared(
+    times: Readings, contrast: Contrast, by_item: bool = False, items: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Return the times of people that effects are made of: those of regions, or of items in them, with both conditions.
+
+    Arguments:
+        items: the items that count in a region, from `shared`; None for all.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    times.require("time", "condition", "region", *(["item"] if by_item else []))
+    frame = _of_contrast(times, contrast)
+    if items is not None:
+        frame = frame.join(items, on=["suite", "region", "item"], how="semi", maintain_order="left")
+    return _with_both(frame, ["suite", "region", *(["item"] if by_item else [])], contrast)
 
 
 def of_people(
-    times: Readings, contrast: Contrast, by_item: bool = False, without: pl.DataFrame | None = None
+    times: Readings, contrast: Contrast, by_item: bool = False, items: pl.DataFrame | None = None
 ) -> dict[tuple[str, str, str], Number]:
     """Compute the effects of people: (suite, region, item) -> mean time under the first condition minus under the second.
 
     These are differences of plain means. Participants and items are random, and crossed. The item is "" unless `by_item`.
 
     Arguments:
-        without: items that don't count in a region, from `left_out`.
+        items: the items that count in a region, from `shared`; None for all.
     """
-    times.require("time", "condition", "region")
-    frame = times.frame.filter(pl.col("time").is_not_null() & pl.col("condition").is_in([contrast.high, contrast.low]))
-    if "suite" not in frame.columns:
-        frame = frame.with_columns(suite=pl.lit(""))
-    if without is not None and "item" in frame.columns:
-        frame = frame.join(without, on=["suite", "region", "item"], how="anti", maintain_order="left")
+    frame = compared(times, contrast, by_item, items)
     by = ["suite", "region", *(["item"] if by_item else [])]
     found = {}
     for key, part in frame.group_by(by, maintain_order=True):
         high = (part["condition"] == contrast.high).to_numpy()
         values = part["time"].to_numpy()
-        if high.all() or not high.any():
-            continue
         means = float(values[high].mean()), float(values[~high].mean())
         influences = np.where(high, (values - means[0]) / high.sum(), -(values - means[1]) / (~high).sum())
         clusters = {

@@ -116,21 +116,24 @@ def effects(options: argparse.Namespace) -> int:
                 "Name the model as there: --add NAME=COLUMN.",
             )
         amounts = effects.region_amounts(words, model, one)
-        # Both effects are about the same items.
-        without = effects.left_out(amounts, contrast)
-        people = effects.of_people(times, contrast, options.by_item, without) if times is not None else {}
+        items = None
+        # Rows of items are about the same items anyway.
+        if times is not None and not options.by_item:
+            amounts, items, left_out = effects.shared(amounts, times, contrast)
+            notes += [left_out] if left_out and left_out not in notes else []
+        people = effects.of_people(times, contrast, options.by_item, items) if times is not None else {}
         rows += effects.effects(one, amounts, contrast, people, options.by_item)
     columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
     cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
     missing = sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
     if times is not None and missing:
         notes.append(
-            f"no times of people for {len(missing)} regions, for example {missing[0][1]} of {missing[0][0] or 'the suite'}"
+            f"no times of people for items of {counted(len(missing), 'region')}, for example {missing[0][1]} of "
+            f"{missing[0][0] or 'the suite'}"
         )
     if undefined := words.frame["bits"].fill_nan(None).null_count():
         notes.append(
-            f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them, and so are "
-            "their times"
+            f"{counted(undefined, 'word')} of --words without bits: items are left out of regions that need them"
         )
     if not rows:
         raise InputError(str(options.words), "no item with bits of all words of a region", "items with both conditions")
@@ -158,7 +161,7 @@ def _times_of_people(options: argparse.Namespace, contrast: "Contrast", inputs: 
     source = tables.open_table(options.people)
     times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
     inputs[options.people] = source.digest
-    if not effects.of_people(times, contrast, options.by_item):
+    if not effects.compared(times, contrast, options.by_item).height:
         raise InputError(
             str(options.people),
             f"no times under both conditions of {contrast}",
