@@ -1,5 +1,6 @@
 """Reading times: held-out likelihoods against independent computations, the join, splines, folds and alarms."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -640,6 +641,33 @@ def test_words_that_where_and_by_leave_out_are_words_before_others() -> None:
     unplaced = {name: column for name, column in data.items() if name != "position"}
     [part] = fitting.prepare(source(unplaced), Request(**{**vars_of(request), "where": ("class=1",)})).values()
     assert "19 rows follow rows that --where leaves out" in part.notes[1]
+
+
+def test_positions_that_start_anew_in_each_sentence_make_no_versions() -> None:
+    """Classes of words alternate over sentences of three words; lm2 has versions, one after the other or side by side."""
+    rows = 6
+    data: dict[str, Sequence[object]] = {
+        "time": np.arange(rows) + 300.0, "length": np.arange(rows) + 1.0, "text": ["t"] * rows,
+        "wordinsentence": [1, 2, 3, 1, 2, 3], "cls": [*"ababab"],
+    }  # fmt: skip
+
+    def lags(
+        data: Mapping[str, object], where: tuple[str, ...], by: str = ""
+    ) -> tuple[list[tuple[int, float]], list[str]]:
+        found = observations.observations(source({**data}), "time", ("length",), (), 1, where=where, by=by)
+        return found.frame.sort(observations.LINE)[[observations.LINE, "length_1"]].rows(), list(found.notes)
+
+    for where, by, kept in ((("cls=a",), "", (2, 4)), (("cls=b",), "", (1, 3, 5)), ((), "cls", range(1, 6))):
+        found, notes = lags(data, where, by)
+        assert found == [(row + 2, row) for row in kept]
+        assert not any("versions" in note for note in notes)
+    side_by_side = [(row, version) for row in range(rows) for version in "ab"]
+    for order in (side_by_side, sorted(side_by_side, key=lambda each: each[1])):
+        double = {name: [column[row] for row, _ in order] for name, column in data.items()}
+        double["lm2"] = [version for _, version in order]
+        found, notes = lags(double, ("lm2=b", "cls=a"))
+        assert found == [(order.index((row, "b")) + 2, row) for row in (2, 4)]
+        assert "lags stop at lm2, whose values are taken for versions of the same words" in notes
 
 
 def test_values_that_stand_for_missing_ones_are_missing_at_every_lag() -> None:

@@ -1,8 +1,9 @@
 """The rows of a regression: chosen columns with their lags, without rows that lack a value.
 
 Lags are those of the row before in the same text and for the same participant, in the order of the file; they stop at
-texts and participants. Rows that are left out were words before others nevertheless, unless they are other versions of the
-same words, as of another model. Rows that lack a value or a lag are dropped from all models, and counted.
+texts and participants. Rows that are left out were words before others nevertheless, unless they are taken for other
+versions of the same words, as of another model (`_versions`). Rows that lack a value or a lag are dropped from all models,
+and counted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -151,11 +152,13 @@ def observations(
         added: the columns that each model adds.
         lags: the number of words before a word whose columns are predictors, too.
         given: role -> columns (`roles.read`).
-        where: `COLUMN=VALUE`, conditions that rows must meet. Words that don't meet them still count for lags.
+        where: `COLUMN=VALUE`, conditions that rows must meet. Words that don't meet them still count for lags if there are
+            positions, and the values aren't versions of the same words.
         grouping: further columns, of random effects.
         excluded: why each row is excluded; null for those that stay. Excluded rows are words that came before others, so
             they still count for lags.
-        by: a column whose values are fitted one by one. Lags stop at it, unless it divides the words of a text.
+        by: a column whose values are fitted one by one. Lags stop at it, unless positions say that it divides the words of a
+            text.
         missing: `COLUMN=NUMBER`, values that stand for missing ones, such as a frequency of 0 or `inf`.
 
     Raises:
@@ -215,10 +218,16 @@ def observations(
     frame = frame.with_columns(kept.alias(":kept"))
     if lags and where and position is None:
         notes += _skipping(frame, over)
+    asked = {condition: source.texts([condition.partition("=")[0]]) for condition in where}
+    versions = []
     if by and _versions(frame, over, frame[BY]):
         over = [BY, *over]
-    asked = {condition: source.texts([condition.partition("=")[0]]) for condition in where}
-    frame = frame.filter(meeting(source, [each for each, column in asked.items() if _versions(frame, over, column)]))
+        versions.append(by)
+    chosen_versions = [each for each, column in asked.items() if _versions(frame, over, column)]
+    versions += [each.partition("=")[0] for each in chosen_versions]
+    if lags and versions:
+        notes.append(f"lags stop at {' and '.join(versions)}, whose values are taken for versions of the same words")
+    frame = frame.filter(meeting(source, chosen_versions))
     if lags:
         notes += _order(frame, over, chosen)
         for lag in range(1, lags + 1):
@@ -339,17 +348,32 @@ def meeting(source: Source, where: Sequence[str]) -> pl.Series:
 def _versions(frame: pl.DataFrame, over: Sequence[str], column: pl.Series) -> bool:
     """Return whether the values of a column are versions of the same words, such as those of several models.
 
-    Else they are of different words, which are words before others even if they are left out. Without positions, it can't be
-    told, and the rows of each value are taken for a text of their own.
+    Else they are of different words, which are words before others even if they are left out. Versions have the positions of
+    a text in one order. Positions that start anew in each sentence recur with other values, too, but those of one value
+    then go back, in other places than those of another. Without positions, it can't be told, and the rows of each value are
+    taken for a text of their own.
 
     Arguments:
         column: its values, in the rows of the frame.
     """
     if ":position" not in frame.columns:
         return True
-    place = [*over, *([":sentence"] if ":sentence" in frame.columns else []), ":position"]
-    asked = frame.select(place).with_columns(column.alias(":asked")).drop_nulls(":position")
-    return bool(asked.group_by(place).agg(several=pl.col(":asked").n_unique() > 1)["several"].any())
+    text = [*over, *([":sentence"] if ":sentence" in frame.columns else [])]
+    asked = frame.select([*text, ":position"]).with_columns(column.alias(":asked")).drop_nulls(":position")
+    places = asked.group_by([*text, ":position"]).agg(several=pl.col(":asked").n_unique() > 1)
+    if not places["several"].any():
+        return False
+    if not text:
+        text, asked, places = [":all"], *(each.with_columns(pl.lit(0).alias(":all")) for each in (asked, places))
+    shared = places.group_by(text).agg(pl.len().alias("places"), pl.col("several").sum()).filter(pl.col("several") > 0)
+    orders = asked.group_by([*text, ":asked"], maintain_order=True).agg(
+        back=(pl.col(":position").diff() < 0).any(), order=pl.col(":position").cast(pl.String).str.join(" ")
+    )
+    alike = orders.group_by(text).agg(alike=~pl.col("back").any() | (pl.col("order").n_unique() == 1))
+    judged = shared.join(alike, on=text, nulls_equal=True)
+    # Not a few rows that are doubled or out of order.
+    versions = judged.filter("alike")["several"].sum()
+    return bool(2 * versions > judged["several"].sum() and 10 * versions > judged["places"].sum())
 
 
 def _skipping(frame: pl.DataFrame, over: Sequence[str]) -> list[str]:
