@@ -598,6 +598,8 @@ def test_a_contradictory_answer_changes_its_own_question_alone() -> None:
             "warning: accuracy_below: rows of 1 answer of 5 contradict one another; such an answer counts as the share of its "
             "rows that are right",
         ]
+    unknown = frame.with_columns(correct=pl.lit(None, pl.Boolean))
+    assert exclusions.notes(unknown, rules) == ["accuracy_below: no answers of participants"]
 
 
 @pytest.mark.parametrize("unit", ["item", "sentence"])

@@ -170,6 +170,8 @@ def notes(frame: pl.DataFrame, exclusions: Exclusions) -> list[str]:
     if exclusions.accuracy is None:
         return []
     found = _accuracies(frame).drop_nulls("participant")
+    if not found.height:
+        return ["accuracy_below: no answers of participants"]
     counts = found.group_by("unit", maintain_order=True).len().rows()
     listed = ", ".join(f"{name} ({counted(count, 'participant')})" for name, count in counts)
     said = [f"accuracy_below: one answer for each {listed}"]

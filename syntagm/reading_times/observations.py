@@ -400,7 +400,8 @@ def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> li
         if backwards:
             notes.append(
                 f"warning: {backwards:,} rows come after a row of the same or a later position ({chosen['position'][0]}): "
-                "lags follow the order of rows, so sort the table, or name the columns of texts and participants"
+                "lags follow the order of rows. Unless positions start anew in sentences, sort the table, or name the columns of "
+                "texts and participants"
             )
         if gaps:
             notes.append(f"{gaps:,} rows follow a gap in positions; their lags are those of the row before")
