@@ -11,6 +11,7 @@ from scipy import interpolate, stats
 
 from syntagm.cli import main
 from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.io.name import name_of
 from syntagm.models.names import load
 from syntagm.permissions import NONE
 from syntagm.reading_times import (
@@ -797,3 +798,12 @@ def test_effects_in_ms_are_shown_for_people_and_models(tmp_path: Path, capsys: p
     assert 'id="reading-ms"' in (tmp_path / "page.html").read_text()
     with pytest.raises(UsageError, match="suite="):
         views.table("ms", str(tmp_path / "effects.csv"), suite="other")
+
+
+def test_names_in_tables_are_those_of_other_rooms(tmp_path: Path) -> None:
+    """A vectorised copy of `io.name.name_of` must agree with it; people who are left out by name are named alike."""
+    cells = [" Zoe\u0308\u00a0", "\u3000p 1\t", "\ufb01", "\u1112\u1161\u11ab", ""]
+    assert tables._named_alike(pl.Series(cells)).to_list() == [name_of(cell) for cell in cells]
+    file = tmp_path / "exclusions.toml"
+    file.write_text('[exclude]\nparticipants = [" Zoe\u0308 "]\n', encoding="utf-8")
+    assert exclusions.read(file).participants == ("Zo\u00eb",)

@@ -22,6 +22,7 @@ from syntagm.experiment.plan import Plan, Trial
 from syntagm.experiment.store import NAME, Study
 from syntagm.io import csv, utf8
 from syntagm.io import json as strict_json
+from syntagm.io.name import name_of
 
 MAX_BYTES = 2**30
 _OURS = set(answers.COLUMNS)
@@ -110,6 +111,8 @@ def _decoded(row: Mapping[str, str]) -> dict[str, Any]:
     for name in ("person", "list", "trial", *_BODY):
         text = row.get(name, "")
         if text in ("", "null"):
+            if name == "person":
+                decoded[name] = None
             continue
         if name in ("person", "trial", "choice"):
             decoded[name] = text
@@ -127,13 +130,21 @@ def _of_objects(
     """Read what our jsPsych pages send: an object for each trial, among others that jsPsych adds."""
     count = 0
     for place, value in objects:
-        if "trial" not in value or "person" not in value or value["trial"] == "_end":
+        if "trial" not in value or value["trial"] == "_end":
             continue
-        count += 1
-        body = {name: value[name] for name in ("trial", *_BODY) if value.get(name) is not None}
-        yield from _tried(made, str(value["person"]), value.get("list"), body, place, audit)
+        count += "person" in value
+        if person := _person(value.get("person"), place, audit):
+            body = {name: value[name] for name in ("trial", *_BODY) if value.get(name) is not None}
+            yield from _tried(made, person, value.get("list"), body, place, audit)
     if not count:
         raise InputError(str(path), "no object with person and trial", "what the pages of an experiment send")
+
+
+def _person(cell: object, place: str, audit: Audit) -> str:
+    """Return the name of a person; note an answer without one, for which it is empty."""
+    if not (person := name_of(cell)):
+        audit.note(_NOBODY, place)
+    return person
 
 
 def _tried(
@@ -142,9 +153,6 @@ def _tried(
     """Yield a checked answer; note one that can't be an answer of the plan."""
     trial = made.by_id.get(str(body.get("trial")))
     number = _list(list_number, made)
-    if not (person := person.strip()):
-        audit.note(_NOBODY, place)
-        return
     if trial is None:
         audit.note("answers to unknown trials, left out", place)
         return
@@ -152,7 +160,7 @@ def _tried(
         audit.note(_NO_LIST, place)
         return
     try:
-        yield answers.checked(made, trial, person[:200], number, body, place)
+        yield answers.checked(made, trial, person, number, body, place)
     except InputError as error:
         audit.note("impossible answers, left out", str(error))
 
@@ -171,10 +179,8 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
     trials = made.by_id
     parts: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
     for line, row in rows:
-        if not (person := row["person"].strip()):
-            audit.note(_NOBODY, f"{path}, line {line}")
-            continue
-        parts.setdefault((person, row["trial"]), []).append((f"{path}, line {line}", row))
+        if person := _person(row["person"], f"{path}, line {line}", audit):
+            parts.setdefault((person, row["trial"]), []).append((f"{path}, line {line}", row))
     for (person, name), lines in parts.items():
         place, first = lines[0]
         trial = trials.get(name)
@@ -270,11 +276,10 @@ def _of_table(
             audit.note("answers to unknown trials, left out", place)
             continue
         own = {key: row.get(other, "") for key, other in name.items()}
-        # Blanks around a name would make another person of it.
-        own["person"] = own["person"].strip()
+        own["person"] = _person(own["person"], place, audit)
         if not own["person"]:
-            audit.note(_NOBODY, place)
-        elif not made.design.timed:
+            continue
+        if not made.design.timed:
             try:
                 body = _plain(trial.id, own)
             except InputError as error:
@@ -307,7 +312,7 @@ def _of_pcibex(text: str, made: Plan, path: Path, audit: Audit) -> Iterator[Answ
     DashedSentence or of the Maze controller.
     """
     header: dict[int, str] = {}
-    events: dict[tuple[str, str], list[dict[str, str]]] = {}
+    events: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for number, line in utf8.lines(text):
         if line.startswith("#"):
             if found := _NUMBERED.match(line):
@@ -318,13 +323,16 @@ def _of_pcibex(text: str, made: Plan, path: Path, audit: Audit) -> Iterator[Answ
         [cells] = standard_csv.reader(io.StringIO(line))
         row = {header.get(place, str(place)): unquote(cell) for place, cell in enumerate(cells, 1)}
         row["place"] = f"{path}, line {number}"
-        if row.get("trial") and row.get("person"):
-            events.setdefault((row["person"], row["trial"]), []).append(row)
+        if row.get("trial") and "person" in row:
+            # Trials of several people without a name are told apart by when their results came.
+            person = name_of(row["person"])
+            arrived = "" if person else row.get("results reception time", "")
+            events.setdefault((person, arrived, row["trial"]), []).append(row)
     if not events:
         raise InputError(str(path), "no row with person and trial", "the results of a project that Syntagm wrote")
-    for (person, name), rows in events.items():
-        body = _of_events(name, rows)
-        yield from _tried(made, person, rows[0].get("list"), body, rows[0]["place"], audit)
+    for (_, _, name), rows in events.items():
+        if person := _person(rows[0]["person"], rows[0]["place"], audit):
+            yield from _tried(made, person, rows[0].get("list"), _of_events(name, rows), rows[0]["place"], audit)
 
 
 def _of_events(name: str, rows: Iterable[Mapping[str, str]]) -> dict[str, Any]:

@@ -22,12 +22,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 import polars as pl
 
 from syntagm.errors import InputError
 from syntagm.io import toml, utf8
+from syntagm.io.name import name_of
 from syntagm.io.number import counted
 from syntagm.reading_times.alarms import final
 from syntagm.reading_times.tables import keys
@@ -93,7 +93,7 @@ def read(path: Path) -> Exclusions:
         raise InputError(f"{place}, participants", repr(people)[:100], "a list of names in quotation marks")
     switches = tuple(name for name in _SWITCHES if chosen.get(name))
     below, above, accuracy = (None if number is None else float(number) for number in numbers)
-    return Exclusions(switches, below, above, accuracy, tuple(normalize("NFC", each) for each in people), chosen)
+    return Exclusions(switches, below, above, accuracy, tuple(map(name_of, people)), chosen)
 
 
 def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Series:

@@ -139,7 +139,7 @@ class Source:
 
 
 def _named_alike(text: pl.Series) -> pl.Series:
-    """Return names without blanks around them, in Unicode's form NFC, so that a name of two files is one."""
+    """Return names as `io.name.name_of` has them."""
     return text.str.strip_chars().str.normalize("NFC")
 
 

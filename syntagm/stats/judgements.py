@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nan
 from pathlib import Path
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError
 from syntagm.io import csv, utf8
+from syntagm.io.name import name_of
 from syntagm.result import Kind
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
@@ -55,9 +55,8 @@ def read(path: Path) -> Judgements:
         InputError: a column is missing, a value is no number, a person or an item is not named, a person judged an item (under
             a condition) twice, there are more than two conditions, or fewer than two people or items.
     """
-    # Blanks around a name, or accents that are written otherwise, would make another person or item of it.
     rows = [
-        (line, {name: normalize("NFC", cell.strip()) for name, cell in row.items()})
+        (line, {name: name_of(cell) for name, cell in row.items()})
         for line, row in csv.records(utf8.read(path), path, COLUMNS)
     ]
     values = [_number(row["value"], f"{path}, line {line}") for line, row in rows]

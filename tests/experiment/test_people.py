@@ -316,6 +316,35 @@ def test_blanks_make_no_person_and_nobody_is_no_person(tmp_path: Path) -> None:
     assert {kind: len(places) for kind, places in audit.found.items()} == {"answers without a person, left out": 1}
 
 
+_PCIBEX = (
+    "# 1. Results reception time.\n# 2. PennElementType.\n# 3. PennElementName.\n# 4. Parameter.\n# 5. Value.\n"
+    "# 6. EventTime.\n# 7. person.\n# 8. list.\n# 9. trial.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "row", "empty"),
+    [
+        ("x.json", "", '{{"person": "{}", "trial": "{}", "choice": "good"}}\n', "null"),
+        ("x.csv", "trial_type,person,list,trial,choice,ms\n", "html,{},1,{},good,812.5\n", "null"),
+        ("results.txt", _PCIBEX, "1,Selector,choice,Selection,good,1,{},1,{}\n", ""),
+        ("own.csv", "person,trial,choice\n", "{},{},good\n", ""),
+    ],
+)
+def test_a_person_is_one_however_accents_are_written_and_null_is_nobody(
+    tmp_path: Path, name: str, head: str, row: str, empty: str
+) -> None:
+    rows = [
+        row.format(person, trial) for person, trial in (("Zo\u00eb", "0.0"), (" Zoe\u0308 ", "0.1"), (empty, "0.2"))
+    ]
+    path = tmp_path / name
+    path.write_text(head + "".join(rows).replace('"null"', "null"), encoding="utf-8")
+    audit = Audit()
+    found = read.read(path, planned([pairs(items=3)], "forced-choice", 4), {}, audit)
+    assert [(answer.person, answer.trial) for answer in found] == [("p001", "0.0"), ("p001", "0.1")]
+    assert {kind: len(places) for kind, places in audit.found.items()} == {"answers without a person, left out": 1}
+
+
 @pytest.mark.parametrize("text", ["[", "[1]", "{}", "#\n", "person,trial\n", "", "\x00"])
 def test_files_that_are_no_answers_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.csv"
