@@ -28,6 +28,7 @@ MAX_BYTES = 2**30
 _OURS = set(answers.COLUMNS)
 _NO_LIST = "answers under a list that the plan doesn't have, left out"
 _NOBODY = "answers without a person, left out"
+_SAID = "answers that are neither yes nor no, left out"
 _BODY = ("choice", "rating", "ms", "times", "wrong")
 
 
@@ -200,7 +201,7 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
                 yield from _tried(made, person, first["list"], _plain(name, row), at, audit)
             continue
         try:
-            regions, said = _read_regions(trial, lines)
+            regions, said = _read_regions(trial, lines, audit)
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
             continue
@@ -208,9 +209,11 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
 
 
 def _read_regions(
-    trial: Trial, lines: Sequence[tuple[str, Mapping[str, str]]]
+    trial: Trial, lines: Sequence[tuple[str, Mapping[str, str]]], audit: Audit
 ) -> tuple[tuple[tuple[str, float, bool], ...], str]:
     """Return the times of the regions, and the answer to the question, which stands in a row without a region; "" for none.
+
+    An answer other than yes and no is noted.
 
     Raises:
         InputError: the regions are not those of the trial in their order, or a time is none.
@@ -221,8 +224,12 @@ def _read_regions(
     names = [region for region, _, _ in regions]
     if names != list(trial.regions[: len(names)]) or not names:
         raise InputError(lines[0][0], f"the regions {', '.join(names)}", ", ".join(trial.regions))
-    said = next((row["choice"] for _, row in lines if not row["region"]), "")
-    return regions, said if trial.question and said in ("yes", "no") else ""
+    place, given = next(((place, row["choice"]) for place, row in lines if not row["region"]), ("", ""))
+    said = given.strip().casefold()
+    if not trial.question or said in ("yes", "no", ""):
+        return regions, said if trial.question else ""
+    audit.note(_SAID, place)
+    return regions, ""
 
 
 def _plain(name: str, row: Mapping[str, str]) -> dict[str, Any]:
@@ -290,7 +297,7 @@ def _of_table(
             grouped.setdefault((own["person"], trial.id), []).append((place, own))
     for (person, trial_name), lines in grouped.items():
         try:
-            regions, said = _read_regions(made.by_id[trial_name], lines)
+            regions, said = _read_regions(made.by_id[trial_name], lines, audit)
         except InputError as error:
             audit.note("impossible answers, left out", str(error))
             continue

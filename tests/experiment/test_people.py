@@ -292,16 +292,20 @@ def test_a_table_of_times_may_have_fillers_and_answers_to_questions(tmp_path: Pa
         for trial in shown
         for region in trial.regions
     ]
-    answered = [(f"{trial.suite},{trial.item},{trial.condition},", "", "no") for trial in shown if trial.question]
+    asked_of = [f"{trial.suite},{trial.item},{trial.condition}," for trial in shown if trial.question]
     path = tmp_path / "times.csv"
-    for table, excluded in ((rows, {}), ([*rows, *answered], {"p001": "questions"})):
+    wrong, unreadable = {"p001": "questions"}, {"answers that are neither yes nor no, left out": len(asked_of)}
+    for said, excluded, noted in (
+        ("", {}, {}), ("no", wrong, {}), ("No", wrong, {}), (" NO ", wrong, {}), ("YES", {}, {}), ("0", {}, unreadable),
+    ):  # fmt: skip
+        table = [*rows, *((place, "", said) for place in asked_of)] if said else rows
         lines = [f"x,{place},{ms},{choice}" for place, ms, choice in table]
         path.write_text("\n".join(["reader,suite,item,condition,region,ms,choice", *lines]) + "\n")
         audit = Audit()
         given = read.read(path, made, {"person": "reader"}, audit)
         assert {answer.trial for answer in given} == {trial.id for trial in shown}
         assert answers.apply(made, given).people == excluded
-        assert not audit.found
+        assert {kind: len(places) for kind, places in audit.found.items()} == noted
 
 
 def test_blanks_make_no_person_and_nobody_is_no_person(tmp_path: Path) -> None:
