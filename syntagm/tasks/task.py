@@ -55,6 +55,15 @@ class Unit:
         return f"suite {self.suite}, unit {self.name[:8]}"
 
 
+def group_of(tag: str, tags: Mapping[str, str]) -> str:
+    """Return the value of a tag by which suites and items are grouped; empty without it.
+
+    BLiMP's files spell the same field in two ways, `syntax/semantics` and `syntax_semantics`; here, they are one group.
+    """
+    value = tags.get(tag, "")
+    return value.replace("/", "_") if tag == "field" else value
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
     """The record of a suite in a run: everything but the items. The names of the fields are keys of run.json.
@@ -86,13 +95,8 @@ class SuiteRecord:
     asked: bool = True
 
     def group(self, tag: str) -> str:
-        """Return the value of a tag by which suites are grouped; empty if the suite does not have the tag.
-
-        BLiMP's files spell the same field in two ways, `syntax/semantics` and `syntax_semantics`; here, they are one
-        group.
-        """
-        value = self.tags.get(tag, "")
-        return value.replace("/", "_") if tag == "field" else value
+        """Return the value of a tag by which suites are grouped; empty if the suite does not have the tag."""
+        return group_of(tag, self.tags)
 
     def predictions_for(self, rule: str) -> tuple[str, ...]:
         """Return the predictions that a scoring rule uses.

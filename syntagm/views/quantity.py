@@ -27,6 +27,7 @@ from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import cluster_intervals, interval
+from syntagm.tasks.task import group_of
 from syntagm.views.scores.numbers import chance_of_suite, verdicts
 from syntagm.views.scores.shared import shared_kind
 
@@ -158,12 +159,12 @@ def tabulated(title: str, rows: pl.DataFrame, notes: Sequence[str], optional: Se
 
 
 def tags_of(run: Run, suite: str) -> list[str]:
-    """List the tags of the first item of a suite, and `region:NAME` for each of its regions."""
+    """List the tags of the first item of a suite and of the suite, and `region:NAME` for each of its regions."""
     first = run.sentences(suite).head(1)
     if not len(first):
         return []
     regions = [REGION + name for name in first["region_names"][0].to_list()]
-    return [*json.loads(first["tags"][0]), *regions]
+    return [*dict.fromkeys((*json.loads(first["tags"][0]), *run.suite(suite).tags)), *regions]
 
 
 def labels(run: Run, suite: str, by: str) -> list[str | None]:
@@ -187,8 +188,7 @@ def labels(run: Run, suite: str, by: str) -> list[str | None]:
         counts = _exposure(by.removeprefix(EXPOSURE), suite)
         return [counts.get(item) for item in first["item"]]
     if not by.startswith(REGION):
-        of_suite = record.tags.get(by)
-        return [_text(json.loads(text).get(by, of_suite)) for text in first["tags"]]
+        return [group_of(by, {**record.tags, **json.loads(text)}) or None for text in first["tags"]]
     name = by.removeprefix(REGION)
     columns = ("text", "region_names", "region_starts", "region_ends")
     return [_content(name, *row) for row in first.select(columns).iter_rows()]
@@ -274,10 +274,6 @@ def _estimate(rows: pl.DataFrame, kind: Kind) -> tuple[Any, ...]:
     return (
         mean, found.low, found.high, len(defined), ties, len(rows) - len(defined), len(set(suites)), found.method,
     )  # fmt: skip
-
-
-def _text(value: object) -> str | None:
-    return str(value) if value not in (None, "") else None
 
 
 def _content(name: str, text: str, names: list[str], starts: list[int], ends: list[int]) -> str | None:

@@ -108,7 +108,7 @@ def test_lexical_offers_only_what_it_accepts(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         views.table("lexical", run, by="region:empty")
     offered = caught.value.expected.removeprefix("one of ").split(", ")
-    assert offered == ["noun", "region:verb"]
+    assert offered == ["circuit", "noun", "region:verb"]
     for by in offered:
         assert any(labels(run, suite.name, by))
         assert views.table("lexical", run, by=by).rows
@@ -158,6 +158,12 @@ class TestGroups:
         ]  # fmt: skip
         frame = views.figure("phenomena", blimp, tag="field").table
         assert frame.select("phenomenon", "paradigms").rows() == [("syntax_semantics", 2), ("syntax", 1)]
+
+    def test_factors_have_the_groups_of_suites(self, blimp: Run) -> None:
+        rows = views.table("factors", blimp, by="field").to_frame().select("suite", "level").rows()
+        assert rows == [("a", "syntax_semantics"), ("b", "syntax_semantics"), ("c", "syntax")]
+        with pytest.raises(UsageError, match="one of field, linguistics_term, row"):
+            views.table("factors", blimp, by="term")
 
     def test_phenomena_have_ticks_for_people(self, blimp: Run, tmp_path: Path) -> None:
         path = tmp_path / "people.csv"
