@@ -34,8 +34,8 @@ class Rejudged(Run):
     def __init__(self, run: Run, convention: str, everywhere: bool = True) -> None:
         name = conventions.canonical(convention)
         options = {**run.record["options"], "convention": name}
-        super().__init__(run.folder, {**run.record, "options": options}, run._ledger, run._in_memory, run._files)
-        self._root = run._root
+        record = {**run.record, "options": options}
+        super().__init__(run.folder, record, run._ledger, run._in_memory, run._files, run.root)
         self.name = run.name
         if not self.task.surprisals or "parquet" not in self.tables:
             self.refuse("surprisals, tokens or regions")

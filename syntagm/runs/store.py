@@ -70,7 +70,8 @@ class Run:
     """A run, finished or not, in a run directory (`open_run`) or in memory.
 
     Attributes:
-        folder: the run directory; None for a run in memory.
+        folder: the run directory as it was given, for messages; None for a run in memory.
+        root: its absolute path, by which files are read: the program may change its working directory.
         record: the content of run.json.
         model: the canonical name of the model.
         name: the label that was given to the model (`--name`), or else its canonical name.
@@ -85,10 +86,10 @@ class Run:
         ledger: dict[str, dict[str, Any]],
         tables: Mapping[tuple[str, str], pl.DataFrame] | None = None,
         files: Mapping[str, bytes] | None = None,
+        root: Path | None = None,
     ) -> None:
         self.folder, self.record, self._ledger = folder, record, ledger
-        # Files are read when they are needed, maybe after the program has changed its working directory.
-        self._root = None if folder is None else folder.absolute()
+        self.root = root or (folder and folder.absolute())
         self._in_memory, self._files = tables or {}, files or {}
         if missing := {"model", "task", "options", "suites", "status"} - record.keys():
             raise UsageError("Run, record", f"no {min(missing)!r}", "the record of a run", _CURE)
@@ -134,10 +135,10 @@ class Run:
             raise RunError(
                 self.place, f"no file {name!r}", "one of " + ", ".join(known) if known else "a run with files"
             )
-        if self._root is None or self.folder is None:
+        if self.root is None or self.folder is None:
             return self._files[name]
         path, cure = self.folder / name, "Repeat the command that made the run to restore the file."
-        content = content_of(self._root / name)
+        content = content_of(self.root / name)
         if hashlib.sha256(content).hexdigest() != self.record["files"].get(name):
             raise damaged(path, cure)
         return content
@@ -145,11 +146,11 @@ class Run:
     @property
     def paths(self) -> list[Path]:
         """The files whose hashes the record and the ledger have; none of a run in memory."""
-        if self._root is None:
+        if self.root is None:
             return []
-        shards = self._root / "shards"
+        shards = self.root / "shards"
         tables = [shards / f"{name}.{kind}" for name, line in self._ledger.items() for kind in line["files"]]
-        return [*(self._root / name for name in self.record["files"]), *tables]
+        return [*(self.root / name for name in self.record["files"]), *tables]
 
     def __repr__(self) -> str:
         state = "" if self.done else ", not finished"
@@ -264,9 +265,9 @@ class Run:
         A finished run has them in one file, which is decoded several times faster than those of all units. These are the
         original, so each must still be what was written; and if the file is not, nothing is lost.
         """
-        if self._root is None or not self.done or RESULTS not in self.record["files"]:
+        if self.root is None or not self.done or RESULTS not in self.record["files"]:
             return self.table(RESULTS_OF_UNIT)
-        content = content_of(self._root / RESULTS)
+        content = content_of(self.root / RESULTS)
         if hashlib.sha256(content).hexdigest() != self.record["files"][RESULTS]:
             return self.table(RESULTS_OF_UNIT)
         for suite in self.suites:
@@ -495,8 +496,8 @@ class Run:
     def _content(self, name: str, kind: str) -> bytes:
         """Return the content of a table of a unit; RunError if it is not what was written."""
         assert self.folder
-        assert self._root
-        content = read_shard(self._root, name, kind, self._ledger)
+        assert self.root
+        content = read_shard(self.root, name, kind, self._ledger)
         if content is None:
             raise damaged(self.folder / "shards" / f"{name}.{kind}")
         return content
@@ -538,6 +539,18 @@ def open_run(folder: str | Path) -> Run:
             str(folder), "no run.json", "a run directory", "Make one with `syntagm run MODEL --suite ... -o DIR`."
         )
     return Run(folder, record, read_ledger(folder, record))
+
+
+def reopened(run: Run) -> Run:
+    """Read the directory of a run anew, which may have changed since; a run in memory is returned as it is.
+
+    Raises:
+        RunError: as for `open_run`.
+    """
+    if run.root is None:
+        return run
+    found = open_run(run.root)
+    return Run(run.folder, found.record, found._ledger, root=run.root)
 
 
 # One run or several, each as an object or as its run directory; a folder of several runs stands for all of them.

@@ -56,9 +56,10 @@ def trained_on(run: Run, unit: str) -> tuple[int, str] | None:
     Raises:
         RunError: the record was damaged or edited.
     """
-    if run.folder is None:
+    if run.root is None:
         return None
-    name, study = run.folder.resolve().name, run.folder.resolve().parent.parent
+    place = run.root.resolve()
+    name, study = place.name, place.parent.parent
     if unit == "words":
         path = study / "perplexity" / f"{name}.json"
         record = PERPLEXITY.read(path) if path.exists() else {}

@@ -36,7 +36,7 @@ from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
 from syntagm.runs.files import LEDGER
-from syntagm.runs.store import Run, open_run
+from syntagm.runs.store import Run, reopened
 from syntagm.serve.page_cache import PageCache, key_of, key_within
 from syntagm.serve.routes import Asked, Missing, Route, content, download, page
 from syntagm.suite import Suite
@@ -155,7 +155,7 @@ class Shelf:
         with self._making:
             opened = []
             for run in self._runs:
-                renewed = open_run(run.folder) if run.folder else run
+                renewed = reopened(run)
                 # A label of the command line stays; the name of a record is that of the model, which may be another now.
                 if run.name != run.recorded_name:
                     renewed.name = run.name
@@ -174,7 +174,7 @@ class Shelf:
         return [*tables, *map(record.place, tables)]
 
     def _look(self) -> tuple[tuple[int, int], ...]:
-        of_runs = [run.folder / name for run in self._runs if run.folder for name in ("run.json", LEDGER)]
+        of_runs = [run.root / name for run in self._runs if run.root for name in ("run.json", LEDGER)]
         found = []
         for path in (*of_runs, *self._files()):
             try:

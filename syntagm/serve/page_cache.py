@@ -113,13 +113,13 @@ def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] 
     """
     found = [installation()]
     for run in runs:
-        if not (run.done and run.folder):
+        if not (run.done and run.root):
             return ""
         try:
-            files = [hashlib.sha256(regular.content(run.folder / name)).hexdigest() for name in ("run.json", LEDGER)]
+            files = [hashlib.sha256(regular.content(run.root / name)).hexdigest() for name in ("run.json", LEDGER)]
         except OSError:
             return ""
-        found += [run.name, str(run.folder.absolute()), *files]
+        found += [run.name, str(run.root), *files]
     try:
         found += [part for path in others for part in (str(path), hashlib.sha256(regular.content(path)).hexdigest())]
     except OSError:

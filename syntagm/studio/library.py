@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from syntagm.errors import SyntagmError
 from syntagm.report.site.suite_file import suite_of
-from syntagm.runs.store import Run, open_run
+from syntagm.runs.store import Run, open_run, reopened
 from syntagm.serve.routes import Missing
 from syntagm.studio import drafts
 from syntagm.studio.jobs import Jobs
@@ -70,7 +70,7 @@ class Library:
 
 def _of_runs(runs: Sequence[Run], name: str) -> Suite | None:
     """Return the suite `HASH:NAME` of runs, with the items of the run that has most of them."""
-    opened = [open_run(run.folder) if run.folder and not run.done else run for run in runs]
+    opened = [run if run.done else reopened(run) for run in runs]
     found = [
         (record, run.sentences(record.name))
         for run in opened

@@ -1,15 +1,21 @@
 """What a run directory says when it is read: the tables that exports, figures and reports rest on."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
-from toy_runs import agreement, interrupt, pairs, toy_run
+from toy_runs import agreement, interrupt, pairs, toy_run, training_record
 
 from syntagm.errors import RunError
 from syntagm.formula import parse
 from syntagm.models.names import load
+from syntagm.report.site.run import FILES
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.rejudged import Rejudged
-from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run
+from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run, reopened
+from syntagm.runs.training_study import trained_on
+from syntagm.serve.page_cache import key_of
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 
 # A token "dogs" that reaches over the border between "dog" and "s".
@@ -145,3 +151,20 @@ def test_a_run_is_read_where_it_was_opened(tmp_path, monkeypatch):
     assert found.tokens("agreement").height
     assert all(path.is_file() for path in found.paths)
     assert Rejudged(found, "mean_token").tokens("agreement").height
+
+
+def test_all_readers_find_a_run_where_it_was_opened(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("study", "runs", "model")
+    toy_run(tmp_path / folder, agreement())
+    training_record(tmp_path / folder, 1000)
+    found = open_run(folder)
+    key = key_of([found], [])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for each in (found, Rejudged(found, "mean_token"), reopened(found)):
+        assert (each.root, each.folder) == (tmp_path / folder, folder)
+    assert trained_on(found, "words") == (1000, "lstm")
+    assert key_of([found], []) == key != ""
+    (tmp_path / folder / "results.csv").write_text("edited")
+    assert "1 damaged" in FILES.show(SimpleNamespace(run=found))["content"]

@@ -247,6 +247,19 @@ def test_a_run_of_another_model_in_the_same_folder_has_its_name(
     assert {row["model"] for row in labelled.rows("/overview.csv")} == {"Best so far"}
 
 
+def test_a_run_is_renewed_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    toy_run(tmp_path / "run", PLAIN)
+    opened = open_run("run")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    shown = Visitor(opened)
+    shutil.rmtree(tmp_path / "run")
+    toy_run(tmp_path / "run", PLAIN, model="random")
+    monkeypatch.setattr(browse, "_LOOK", 0.0)
+    assert {row["model"] for row in shown.rows("/overview.csv")} == {open_run(tmp_path / "run").model}
+
+
 def test_pages_are_kept_and_the_oldest_go(runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, made = Shelf(runs), []
 

@@ -134,8 +134,8 @@ UNDEFINED: Section[RunPage] = Section(
 
 
 def _show_files(page: RunPage) -> Variables:
-    assert page.run.folder, "the section needs a folder"
-    findings = [finding for inspected in integrity.of_folder(page.run.folder) for finding in inspected.findings]
+    assert page.run.root, "the section needs a folder"
+    findings = [finding for inspected in integrity.of_folder(page.run.root) for finding in inspected.findings]
     counts = Counter(finding.state for finding in findings)
     faulty = [finding for finding in findings if finding.state in ("damaged", "foreign")]
     rows = [
@@ -158,7 +158,7 @@ _STATES = {
     "unchecked": "that no number depends on",
 }
 FILES: Section[RunPage] = Section(
-    "files", "Files", template="site/files.html", when=lambda page: page.run.folder, show=_show_files
+    "files", "Files", template="site/files.html", when=lambda page: page.run.root, show=_show_files
 )
 RECORD: Section[RunPage] = Section(
     "record", "Record", template="site/record.html", show=lambda page: {"record": page.column.record}
