@@ -36,10 +36,13 @@ def difference(first: Mapping[str, Numbers], second: Mapping[str, Numbers], kind
     (0.25, 't(1); random: models, suites; only 2 models')
     """
     first, second = complete(first, second)
+    if lacking := [suite for suite, items in first.items() if not len(items)]:
+        reason = f"no interval: no item defined under all models in {suite_intervals.listed(lacking)}"
+        return nan, Interval(nan, nan, reason)
     sides = [np.array([interval.means(items, 0) for items in values.values()]) for values in (first, second)]
     value = float(sides[1].mean() - sides[0].mean())
-    if isnan(value):
-        return nan, Interval(nan, nan, "no interval: a suite without defined items")
+    if isnan(value):  # of infinite numbers
+        return nan, Interval(nan, nan, "no interval: undefined")
     if max(len(scores[0]) for scores in sides) == 1:
         columns = {suite: second[suite][:, 0] - first[suite][:, 0] for suite in first}
         found = suite_intervals.over_suites(

@@ -56,7 +56,7 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     """
     arrays = {suite: np.asarray(items, np.float64) for suite, items in values.items()}
     if empty := [suite for suite, items in arrays.items() if not len(items)]:
-        return Interval(nan, nan, f"no interval: no defined items in {_named(empty)}")
+        return Interval(nan, nan, f"no interval: no defined items in {listed(empty)}")
     if not arrays:
         return Interval(nan, nan, "no interval: no suites")
     if len(arrays) == 1:
@@ -71,7 +71,7 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
         if not single:
             return found
         taken = "taken together" if _by_strata(kind, difference) else "so no spread"
-        return found.remarked(f"one item, {taken}: {_named(single)}")
+        return found.remarked(f"one item, {taken}: {listed(single)}")
 
     def without(place: int) -> Interval:
         return _over_several(suites.without(place), kind, difference)
@@ -179,7 +179,8 @@ def _skewness(means: Numbers, spread: Spread, proportion: bool) -> float:
     return skewness(means, (1 - 2 * value) * float(means.std()) / room if proportion and room > 0 else 0.0)
 
 
-def _named(suites: Sequence[str]) -> str:
+def listed(suites: Sequence[str]) -> str:
+    """Return the names of the first three suites, for reasons and remarks."""
     return ", ".join(suites[:3]) + (" ..." if len(suites) > 3 else "")
 
 
@@ -255,8 +256,8 @@ def over_models(values: Mapping[str, NDArray[np.float64]], kind: Kind) -> Interv
     if models == 1:
         return over_suites({suite: items[~np.isnan(items)] for suite, items in values.items()}, kind)
     scores = np.array([means(items, 0) for items in values.values()])
-    if np.isnan(scores).any():
-        return Interval(nan, nan, "no interval: a suite without defined items")
+    if lacking := [suite for suite, own in zip(values, scores, strict=True) if np.isnan(own).any()]:
+        return Interval(nan, nan, f"no interval: a model has no defined items in {listed(lacking)}")
     suites = len(scores)
     if suites > 1 and bootstrap.current().suites == "random":
 

@@ -336,6 +336,16 @@ def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
         assert model_classes.difference(first, second, Kind.VERDICT)[1].remarks == ("only 2 models",)
 
 
+def test_a_suite_without_an_item_that_all_models_have_is_named() -> None:
+    first, second = ({name: np.ones((2, 2)) for name in ("agreement", "npi")} for _ in range(2))
+    first["npi"], second["npi"] = np.array([[1, np.nan], [1, 1]]), np.array([[1.0, 1], [np.nan, 1]])
+    value, found = model_classes.difference(first, second, Kind.VERDICT)
+    assert (np.isnan(value), found.method) == (True, "no interval: no item defined under all models in npi")
+    assert over_models(first, Kind.VERDICT).method.startswith("Wilson")
+    first["npi"][:, 1] = np.nan
+    assert over_models(first, Kind.VERDICT).method == "no interval: a model has no defined items in npi"
+
+
 def test_several_models_on_one_item_have_no_interval() -> None:
     first, second = {"s": np.array([[1.0, 0.0]])}, {"s": np.array([[1.0, 1.0]])}
     assert over_models(first, Kind.VERDICT).method == "no interval: fewer than two items"
