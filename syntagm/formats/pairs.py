@@ -471,9 +471,11 @@ def _ratings(table: _table.Table, name: str) -> dict[str, float]:
         if not math.isfinite(value):
             raise InputError(f"{path}, line {line}, judgement", repr(row["judgement"][:60]), "a number")
         rated.setdefault(row["id"].strip(), []).append(value)
+    if not rated:
+        raise InputError(str(path), "no ratings", "a rating of a sentence in each row")
     ids = {shape.plain(row.get(column, "")).strip() for _, row in table.rows for column in JOINED_BY}
     if ids.isdisjoint(rated):
-        found = f"ratings of {next(iter(rated), 'no id')!r} and others, none of which the table of pairs has"
+        found = f"ratings of {next(iter(rated))!r} and others, none of which the table of pairs has"
         raise InputError(str(path), found, f"ids such as {next(iter(ids), '')!r}, of {table.path.name}")
     return {key: sum(values) / len(values) for key, values in rated.items()}
 

@@ -274,6 +274,9 @@ class TestPairs:
         (tmp_path / "r.csv").write_text("id,judgement\nd-1,1\n")
         with pytest.raises(InputError, match="ratings of 'd-1' and others, none of which the table of pairs has"):
             reading.read(table + "?ratings=r.csv")
+        (tmp_path / "r.csv").write_text("id,judgement\n")
+        with pytest.raises(InputError, match=r"r\.csv: no ratings; expected a rating of a sentence in each row"):
+            reading.read(table + "?ratings=r.csv")
 
     def test_ratings_of_another_folder_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="the name of a file in the folder"):
