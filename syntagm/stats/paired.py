@@ -89,7 +89,7 @@ class Comparison:
 
     @property
     def tested(self) -> bool:
-        """Whether there is a test: there are two items or more, and their values are verdicts."""
+        """Whether `p` is defined."""
         return not np.isnan(self.p)
 
 
