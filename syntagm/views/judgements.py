@@ -50,10 +50,8 @@ def make_table(
     """
     chosen_by = Convention.parse_of_sentences(convention)
     source = Source(unigrams, "", tokens, case)
-    both: list[str] = []
-    rows = [
-        row for model, run in named(runs) for row in _rows(run, model, chosen_by, source, suite, titles(runs), both)
-    ]
+    found = [each for model, run in named(runs) for each in _rows(run, model, chosen_by, source, suite, titles(runs))]
+    rows, both = [row for row, _ in found if row], [note for _, note in found if note]
     if not rows:
         expected = "suites of the condition `sentence` with tags `label` or `rating`, or pairs"
         raise UsageError("suite=", "no suite with judgements", expected)
@@ -69,9 +67,8 @@ def _rows(
     source: Source,
     suite: str,
     names: dict[tuple[str, str], str],
-    both: list[str],
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of a run; `both` receives a sentence for each suite in which sentences have both labels."""
+) -> Iterator[tuple[tuple[Cell, ...], str]]:
+    """Yield the row of each suite of a run, empty without judgements, and a note if sentences have both labels."""
     chosen = choose(run, source, [str(convention)])
     first_scored = run.record["model"]["start"] is not None
     for record in run.suites:
@@ -93,13 +90,11 @@ def _rows(
                 labels.setdefault(sentence.text, set()).add(given)
             if rated in own:
                 ratings.setdefault(sentence.text, []).append(float(own[rated]))
+        title, note = names[record.name, record.hash], ""
         if contrary := sum(len(given) > 1 for given in labels.values()):
-            shown = counted(contrary, "sentence")
-            both.append(
-                f"{names[record.name, record.hash]}: {shown} with both labels, left out of accuracy, mcc and auc."
-            )
-        if numbers := _numbers(costs, labels, ratings):
-            yield model, names[record.name, record.hash], *map(or_none, numbers)
+            note = f"{title}: {counted(contrary, 'sentence')} with both labels, left out of accuracy, mcc and auc."
+        numbers = _numbers(costs, labels, ratings)
+        yield (model, title, *map(or_none, numbers)) if numbers else (), note
 
 
 def _numbers(
