@@ -83,14 +83,14 @@ def lines(content: str) -> Iterator[tuple[int, str]]:
         start, number = end + 1, number + 1
 
 
-def _again(place: str) -> str:
+def _cure_of_encoding(place: str) -> str:
     """Return the cure, which names what spreadsheets call it: without that, some save CSV in an older encoding."""
     return "Save the file again in UTF-8" + (" (in a spreadsheet: CSV UTF-8)." if ".csv" in place.lower() else ".")
 
 
 def utf16(path: Path) -> InputError:
     """Return the exception for a file in UTF-16."""
-    return InputError(str(path), "a UTF-16 file", "UTF-8", _again(str(path)))
+    return InputError(str(path), "a UTF-16 file", "UTF-8", _cure_of_encoding(str(path)))
 
 
 def nul(place: str) -> InputError:
@@ -101,4 +101,4 @@ def nul(place: str) -> InputError:
 def not_utf8(place: str, byte: int) -> InputError:
     """Return the exception for an invalid byte in UTF-8."""
     found = f"byte 0x{byte:02x}, which is not UTF-8"
-    return InputError(place, found, "UTF-8", _again(place))
+    return InputError(place, found, "UTF-8", _cure_of_encoding(place))

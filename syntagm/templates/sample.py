@@ -8,7 +8,7 @@ import random
 from bisect import bisect_right
 from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from syntagm.errors import InputError
@@ -79,7 +79,7 @@ def _drawn(
     item = draws.draw(cell, identifier, refused)
     if item is None:
         return None
-    item = Filled(item.id, item.plan, item.words, spell(item))
+    item = replace(item, spelled=spell(item))
     item_texts = [tuple(text for text, _ in group.values()) for group in item.spelled]
     if reason := _unknown(draws.template, item_texts) or _repeated(item, item_texts, seen):
         refused[reason] += 1
