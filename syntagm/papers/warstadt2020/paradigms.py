@@ -7,7 +7,7 @@ from math import nan
 from types import MappingProxyType
 
 from syntagm.papers.cited import cited
-from syntagm.tasks.task import SuiteRecord
+from syntagm.tasks.task import SuiteRecord, group_of
 
 _ADJACENT = (
     ("determiner_noun_agreement_1", "determiner_noun_agreement_with_adjective_1"),
@@ -93,4 +93,4 @@ def _of_tags(tags: Mapping[str, str]) -> Paradigm:
     phenomenon = tags.get("linguistics_term", tags.get("phenomenon", "others"))
     # The published files use this name for two paradigms of argument structure, and two spellings of one field.
     phenomenon = "argument_structure" if phenomenon == "s-selection" else phenomenon
-    return Paradigm(phenomenon, tags.get("field", "others").replace("/", "_"), nan)
+    return Paradigm(phenomenon, group_of("field", tags) or "others", nan)
