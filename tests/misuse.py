@@ -40,7 +40,7 @@ DOCUMENTED: dict[str, tuple[type[Exception], ...]] = {
 # Parameters that are functions of the user. Their exceptions are the user's own.
 CALLED = ("done", "value")
 # What a subclass calls on, and nobody else.
-INHERITED = ("on_train_begin", "on_step_end", "on_train_end")
+INHERITED = ("on_train_begin", "on_step_end", "on_evaluate", "on_save", "on_epoch_end", "on_train_end")
 
 
 @dataclass(frozen=True)

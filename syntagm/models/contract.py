@@ -110,7 +110,7 @@ class LanguageModel(ABC):
         super().__init_subclass__(**options)
         overriding(cls, LanguageModel)
 
-    def add_to_record(self, further: Mapping[str, object]) -> None:
+    def _add_to_record(self, further: Mapping[str, object]) -> None:
         """Add information to the record."""
         self.record = {**self.record, **further}
 

@@ -180,7 +180,7 @@ def load_permitted(
         model = family.load(name.path, name.options, permissions)
     families.refuse_unable(model, queries)
     if name.path and (renewals := seal.renewals(Path(name.path))):
-        model.add_to_record({"seal renewed": renewals})
+        model._add_to_record({"seal renewed": renewals})
     return model
 
 

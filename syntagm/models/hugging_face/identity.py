@@ -39,7 +39,7 @@ class Identified(LanguageModel):
         for name in ("fingerprint", "record", "_weights"):
             self.__dict__.pop(name, None)
 
-    def add_to_record(self, further: Mapping[str, object]) -> None:
+    def _add_to_record(self, further: Mapping[str, object]) -> None:
         """Add information to the record, which is not computed for that."""
         described = self._described
         self._described = lambda: {**described(), **further}
