@@ -1,5 +1,6 @@
 """Causal transformers: the numbers, however they are computed."""
 
+import copy
 import math
 from pathlib import Path
 from typing import Any
@@ -374,7 +375,7 @@ class TestWrap:
         assert len({made(), made(seed=2), made(bos="no"), made(eos="yes"), made(boundary="word")}) == 5
 
     def test_how_a_tokenizer_last_cut_or_padded_changes_nothing(self) -> None:
-        live, tokenizer = transformer("gpt2", byte_level()), byte_level()
+        live, tokenizer = transformer("gpt2", byte_level()), copy.deepcopy(byte_level())
         backend = tokenizer.backend_tokenizer
         backend.no_truncation()
         plain = from_transformers(live, tokenizer, "live")

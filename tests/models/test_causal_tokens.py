@@ -1,5 +1,6 @@
 """Tokens and characters: total coverage or refusal, never a shift; and the symbols that stand around a text."""
 
+import copy
 import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
@@ -210,7 +211,7 @@ def test_exactly_one_start_and_end_symbol(
 
 
 def test_saved_cutting_and_padding_do_nothing() -> None:
-    tokenizer = byte_level()
+    tokenizer = copy.deepcopy(byte_level())
     plain = one(tokenizer, "The old gardener watered the roses.").ids
     tokenizer.backend_tokenizer.enable_truncation(3)
     tokenizer.backend_tokenizer.enable_padding(length=40)
