@@ -51,7 +51,6 @@ from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
 SCORER = "causal 1"
-_LIKE = "Is it a model with a causal head, such as one of AutoModelForCausalLM, and is this its tokenizer?"
 
 
 class Causal(Identified):
@@ -413,9 +412,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
         UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
-    loaded = in_memory(model, tokenizer, label)
-    with one_error(f"causal:{label}", UNUSABLE, _LIKE):
-        return Causal(loaded, options)
+    return in_memory("causal", model, tokenizer, label, lambda loaded: Causal(loaded, options))
 
 
 def _ending(tokenizer: Any, config: Any) -> int | None:

@@ -31,7 +31,7 @@ from syntagm.models.hugging_face.quantised import (
 from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless, refuse_endless_tokenizer, refuse_unsafe
 
 Kind = Literal["causal", "masked"]
-_LOADERS: dict[Kind, Any] = {
+LOADERS: dict[Kind, Any] = {
     "causal": transformers.AutoModelForCausalLM,
     "masked": transformers.AutoModelForMaskedLM,
 }
@@ -126,7 +126,7 @@ def read_checkpoint(
             if not gguf and (files := location.stored(name, revision) if remote else Path(name)):
                 refuse_other_types(place, files, quantisation)
                 if quantisation is None:
-                    _refuse_too_large(config, files, _LOADERS[kind], code)
+                    _refuse_too_large(config, files, LOADERS[kind], code)
             if device is None or quantisation is not None:
                 # The weights of some packages can't be moved after loading.
                 weights["device_map"] = "auto" if device is None else {"": device}
@@ -140,7 +140,7 @@ def read_checkpoint(
                     refuse_endless_tokenizer(Path(file).parent)
             default = torch.float32 if quantisation is None else "auto"
             with _reading() as reading:
-                model, loading = _LOADERS[kind].from_pretrained(
+                model, loading = LOADERS[kind].from_pretrained(
                     name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
                 )
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import huggingface_hub
 import torch
@@ -14,8 +14,9 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, seal
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter, location, state
-from syntagm.models.hugging_face.checkpoint import Checkpoint, Kind, read_checkpoint
+from syntagm.models.hugging_face.checkpoint import LOADERS, Checkpoint, Kind, read_checkpoint
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
+from syntagm.models.hugging_face.foreign import UNUSABLE, one_error
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.processor import quicken
 from syntagm.models.hugging_face.quantised import (
@@ -38,6 +39,7 @@ from syntagm.models.hugging_face.weights import (
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
+_Model = TypeVar("_Model")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,25 +129,31 @@ def read(
     return loaded
 
 
-def in_memory(model: Any, tokenizer: Any, label: str) -> Loaded:
-    """Return a model that somebody else created, with a hash of its weights, adapters and hooks.
+def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callable[[Loaded], _Model]) -> _Model:
+    """Create a language model from a model that somebody else created, with a hash of its weights, adapters and hooks.
 
     Arguments:
+        kind: the kind of language model.
         model: a transformers model in evaluation mode.
         tokenizer: its tokenizer.
         label: its label.
+        create: creates the language model.
 
     Raises:
         UsageError: the model, or a part of it, is in training mode or computes in mixed precision.
+        ModelError: it can't be computed as one of this kind.
     """
     refuse_training(model, label)
     state.refuse_mixed_precision(model, label)
     quantisation = settings_of(model.config)
-    return Loaded(
+    loaded = Loaded(
         model, tokenizer, label, state.with_state(hash_weights(model, tokenizer), model),
         quantised=described(quantisation) if quantisation and getattr(model, "is_quantized", False) else "",
         record=state.described(model),
     )  # fmt: skip
+    like = f"Is it a model with a {kind} head, such as one of {LOADERS[kind].__name__}, and is this its tokenizer?"
+    with one_error(f"{kind}:{label}", UNUSABLE, like):
+        return create(loaded)
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:

@@ -36,7 +36,6 @@ from syntagm.models.masked.rows import plan
 from syntagm.models.reduction import reduce
 from syntagm.models.windows import Window, around, overlap_of, refuse_overlap, shares
 
-_LIKE = "Is it a model with a masked head, such as one of AutoModelForMaskedLM, and is this its tokenizer?"
 SCORER = "masked 1"
 # Number of tokens whose rows are planned at a time, to limit memory.
 _TOKENS = 1 << 16
@@ -303,9 +302,7 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
         UsageError: an option is invalid, or the model is in training mode.
     """
     FAMILY.choose(options, loaded=True)
-    loaded = in_memory(model, tokenizer, label)
-    with one_error(f"masked:{label}", UNUSABLE, _LIKE):
-        return Masked(loaded, options)
+    return in_memory("masked", model, tokenizer, label, lambda loaded: Masked(loaded, options))
 
 
 def _before(tokenizer: Any, name: str) -> str:
