@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import shutil
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ LINES = [
 ]
 RUNS = [path.parent.relative_to(OLD).as_posix() for path in sorted(OLD.glob("*-formats/runs/*/run.json"))]
 # What says when or where it was written.
-PLAIN = ("exposure.csv", "answers.csv", "reading/table.csv", "reading/gains.csv")
+PLAIN = ("exposure.csv", "answers.csv", "reading/table.csv")
 
 
 @pytest.fixture
@@ -35,6 +36,16 @@ def place(tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rows(path: Path) -> list[list[str]]:
     with path.open(newline="", encoding="utf-8") as file:
         return [*csv.reader(file)]
+
+
+def assert_fitted_alike(found: list[list[str]], expected: list[list[str]]) -> None:
+    """Compare tables whose fractions were fitted: processors sum in different orders, so their last digits differ."""
+    assert [len(row) for row in found] == [len(row) for row in expected]
+    for cell, wanted in zip(chain(*found), chain(*expected), strict=True):
+        if re.fullmatch(r"-?\d+\.\d+(e[-+]?\d+)?", wanted):
+            assert float(cell) == pytest.approx(float(wanted), rel=1e-9, abs=1e-9)
+        else:
+            assert cell == wanted
 
 
 def test_there_is_data() -> None:
@@ -58,7 +69,9 @@ def test_a_command_gives_the_same_again(place: Path, line: str) -> None:
     out = Path(words[-1] if "-o" not in words else words[words.index("-o") + 1])
     shutil.rmtree(out) if out.is_dir() else out.unlink()
     assert main(words) == 0
-    if out.as_posix() in PLAIN:
+    if out.as_posix() == "reading/gains.csv":
+        assert_fitted_alike(rows(out), rows(place / out))
+    elif out.as_posix() in PLAIN:
         assert rows(out) == rows(place / out)
     elif (out / "results.csv").exists():
         assert rows(out / "results.csv") == rows(place / out / "results.csv")

@@ -193,8 +193,12 @@ def test_a_model_whose_seal_was_renewed_is_neither_hashed_nor_probed_when_it_is_
 
 
 def test_what_depends_on_the_probe_asks_for_it(stored: str) -> None:
+    """What rounding the probe finds is up to the processor, and to where the memory of a copy of the weights begins."""
     model = names.load(stored)
-    assert model.numerical_error == causal("gpt2").numerical_error > 0
+    assert isinstance(model, Causal)
+    assert model.forward._ways is None
+    assert 0 < model.numerical_error < 1e-4
+    assert model.forward._ways
     assert names.load(stored).record["prefixes"] == "shared (packed trees)"
 
 
