@@ -101,7 +101,8 @@ before them. lm-evaluation-harness scores the pairs of BLiMP with a blank before
 | lm-evaluation-harness 0.4.13, `acc` | `bits`; a blank before sentences of BLiMP | the same | hits |
 | the same, `acc_norm` and `acc_bytes` | `mean_character`, `mean_byte` | the same | hits |
 | minicons 0.3.39, `sequence_score` | `mean_token` | none, unless `bos_token=True` | up to the script |
-| BabyLM's pipeline | `bits` | what the tokenizer adds: none for GPT-2 | hits (`torch.max`) |
+| BabyLM's pipeline until April 2026 | `bits` | what the tokenizer adds: none for GPT-2 | hits (`torch.max`) |
+| BabyLM's pipeline since then | the same | the same | broken by chance |
 | SyntaxGym | `bits` of regions | what the tokenizer adds | failures |
 
 ## Separation besides pairs
@@ -129,10 +130,11 @@ tool's.
 
 `run MODEL --config babylm --suite FILES` is for the pairs of BabyLM's pipeline (`blimp_filtered`,
 `supplement_filtered`), which you bring: JSON lines with `sentence_good` and `sentence_bad`, with BLiMP's other fields
-or without. The sentences are compared as they stand, by `bits`. The pipeline's `torch.max` gives ties to the good
-sentence; here they are failures, and after any run with ties the last lines have both numbers. Name models whose
-tokenizer adds no start symbol with `?bos=no`, as the pipeline scores them. Its mean of a benchmark is that over the
-files of its folder, so make one run for each folder.
+or without. The sentences are compared as they stand, by `bits`, and ties are failures; after any run with ties the last
+lines have the number with ties as hits, which the pipeline gave until April 2026. Since then it breaks ties by chance:
+`--config babylm-2026` (`bits+ties_as_half`) is what that gives on average, but for scores that are no numbers, which
+are undefined here and minus infinity there. Name models whose tokenizer adds no start symbol with `?bos=no`, as the
+pipeline scores them. Make one run for each folder, over whose files the pipeline takes its mean.
 
 `export RUN --as every-eval-ever -o FILE.json` writes a record of [Every Eval Ever](https://evalevalai.com) (schema
 0.3.0): the accuracy of each suite and prediction with its interval, convention and signature, and a line for each item

@@ -47,9 +47,12 @@ def presets() -> dict[str, Path]:
     """Return the bundled presets by their names.
 
     >>> list(presets())
-    ['babylm']
+    ['babylm', 'babylm-2026']
     """
-    return {path.stem: path for path in sorted((Path(__file__).parent / "_presets").glob("*.toml"))}
+    return {
+        path.stem: path
+        for path in sorted((Path(__file__).parent / "_presets").glob("*.toml"), key=lambda path: path.stem)
+    }
 
 
 def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[list[str], Source | None]":
@@ -72,7 +75,7 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[li
 
     # A file of the user's comes before a preset of the same name; a folder, as of a corpus, is no such file.
     preset = presets().get(files[0]) if Path(files[0]).is_dir() or not Path(files[0]).exists() else None
-    if not preset and re.fullmatch(r"\w+", files[0]) and not Path(files[0]).exists():
+    if not preset and re.fullmatch(r"[\w-]+", files[0]) and not Path(files[0]).exists():
         expected = f"a TOML file, or the name of a preset: {', '.join(presets())}"
         raise UsageError(f"{OPTION} {files[0]}", "no such file or preset", expected, did_you_mean(files[0], presets()))
     options, source = _config_file.words(parser, files[0], words, preset)

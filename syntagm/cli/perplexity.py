@@ -3,10 +3,14 @@
 The perplexity is per word, with and without unknown words. FILE has one sentence per line
 (.txt, .txt.gz) or bracketed trees (.trees, .mrg, .ptb), or is bllip:FOLDER?set=test. Each
 sentence is scored separately; empty lines are skipped. For every model, words are separated
-by white space, and the end of each sentence counts as a word. So the numbers of different
-models on the same file can be compared.
+by white space, and the end of each sentence counts as a word.
+
+Perplexities on the same file can be compared if the models know the same words: to a model with
+a small vocabulary, many words are the same unknown one, which is easy to guess. --model adds
+models, and the perplexity over the words that all of them know (perplexity_shared).
 
     syntagm perplexity models/5gram test.txt
+    syntagm perplexity models/5gram test.txt --model models/gpt2
     syntagm perplexity models/gpt2 test.txt --json
     syntagm perplexity random test.txt --no-end               for models that can't score the end of a sentence
 
@@ -16,10 +20,11 @@ Exit code 1: some words have no bits and were skipped; the output gives their nu
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
+from syntagm.display import shown_lines
 from syntagm.errors import UsageError
 from syntagm.io.json import finite
 
@@ -38,41 +43,90 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="text with one sentence per line, or trees; several files count as one text",
     )
+    parser.add_argument(
+        "--model", metavar="MODEL", action="append", default=[], dest="others", help="one more model; may be repeated"
+    )
     parser.add_argument("--no-end", action="store_true", help="don't score the ends of sentences")
-    parser.add_argument("--json", action="store_true", help="print a JSON object instead of lines")
+    parser.add_argument("--json", action="store_true", help="print a JSON object for each model, a line each")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count the sentences, load the model, score them, and print the perplexity."""
+    """Count the sentences, load the models, score them, and print the perplexities."""
     from syntagm.cli._screen import Screen
-    from syntagm.tasks.perplexity import division, perplexity
+    from syntagm.tasks.perplexity import division, perplexities
     from syntagm.training.corpora import corpus
 
     # Errors in the text are reported before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
-    text_options = division(arguments.model, arguments.files)
-    model = _load(arguments.model, _model.given(arguments), not arguments.no_end, text_options)
-    if text_options:
-        how = {
-            "blanks": "already divided into words, and is split at white space",
-            "treebank": "divided into words as in the Penn Treebank",
-        }
-        print(f"the text is {how[text_options['tokens']]}", file=sys.stderr)
-    if model.sees == "both":
-        print(
-            "pseudo-perplexity: the model sees both sides of each word; compare it only with other pseudo-perplexities",
-            file=sys.stderr,
-        )
+    models = _load_all(arguments, {name: division(name, arguments.files) for name in _names(arguments)})
     with Screen() as screen:
-        screen.planned(sentences, 0, len(arguments.files), "file")
+        screen.planned(sentences * len(models), 0, len(arguments.files), "file")
         texts = corpus.texts(arguments.files)
-        result = perplexity(model, texts, not arguments.no_end, lambda count: screen.answered("", count))
-    print(
-        json.dumps(_keys(model, result), ensure_ascii=False)
+        found = perplexities(models, texts, not arguments.no_end, lambda count: screen.answered("", count))
+    results = [*zip(models, found, strict=True)]
+    several = len(models) > 1
+    shown = (
+        [json.dumps(_keys(model, result, several), ensure_ascii=False) for model, result in results]
         if arguments.json
-        else _shown(model, result, not arguments.no_end)
+        else [_shown(model, result, not arguments.no_end, several) for model, result in results]
     )
-    return 1 if result.undefined else 0
+    print("\n".join(shown) if arguments.json else "\n\n".join(shown))
+    if warning := _unlike(results):
+        print(shown_lines(warning), file=sys.stderr)
+    return 1 if any(result.undefined for result in found) else 0
+
+
+def _names(arguments: argparse.Namespace) -> list[str]:
+    return [arguments.model, *arguments.others]
+
+
+def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping[str, str]]") -> "list[LanguageModel]":
+    """Load the models, and say how the text is divided into words for them.
+
+    Arguments:
+        text_options: model -> options that say how the text is divided into words.
+
+    Raises:
+        UsageError: a model is named twice.
+    """
+    if repeated := [name for name in text_options if _names(arguments).count(name) > 1]:
+        raise UsageError("--model", f"{repeated[0]} twice", "different models")
+    models = []
+    for name, options in text_options.items():
+        model = _load(name, _model.given(arguments), not arguments.no_end, options)
+        before = f"{name}: " if len(text_options) > 1 else ""
+        if options:
+            how = {
+                "blanks": "already divided into words, and is split at white space",
+                "treebank": "divided into words as in the Penn Treebank",
+            }
+            print(f"{before}the text is {how[options['tokens']]}", file=sys.stderr)
+        if model.sees == "both":
+            print(
+                f"{before}pseudo-perplexity: the model sees both sides of each word; compare it only with other "
+                "pseudo-perplexities",
+                file=sys.stderr,
+            )
+        models.append(model)
+    return models
+
+
+def _unlike(results: "Sequence[tuple[LanguageModel, Perplexity]]") -> str:
+    """Return a warning about perplexities that are not of the same words; "" if they are."""
+    shown = ", ".join(f"{model.name} {result.unknown / result.words:.1%}" for model, result in results if result.words)
+    if len(results) == 1:
+        if not results[0][1].unknown:
+            return ""
+        return (
+            f"warning: unknown words: {shown}. Neither perplexity can be compared with those of models that know other words; "
+            "--model MODEL adds the one over the words that both know"
+        )
+    if all(result.known == result.shared for _, result in results):
+        return ""
+    return (
+        f"warning: unknown words: {shown}. `perplexity` and that of known words are over different words; compare the one over "
+        f"the {results[0][1].shared:,} words that all models know"
+    )
 
 
 def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mapping[str, str]) -> "LanguageModel":
@@ -106,26 +160,39 @@ def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mappi
     return model
 
 
-def _keys(model: "LanguageModel", result: "Perplexity") -> dict[str, object]:
+def _keys(model: "LanguageModel", result: "Perplexity", several: bool) -> dict[str, object]:
     """Return the object that --json prints; numbers that are not finite are null."""
-    keys = ("texts", "words", "unknown", "undefined", "characters", "bits", "bits_per_word", "perplexity")
-    numbers = {name: getattr(result, name) for name in (*keys, "perplexity_known", "bits_per_character")}
+    keys: tuple[str, ...] = (
+        "texts",
+        "words",
+        "unknown",
+        "undefined",
+        "characters",
+        "bits",
+        "bits_per_word",
+        "perplexity",
+    )
+    keys = (*keys, "perplexity_known", "bits_per_character", *(["perplexity_shared"] if several else []))
+    numbers = {name: getattr(result, name) for name in keys}
     return {"model": model.name, "policies": dict(model.settings), **finite(numbers)}
 
 
-def _shown(model: "LanguageModel", result: "Perplexity", ends: bool) -> str:
+def _shown(model: "LanguageModel", result: "Perplexity", ends: bool, several: bool) -> str:
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     lines = [
         f"{model.name}   {settings}",
         f"words               {result.words:,}, including {result.texts:,} ends of sentences"
         if ends
         else f"words               {result.words:,}, without ends of sentences",
-        f"unknown             {result.unknown:,}",
+        f"unknown             {result.unknown:,}"
+        + (f" ({result.unknown / result.words:.1%})" if result.unknown else ""),
         f"bits per word       {result.bits_per_word:.4f}",
         f"perplexity          {result.perplexity:.2f}",
         f"... of known words  {result.perplexity_known:.2f}",
         f"bits a character    {result.bits_per_character:.4f}",
     ]
+    if several:
+        lines.append(f"... of shared words {result.perplexity_shared:.2f}")
     if result.undefined:
         lines.append(
             f"skipped             {result.undefined:,} words without bits: first in the text, or in a text that is too long"

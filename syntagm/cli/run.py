@@ -37,8 +37,9 @@ A --config file has the long names of options as keys, besides `models` and `out
     output = "runs/two"
 
 Options of the command line replace those of the file. Permissions can't be given in a file.
---config babylm is a bundled one, for the pairs of BabyLM's pipeline. If pairs tie, the last lines
-have the score with ties as failures and as hits.
+--config babylm and --config babylm-2026 are bundled, for the pairs of BabyLM's pipeline: ties are
+failures, or half a hit, as its pipeline counts them since April 2026. If pairs tie, the last lines
+also have the score with ties as hits.
 
 If you stop the command with Ctrl-C, or kill it, run it again to resume. It begins with the
 models that are not finished; then it loads the finished ones, to see that they are the same.

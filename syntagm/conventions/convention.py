@@ -15,6 +15,7 @@ from syntagm.conventions.treatments import Treatment
 from syntagm.conventions.unigram import Unigrams
 from syntagm.errors import UsageError, did_you_mean
 from syntagm.formula import Binary, Formula, Reference
+from syntagm.result import Kind
 
 DEFAULT = "bits"
 # Instead of a name: the convention of each suite's authors.
@@ -47,7 +48,7 @@ class Convention:
             others_known: what else the user may say there, for the message about an unknown name.
 
         Raises:
-            UsageError: there is no such linking function or treatment, or a treatment is given twice.
+            UsageError: there is no such linking function or treatment, a treatment is given twice, or two are about ties.
         """
         name, *others = text.split("+")
         if name not in linking.BY_NAME:
@@ -57,7 +58,10 @@ class Convention:
             if other not in treatments.BY_NAME or others.count(other) > 1:
                 expected = "each once: " + ", ".join(treatments.BY_NAME)
                 raise UsageError(f"convention {text}", repr(other), expected, did_you_mean(other, treatments.BY_NAME))
-        return cls(linking.BY_NAME[name], tuple(treatments.BY_NAME[other] for other in others))
+        chosen = tuple(treatments.BY_NAME[other] for other in others)
+        if len(ties := [treatment.name for treatment in chosen if treatment.tie is not None]) > 1:
+            raise UsageError(f"convention {text}", " and ".join(ties), "one treatment of ties")
+        return cls(linking.BY_NAME[name], chosen)
 
     @classmethod
     def parse_of_sentences(cls, text: str) -> Self:
@@ -78,9 +82,14 @@ class Convention:
         return self.linking.unigrams
 
     @property
-    def hits(self) -> bool:
-        """Whether a tie counts as a hit."""
-        return any(treatment.hits for treatment in self.treatments)
+    def tie(self) -> float:
+        """The value of a tie: 0 for a failure, 1 for a hit, 0.5 for half a hit."""
+        return next((treatment.tie for treatment in self.treatments if treatment.tie is not None), 0.0)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of values: verdicts, or shares if a tie is half a hit."""
+        return Kind.VERDICT if self.tie in (0, 1) else Kind.SHARE
 
     @property
     def kept(self) -> Kept | None:
@@ -135,14 +144,15 @@ class Judge:
                 prepared[key] = one, other
             lesser, greater = (convention.linking.cost(sentence) for sentence in prepared[key])
             difference = margin(lesser, greater, self.tolerance)
-            found.append((_value(difference, convention.hits), difference))
+            found.append((value(difference, convention.tie), difference))
         return found
 
 
-def _value(difference: float, hits: bool) -> float:
+def value(difference: float, tie: float) -> float:
+    """Return the value of a margin: 1 above 0, 0 below it, that of a tie at 0, and nan for nan."""
     if math.isnan(difference):
         return difference
-    return float(difference > 0 or (hits and difference == 0))
+    return tie if difference == 0 else float(difference > 0)
 
 
 def compared(formula: Formula) -> tuple[str, str] | None:
@@ -153,6 +163,23 @@ def compared(formula: Formula) -> tuple[str, str] | None:
         case Binary(">", Reference("*", worse), Reference("*", better)):
             return better, worse
     return None
+
+
+def recorded(name: str) -> Convention | None:
+    """Return a convention by its name in a record, which is untrusted input; None if there is none."""
+    try:
+        return Convention.parse(name)
+    except UsageError:
+        return None
+
+
+def kind_of(name: str) -> Kind:
+    """Return the kind of values under a convention; verdicts under one that is fitted, as `morcela`.
+
+    >>> kind_of("bits+ties_as_half")
+    <Kind.SHARE: 'share'>
+    """
+    return convention.kind if (convention := recorded(name)) else Kind.VERDICT
 
 
 def canonical(asked: str) -> str:

@@ -23,14 +23,14 @@ class Treatment:
         name: its name, after a plus sign behind that of a linking function.
         says: what it does, as a phrase.
         kept: which tokens count; None for all.
-        hits: whether a tie counts as a hit.
+        tie: the value of a tie: 1 for a hit, 0.5 for half of one; None if the treatment is not about ties, which are failures.
         used: papers and tools with this treatment.
     """
 
     name: str
     says: str
     kept: Kept | None = None
-    hits: bool = False
+    tie: float | None = None
     used: str = ""
 
 
@@ -59,8 +59,12 @@ TREATMENTS = (
     Treatment("without_final_mark", "punctuation at the end does not count", _before_final_marks),
     Treatment("without_end", "a scored end-of-text symbol does not count", _without_end),
     Treatment(
-        "ties_as_hits", "a tie is a hit", hits=True,
-        used="lm-evaluation-harness (argmax), BabyLM (torch.max): the good sentence comes first",
+        "ties_as_hits", "a tie is a hit", tie=1.0,
+        used="lm-evaluation-harness (argmax), BabyLM before April 2026 (torch.max): the good sentence comes first",
+    ),
+    Treatment(
+        "ties_as_half", "a tie is half a hit", tie=0.5,
+        used="BabyLM since April 2026, on average: it breaks ties by chance",
     ),
 )  # fmt: skip
 BY_NAME: Mapping[str, Treatment] = {treatment.name: treatment for treatment in TREATMENTS}

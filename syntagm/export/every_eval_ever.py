@@ -193,7 +193,7 @@ def _result(run: Run, estimate: Estimate) -> dict[str, Any]:
     # What another tool reports has no formula, and may be any number of its own.
     formula = record.predictions[measure]
     convention = convention_of_suite(run, suite) if measure in whole(run, suite) else DEFAULT
-    ties = "hits" if judging.counts_ties_as_hits(convention) else "failures"
+    ties = judging.TIES[judging.tie_value(convention)]
     rule = (
         {"convention": convention, "ties_count_as": ties, "tolerance_in_bits": run.tolerance_in_bits} if formula else {}
     )

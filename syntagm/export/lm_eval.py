@@ -33,7 +33,7 @@ from syntagm.export._csv import unfinished
 from syntagm.formula import parse
 from syntagm.io import atomic
 from syntagm.io.json import finite
-from syntagm.runs.judging import by_suite, counts_ties_as_hits
+from syntagm.runs.judging import by_suite, tie_value
 from syntagm.runs.store import Run, open_run
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.task import SuiteRecord
@@ -102,7 +102,7 @@ def write(run: Run, path: Path) -> list[str]:
 def _tied(run: Run) -> tuple[str, ...]:
     """Return a sentence about the ties that count as failures, and as hits in the harness; none if there are no ties."""
     conventions = by_suite(run)
-    failing = [task.suite.name for task in _tasks(run)[0] if not counts_ties_as_hits(conventions[task.suite.name])]
+    failing = [task.suite.name for task in _tasks(run)[0] if not tie_value(conventions[task.suite.name])]
     tallied = run.tally(MEASURE)
     ties = int(tallied.filter(tallied["suite"].is_in(failing))["ties"].sum())
     if not ties:
@@ -234,9 +234,10 @@ def _task_config(task: _Task) -> dict[str, Any]:
 
 def _config(run: Run, tasks: list[_Task]) -> dict[str, Any]:
     conventions = by_suite(run)
-    ties = {counts_ties_as_hits(conventions[task.suite.name]) for task in tasks}
-    kinds = {True: "correct, as in lm-eval", False: "not correct (lm-eval counts it as correct)"}
-    tie = " or ".join(kinds[hits] for hits in sorted(ties))
+    ties = {tie_value(conventions[task.suite.name]) for task in tasks}
+    # Others are no task of lm-eval.
+    kinds = {1: "correct, as in lm-eval", 0: "not correct (lm-eval counts it as correct)"}
+    tie = " or ".join(kinds[value] for value in sorted(ties))
     metric = " or ".join(dict.fromkeys(task.metric for task in tasks))
     return {
         "model": "syntagm",

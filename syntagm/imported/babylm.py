@@ -2,9 +2,9 @@
 
     {"UID": {"predictions": [{"id": "UID_0", "pred": " The dog barks."}, ...]}, ...}
 
-The pairs are those of the suites, which must be given in the order of the pipeline's data. The official script takes the
-larger of two sums with `torch.max`, which gives ties to the good sentence; without scores, these can't be told from hits.
-Score the same pairs with `syntagm run`, whose ties are counted, to see how many there are.
+The pairs are those of the suites, which must be given in the order of the pipeline's data. Until April 2026 the official
+script gave ties to the good sentence, since then it breaks them by chance; without scores, these can't be told from other
+choices. Score the same pairs with `syntagm run`, whose ties are counted, to see how many there are.
 """
 
 import math
@@ -56,7 +56,7 @@ def _pairs(suite: Suite, predictions: list[Any], place: str) -> Iterator[Pair]:
         texts = {name: sentence.text for name, sentence in item.sentences.items()}
         if not {"good", "bad"} <= texts.keys():
             raise InputError(f"suite {suite.name}", "no conditions good and bad", "minimal pairs")
-        # Of equal sentences, the script's choice is the good one.
+        # Of equal sentences, the choice is taken for the good one.
         right = isinstance(chosen, str) and chosen.strip() == texts["good"].strip()
         if not right and not (isinstance(chosen, str) and chosen.strip() == texts["bad"].strip()):
             raise InputError(

@@ -27,6 +27,16 @@ _RULES = {
     "strict": "; where a token crossed a border, the item was excluded as undefined",
     "start": ", even where it crosses a border",
 }
+_INEQUALITY = ("inequality", "inequalities")
+# The outermost operator of a formula -> what the prediction is, in the singular and the plural.
+_SHAPES = {
+    "<": _INEQUALITY,
+    ">": _INEQUALITY,
+    "=": ("equality", "equalities"),
+    "&": ("conjunction of comparisons", "conjunctions of comparisons"),
+    "|": ("disjunction of comparisons", "disjunctions of comparisons"),
+}
+_EFFECTS = ("hall-1992-removal",)
 _INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 
 
@@ -69,7 +79,8 @@ def keys(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         if run.task is not People:
             cited += [*references.of_model(run), *references.of_scoring(run)]
-    return list(dict.fromkeys([*cited, *_INTERVALS, *_COMPARISON[: _tests(runs)]]))
+    effects = _EFFECTS if any(map(_predicted, runs)) else ()
+    return list(dict.fromkeys([*cited, *_INTERVALS, *effects, *_COMPARISON[: _tests(runs)]]))
 
 
 def list_unknown_sources(runs: Sequence[Run]) -> list[str]:
@@ -224,14 +235,33 @@ def _measure(runs: Sequence[Run]) -> Iterator[str]:
     yield f"The value of a {unit} is the {' or '.join(kinds)} of the surprisals of its tokens, in bits."
     for rule in dict.fromkeys(run.rule for run in score) if over_regions else ():
         yield f"A token belongs to the region of its first visible character{_RULES[rule]}."
-    count = sum(len(suite.predictions) for suite in _suites(score))
+    suites = _suites(score)
+    count = sum(len(suite.predictions) for suite in suites)
     limits = " or ".join(f"{tolerance:g}" for tolerance in dict.fromkeys(run.tolerance_in_bits for run in score))
-    yield f"The suites make {counted(count, 'prediction')}, each an inequality between such values."
+    yield f"The suites make {counted(count, 'prediction')}{_shapes(suites)}."
     yield from _conventions(score)
     yield (
         f"A prediction holds of an item if its margin is above {limits} bits; smaller differences are ties and count as "
         f"{ties_of(score)}."
     )
+
+
+def _shapes(suites: Sequence[SuiteRecord]) -> str:
+    """Say what the predictions are: inequalities, equalities, conjunctions; "" if some have no formula that can be read."""
+    formulas = [formula for suite in suites for formula in suite.predictions.values()]
+    try:
+        shapes = Counter(_SHAPES[parse(formula).tree.operator] for formula in formulas)
+    except FormulaError:
+        return ""
+    if len(shapes) == 1:
+        [(shape, _)] = shapes
+        return f", each a{'n' if shape[0] in 'ei' else ''} {shape} between such values"
+    return f": {join([f'{count:,} {forms[count > 1]}' for forms, count in shapes.items()])} between such values"
+
+
+def _predicted(run: Run) -> bool:
+    """Return whether a run has effects in bits: surprisals, and predictions about them."""
+    return run.task.surprisals and run.task.conjoins and not references.fills_gaps(run)
 
 
 def _conventions(runs: Sequence[Run]) -> Iterator[str]:
@@ -302,6 +332,12 @@ def _numbers(runs: Sequence[Run]) -> Iterator[str]:
         f"Intervals are 95% score intervals{_cite(_INTERVALS)}: on one suite for other items{lemmas}, over several suites "
         f"{suites}."
     )
+    if any(map(_predicted, runs)):
+        yield (
+            "The effect of a comparison is the mean over items of the difference between its sides in bits. Its 95% interval for "
+            f"other items is Student's, and contains that of Hall{_cite(_EFFECTS)} where differences are skewed; an effect is "
+            "significant at the level of .05 if its interval excludes 0."
+        )
     counts = list(filter(None, map(_ties, runs)))
     if counts:
         yield f"Under {'; under '.join(counts)}."

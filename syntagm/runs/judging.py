@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention
-from syntagm.errors import UsageError
+from syntagm.conventions.convention import DEFAULT, PUBLISHED, recorded
 from syntagm.runs.rejudged import convention_of_suite, whole
 from syntagm.runs.several import listed, named
 from syntagm.runs.signature import Signature
 from syntagm.runs.store import Run
 from syntagm.tasks.people import People
+
+# The value of a tie -> what ties count as.
+TIES = {0.0: "failures", 0.5: "half a hit", 1.0: "hits"}
 
 
 def by_suite(run: Run) -> dict[str, str]:
@@ -27,34 +29,26 @@ def convention_of(run: Run) -> str:
 
 
 def ties_of(runs: Sequence[Run], measure: str = "", suite: str = "") -> str:
-    """Return what ties count as: "failures", "hits", or both, as where some predictions don't compare two whole sentences.
+    """Return what ties count as, as in `TIES`; several where some predictions don't compare two whole sentences.
 
     Arguments:
         measure: the name of a prediction, or a scoring rule; empty for all predictions.
         suite: the name of a suite; empty for all.
     """
-    hits = {
-        counts_ties_as_hits(convention) and prediction in whole(run, name)
+    values = {
+        tie_value(convention) if prediction in whole(run, name) else 0.0
         for run in runs
         for name, convention in by_suite(run).items()
         if suite in ("", name)
         for prediction in run.suite(name).predictions_for(measure)
-    } or {False}
-    return "hits or as failures, as the convention says" if len(hits) > 1 else "hits" if True in hits else "failures"
+    } or {0.0}
+    counted = " or as ".join(TIES[value] for value in sorted(values, reverse=True))
+    return f"{counted}, as the convention says" if len(values) > 1 else counted
 
 
-def counts_ties_as_hits(convention: str) -> bool:
-    """Return whether a tie is a hit under a convention; False for an unknown one."""
-    parsed = _parsed(convention)
-    return parsed is not None and parsed.hits
-
-
-def _parsed(name: str) -> Convention | None:
-    """Return a convention by its name; None if there is none: records are untrusted input."""
-    try:
-        return Convention.parse(name)
-    except UsageError:
-        return None
+def tie_value(convention: str) -> float:
+    """Return the value of a tie under a convention: 0 for a failure, as under an unknown one."""
+    return parsed.tie if (parsed := recorded(convention)) else 0.0
 
 
 def describe(runs: Sequence[Run]) -> str:
@@ -86,7 +80,7 @@ def explain(convention: str) -> str:
     >>> explain("mean_byte+ties_as_hits")
     'surprisal per byte of UTF-8; a tie is a hit'
     """
-    if not (parsed := _parsed(convention)):
+    if not (parsed := recorded(convention)):
         return ""
     return "; ".join([parsed.linking.says, *(each.says for each in parsed.treatments)])
 

@@ -10,6 +10,7 @@ from syntagm.conventions import convention as conventions
 from syntagm.conventions.convention import DEFAULT, PUBLISHED, Convention, Judge, compared
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import Formula, parse
+from syntagm.runs import files
 from syntagm.runs.store import RESULTS_OF_UNIT, Run
 from syntagm.tasks.regions import whole_sentences
 from syntagm.tasks.task import SuiteRecord
@@ -34,7 +35,8 @@ class Rejudged(Run):
     def __init__(self, run: Run, convention: str, everywhere: bool = True) -> None:
         name = conventions.canonical(convention)
         options = {**run.record["options"], "convention": name}
-        record = {**run.record, "options": options}
+        kinds = files.kinds(run.record["task"], options, run.record["suites"])
+        record = {**run.record, "options": options, "kinds": kinds}
         super().__init__(run.folder, record, run._ledger, run._in_memory, run._files, run.root)
         self.name = run.name
         if not self.task.surprisals or "parquet" not in self.tables:

@@ -1,12 +1,13 @@
-"""Perplexity per word, so that models with different tokenizers can be compared.
+"""Perplexity per word, whatever the tokenizer, and over the words that all of several models know.
 
 Words are separated by white space, and the end of each text counts as one more word. The bits of a word are the sum over
 its tokens. A word is out of vocabulary if any of its tokens is. Perplexity is 2 to the power of the mean bits per word,
 over all words and over in-vocabulary words alone: KenLM's perplexity "including OOVs" and "excluding OOVs".
 
 Words with undefined bits are excluded from every mean, and counted. These are the first word of a text if the model has
-no start-of-text symbol, and words beyond the model's positions. Two perplexities with different values of `undefined`
-are not means over the same words.
+no start-of-text symbol, and words beyond the model's positions. Two perplexities with different values of `undefined` or
+`unknown` are not means over the same words: an unknown word has the bits of all words that the model doesn't know, so that a
+small vocabulary makes a low perplexity. `perplexities` has a mean over the same words.
 
 >>> from syntagm.models.names import load
 >>> result = perplexity(load("toy", eos="yes"), ["the dog barks"])
@@ -53,6 +54,8 @@ class Perplexity:
         unknown_scored: the number of unknown words with defined bits.
         characters: the number of characters of all words with defined bits, with the white space before each word. The
             end of a text counts as one character.
+        shared: the number of words with defined bits that every compared model has in its vocabulary; ends of texts are.
+        bits_shared: the sum over these words.
     """
 
     texts: int = 0
@@ -63,9 +66,16 @@ class Perplexity:
     bits_unknown: float = 0.0
     unknown_scored: int = 0
     characters: int = 0
+    shared: int = 0
+    bits_shared: float = 0.0
 
     def __add__(self, other: "Perplexity") -> "Perplexity":
         return Perplexity(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    @property
+    def known(self) -> int:
+        """The number of in-vocabulary words with defined bits."""
+        return self.words - self.undefined - self.unknown_scored
 
     @property
     def bits_per_word(self) -> float:
@@ -80,8 +90,12 @@ class Perplexity:
     @property
     def perplexity_known(self) -> float:
         """2 to the power of the mean bits per in-vocabulary word."""
-        count = self.words - self.undefined - self.unknown_scored
-        return _power(_ratio(self.bits - self.bits_unknown, count))
+        return _power(_ratio(self.bits - self.bits_unknown, self.known))
+
+    @property
+    def perplexity_shared(self) -> float:
+        """2 to the power of the mean bits per word that every compared model knows; of one model, `perplexity_known`."""
+        return _power(_ratio(self.bits_shared, self.shared))
 
     @property
     def bits_per_character(self) -> float:
@@ -129,24 +143,54 @@ def perplexity(
         InputError: a text consists only of white space.
         ModelError: the model can't score a text, or has changed.
     """
-    if ends and model.eos is None:
-        found = f"no end-of-text symbol is scored (eos:{model.settings.get('eos', 'no')})"
-        raise UsageError(
-            f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or exclude the ends."
-        )
-    total, asking = Perplexity(), Asking(model)
+    [result] = perplexities([model], texts, ends, done)
+    return result
+
+
+def perplexities(
+    models: Sequence[LanguageModel],
+    texts: Iterable[str],
+    ends: bool = True,
+    done: Callable[[int], None] | None = None,
+) -> list[Perplexity]:
+    """Compute the perplexities of models on the same texts, also over the words that all of them know.
+
+    Arguments:
+        texts, ends: as for `perplexity`.
+        done: as for `perplexity`; each text counts once for each model.
+
+    Raises:
+        UsageError, InputError, ModelError: as for `perplexity`.
+    """
+    for model in models if ends else ():
+        if model.eos is None:
+            found = f"no end-of-text symbol is scored (eos:{model.settings.get('eos', 'no')})"
+            raise UsageError(
+                f"model {model.name}", found, "ends of texts among the words", "Use eos=yes, or exclude the ends."
+            )
+    totals, asking = [Perplexity()] * len(models), [Asking(model) for model in models]
     for portion in portions(texts, PORTION):
-        if not total.texts and len(portion) == 1:
+        if not totals[0].texts and len(portion) == 1:
             refuse_file_name(portion[0], "A text or a file? Pass the lines of the file.")
-        for answer in asking.score(portion, done):
-            total += _sums(answer, ends, model.eos is not None)
-        asking.confirm()
-    return total
+        by_model = [
+            [_by_word(answer, ends, model.eos is not None) for answer in asked.score(portion, done)]
+            for model, asked in zip(models, asking, strict=True)
+        ]
+        for words_of_text in zip(*by_model, strict=True):
+            shared = np.logical_and.reduce([~np.isnan(bits) & known for bits, known, _ in words_of_text])
+            totals = [total + _sums(*words, shared) for total, words in zip(totals, words_of_text, strict=True)]
+        for asked in asking:
+            asked.confirm()
+    return totals
 
 
-def _sums(answer: Surprisals, ends: bool, eos_scored: bool) -> Perplexity:
+def _sums(
+    bits: NDArray[np.float64],
+    in_vocabulary: NDArray[np.bool_],
+    characters: NDArray[np.int64],
+    shared: NDArray[np.bool_],
+) -> Perplexity:
     """Return the sums over one text."""
-    bits, in_vocabulary, characters = _by_word(answer, ends, eos_scored)
     scored = ~np.isnan(bits)
     unknown = scored & ~in_vocabulary
     return Perplexity(
@@ -158,6 +202,8 @@ def _sums(answer: Surprisals, ends: bool, eos_scored: bool) -> Perplexity:
         bits_unknown=float(bits[unknown].sum()),
         unknown_scored=int(unknown.sum()),
         characters=int(characters[scored].sum()),
+        shared=int(shared.sum()),
+        bits_shared=float(bits[shared].sum()),
     )
 
 

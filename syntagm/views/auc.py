@@ -5,13 +5,12 @@ from typing import Annotated
 
 import numpy as np
 
-from syntagm.conventions.convention import DEFAULT, Convention
+from syntagm.conventions.convention import DEFAULT, Convention, value
 from syntagm.conventions.normalisation import margin
 from syntagm.conventions.scored import scored
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
-from syntagm.result import Kind
 from syntagm.runs.rejudged import pairs, whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -69,16 +68,15 @@ def _rows(
             good_cost, bad_cost = (convention.linking.cost(sentence) for sentence in prepared)
             costs.append([good_cost[0], bad_cost[0]])
             difference = margin(good_cost, bad_cost, run.tolerance_in_bits)
-            hit = difference > 0 or (convention.hits and difference == 0)
             # Of two infinite costs, neither is the lower one.
-            hits.append(np.nan if np.isnan(difference) else float(hit))
+            hits.append(value(difference, convention.tie))
             lengths.append([len(sentence.bits) for sentence in prepared])
         table, sizes = np.array(costs, np.float64).reshape(-1, 2), np.array(lengths, np.int64).reshape(-1, 2)
         judged = np.array(hits, np.float64)
         defined = ~np.isnan(judged)
         good, bad = table[defined].T
         verdicts = judged[defined]
-        within = interval.of_items(verdicts, Kind.VERDICT)
+        within = interval.of_items(verdicts, convention.kind)
         across, matched = auc(good, bad), auc(good, bad, sizes[defined].T)
         accuracy = float(verdicts.mean()) if len(verdicts) else np.nan
         numbers = (accuracy, within.low, within.high, *_numbers(across), *_numbers(matched))

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import polars as pl
 
+from syntagm.conventions.convention import kind_of
 from syntagm.drawing.table import Cell, Table
 from syntagm.errors import UsageError
 from syntagm.result import Kind
@@ -62,9 +63,9 @@ def _against_chance(
 def _side(rows: pl.DataFrame, name: str) -> int:
     predictions = {str(suite): (name,) for suite in rows["suite"].unique(maintain_order=True)}
     if len(predictions) > 1:
-        [estimate] = score.score(rows, predictions, Kind.VERDICT, TOLERANCE, name)
+        [estimate] = score.score(rows, predictions, kind_of(name), TOLERANCE, name)
     else:
-        [estimate] = score.accuracy(rows, lambda _: Kind.VERDICT, TOLERANCE)
+        [estimate] = score.accuracy(rows, kind_of, TOLERANCE)
     return int(estimate.low > CHANCE) - int(estimate.high < CHANCE)
 
 
@@ -72,17 +73,17 @@ def _against_each_other(
     judged: Mapping[str, Mapping[str, pl.DataFrame]], names: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     for a, b in combinations(judged, 2):
-        signs = {name: _difference(judged[a][name], judged[b][name]) for name in names}
+        signs = {name: _difference(judged[a][name], judged[b][name], kind_of(name)) for name in names}
         yield from _claims(signs, f"{b} is better than {a}", f"{a} is better than {b}")
 
 
-def _difference(a: pl.DataFrame, b: pl.DataFrame) -> int:
+def _difference(a: pl.DataFrame, b: pl.DataFrame, kind: Kind) -> int:
     """Return the sign of a significant difference b - a; 0 if there is none."""
     shared = set(a["suite"]) & set(b["suite"])
     chosen = [rows.filter(pl.col("suite").is_in(shared)) for rows in (a, b)]
     if not shared:
         raise UsageError("claims", "two runs without a suite in common", "runs of the same suites")
-    comparison = paired.over_suites(paired.pair(*chosen), Kind.VERDICT, (TOLERANCE, TOLERANCE))
+    comparison = paired.over_suites(paired.pair(*chosen), kind, (TOLERANCE, TOLERANCE))
     if not comparison.p <= 0.05:
         return 0
     return 1 if comparison.difference.value > 0 else -1

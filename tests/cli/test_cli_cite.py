@@ -9,13 +9,15 @@ from report_examples import hostile, written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
+from syntagm.formula import parse
 from syntagm.materials.finding import collections, expand
 from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references
-from syntagm.runs.evaluate import fill
+from syntagm.runs.evaluate import evaluate, fill
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.suite import sampled
+from syntagm.runs.store import open_run
+from syntagm.suite import Prediction, sampled
 from syntagm.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
@@ -272,3 +274,28 @@ def test_how_words_end_in_a_blank_is_said_of_fill_runs_alone(
         said[name] = capsys.readouterr().out
     assert "fill `word`" in said["fill"]
     assert "fill `word`" not in said["score"]
+
+
+@pytest.mark.parametrize(
+    ("formulas", "said"),
+    [
+        (("(2;%good%) < (2;%bad%)",), "1 prediction, each an inequality between such values."),
+        (("[(2;%good%) < 3] & [(2;%bad%) > 3]",) * 2, "2 predictions, each a conjunction of comparisons between"),
+        (
+            ("(2;%good%) > 2", "(2;%good%) < (2;%bad%)", "(*;%good%) = (*;%bad%)", "[(*;%good%) < 3] | [(*;%bad%) > 3]"),
+            "4 predictions: 2 inequalities, 1 equality and 1 disjunction of comparisons between such values.",
+        ),
+    ],
+)  # fmt: skip
+def test_predictions_are_what_their_formulas_are(formulas: tuple[str, ...], said: str) -> None:
+    predictions = tuple(Prediction(str(number), parse(formula)) for number, formula in enumerate(formulas))
+    opened = evaluate(load("toy"), [replace(agreement(), predictions=predictions)])
+    assert said in methods.paragraphs([opened])[1]
+
+
+def test_effects_in_bits_have_their_interval_and_test(tmp_path: Path) -> None:
+    """As `table effects` has them: Student's, and Hall's where differences are skewed."""
+    statistics = methods.paragraphs([toy_run(tmp_path, agreement())])[2]
+    assert "mean over items of the difference between its sides in bits" in statistics
+    assert "contains that of Hall [@hall-1992-removal]" in statistics
+    assert "hall-1992-removal" in methods.keys([open_run(tmp_path)])

@@ -14,16 +14,19 @@ from toy_runs import agreement, pairs
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.cli.reproduce import with_conventions
+from syntagm.errors import UsageError
 from syntagm.report import methods, shell
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.site.addresses import Filed
 from syntagm.report.site.site import Site
+from syntagm.result import Kind
 from syntagm.runs import judging
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run, judged
 from syntagm.suite import SCORED, Suite
 from syntagm.views.comparison import compare
+from syntagm.views.scores.numbers import ties_of_pairs
 
 TEXTS = (
     ("The dog barks", "The dog bark"),
@@ -31,7 +34,7 @@ TEXTS = (
     ("a b", "a b"),
     ("The cat sleeps", "The bird sleeps"),
 )
-HITS = "mean_token+ties_as_hits"
+HITS, HALF = "mean_token+ties_as_hits", "bits+ties_as_half"
 
 
 def run_of(convention: str = "bits", suite: Suite | None = None) -> Run:
@@ -61,6 +64,27 @@ def test_a_signature_names_no_convention_where_only_regions_are_compared() -> No
     assert "convention:mean_token" not in several.signature("agreement", "first").asked
     assert "convention:mean_token" in judging.signature_over(several, ["agreement", "turned"], "first").asked
     assert judging.signature_over(several, ["agreement"], "first") == several.signature("agreement", "first")
+
+
+def test_a_tie_may_be_half_a_hit() -> None:
+    """Hits and failures as by bits (1, 0, 1), and a tie of 0.5: (1 + 0 + 0.5 + 1) / 4 = 0.625."""
+    by_bits = run_of()
+    for run in (run_of(HALF), Rejudged(by_bits, HALF)):
+        assert run.results()["value"].to_list() == [1, 0, 0.5, 1]
+        assert run.kind("full_sentence") is Kind.SHARE
+        table = sg.table("scores", run)
+        assert table.rows[0][3] == 0.625
+        assert "Ties count as half a hit" in " ".join(table.notes)
+    names = ("bits", HALF, "bits+ties_as_hits")
+    assert [row[4] for row in sg.table("conventions", by_bits, convention=names).rows] == [0.5, 0.625, 0.75]
+    tied = ties_of_pairs(Rejudged(by_bits, HALF))
+    assert tied
+    assert (tied.ties, tied.tie, tied.score, tied.otherwise) == (1, 0.5, 0.625, 0.75)
+    other = evaluate(sg.load_model("random"), [pairs("one", *TEXTS)], convention=HALF)
+    row, _ = sg.table("comparison", [run_of(HALF), other]).rows
+    assert row[10] == other.results()["value"].mean() - 0.625
+    with pytest.raises(UsageError, match="one treatment of ties"):
+        run_of("bits+ties_as_hits+ties_as_half")
 
 
 def test_tables_and_figures_say_by_which_convention_they_are() -> None:

@@ -17,7 +17,7 @@ from syntagm.models.ngram import model as ngram
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.model import measure
 from syntagm.progress import Progress
-from syntagm.tasks.perplexity import PORTION, Perplexity, division, perplexity
+from syntagm.tasks.perplexity import PORTION, Perplexity, division, perplexities, perplexity
 from syntagm.training.corpora import corpus
 
 
@@ -53,6 +53,46 @@ def test_by_pencil() -> None:
     assert found.perplexity == found.perplexity_known == pytest.approx(math.prod(shares) ** (-1 / 7))
     # 13 and 9 characters, and an end for each.
     assert found.bits_per_character == pytest.approx(found.bits / 24)
+
+
+def test_the_words_that_all_models_know() -> None:
+    """Of a, b, c and the end, one model doesn't know b, and the other has no bits of a: both have those of c and of the end."""
+    one = Fixed(lambda _: [(0, 1.0, True), (1, 2.0, False), (3, 4.0, True), (5, 0.5, True)], "end")
+    other = Fixed(lambda _: [(0, math.nan, True), (1, 5.0, True), (3, 7.0, True), (5, 1.5, True)], "end")
+    first, second = perplexities([one, other], ["a b c"])
+    assert (first.known, second.known, first.shared, second.shared) == (3, 3, 2, 2)
+    assert first.perplexity_shared == 2 ** ((4 + 0.5) / 2)
+    assert second.perplexity_shared == 2 ** ((7 + 1.5) / 2)
+    # Alone, each is as before, and shares all that it knows.
+    for model, among in ((one, first), (other, second)):
+        alone = perplexity(model, ["a b c"])
+        assert (alone.perplexity, alone.perplexity_known) == (among.perplexity, among.perplexity_known)
+        assert alone.perplexity_shared == alone.perplexity_known
+
+
+def test_the_command_compares_models_over_what_all_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The toy's words are known to `random`, which knows every word; *zebra* is unknown to the toy alone."""
+    (tmp_path / "known.txt").write_text("the dog barks\n")
+    (tmp_path / "zebra.txt").write_text("the zebra barks\n")
+    words = ["perplexity", "toy", str(tmp_path / "zebra.txt"), "--json", "--no-end"]
+    assert main([*words, "--model", "random"]) == 0
+    shown = capsys.readouterr()
+    toy, random = map(json.loads, shown.out.splitlines())
+    assert [*toy][-1] == "perplexity_shared"
+    assert (toy["unknown"], random["unknown"]) == (1, 0)
+    assert toy["perplexity_shared"] == toy["perplexity_known"]
+    assert random["perplexity_shared"] != random["perplexity_known"] == random["perplexity"]
+    assert "33.3%" in shown.err
+    assert "compare the one over the 2 words that all models know" in shown.err
+    assert main(words) == 0
+    shown = capsys.readouterr()
+    assert "perplexity_shared" not in shown.out
+    assert "can be compared with those of models that know other words" in shown.err
+    assert main([*words[:2], str(tmp_path / "known.txt"), "--no-end", "--model", "random"]) == 0
+    shown = capsys.readouterr()
+    assert "warning" not in shown.err
+    assert shown.out.count("... of shared words") == 2
+    assert main([*words, "--model", "toy"]) == 2
 
 
 def test_unknown_words_are_left_out_with_their_bits_only() -> None:

@@ -34,7 +34,8 @@ class PredictionMeasure(Measure):
             compare two whole sentences, and the margin of each tie is then exactly 0.
     """
 
-    kind: ClassVar[Kind] = Kind.VERDICT
+    # A tie may be half a hit; the record of a run has the narrower kind (`Predictions.kind`).
+    kind: ClassVar[Kind] = Kind.SHARE
 
     prediction: suite.Prediction
     tolerance: float = 1e-4

@@ -161,8 +161,8 @@ class Predictions(Task[Slice]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return `VERDICT`: a prediction holds or fails."""
-        return Kind.VERDICT
+        """Return `VERDICT`, as a prediction holds or fails; `SHARE` under a convention by which a tie is half a hit."""
+        return conventions.kind_of(str(options.get("convention", DEFAULT)))
 
 
 def skipped_predictions(suite: Suite, model: Described) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from syntagm.conventions.scored import Tokens, scored
 from syntagm.conventions.treatments import TREATMENTS
 from syntagm.conventions.unigram import Case, Unigrams
 from syntagm.errors import UsageError
-from syntagm.result import Kind
 from syntagm.runs.rejudged import pairs, whole
 from syntagm.runs.several import listed
 from syntagm.runs.store import Run
@@ -67,7 +66,7 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
 
     Arguments:
         names: the conventions besides `bits`; by default all linking functions for which the source suffices, and each
-            treatment of `bits` that can change something.
+            treatment of `bits` that can change something. Ties as half a hit lie between `bits` and ties as hits.
 
     Raises:
         UsageError: there is no such convention, or it needs unigrams.
@@ -88,7 +87,7 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
         found += [
             Convention(LINKINGS[0], (treatment,))
             for treatment in TREATMENTS
-            if ended or treatment.name != "without_end"
+            if (ended or treatment.name != "without_end") and treatment.tie in (None, 1)
         ]
     if source.ratings and unigrams:
         fitted = _fitted(run, source, unigrams)
@@ -163,8 +162,3 @@ def flips(one: pl.DataFrame, other: pl.DataFrame) -> int:
     """Count the items that two conventions judge differently, among those that are defined under both."""
     a, b = one["value"], other["value"]
     return int((a.is_not_nan() & b.is_not_nan() & (a != b)).sum())
-
-
-def kind_of(_: str) -> Kind:
-    """Return the kind of all values: verdicts."""
-    return Kind.VERDICT

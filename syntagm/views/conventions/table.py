@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from syntagm.conventions import linking, treatments
-from syntagm.conventions.convention import DEFAULT
+from syntagm.conventions.convention import DEFAULT, kind_of
 from syntagm.conventions.scored import Tokens
 from syntagm.conventions.unigram import Case
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
-from syntagm.result import Estimate, Kind
+from syntagm.result import Estimate
 from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -22,7 +22,6 @@ from syntagm.views.conventions.numbers import (
     all_results,
     choose,
     flips,
-    kind_of,
     other_aggregates,
     wide,
 )
@@ -93,7 +92,7 @@ def _rows(
     if len(suites) > 1:
         predictions = {record.name: tuple(totals) for record in suites}
         for name, flipped in totals.items():
-            [estimate] = score.score(results, predictions, Kind.VERDICT, TOLERANCE, name)
+            [estimate] = score.score(results, predictions, kind_of(name), TOLERANCE, name)
             yield _row(model, f"mean of {len(suites)} suites", name, estimate, flipped)
 
 

@@ -206,7 +206,8 @@ def _changes(rescoring: Rescoring | None, most: int) -> Iterator[tuple[Change, .
 def _conventions(run: Run) -> Iterator[Convention]:
     """Yield all conventions with at most `_MOST` differences from `bits`; another linking function is one."""
     ended = run.record["model"]["policies"].get("eos") == "yes"
-    treatments = [each for each in TREATMENTS if ended or each.name != "without_end"]
+    # The verdicts to be explained are hits or failures.
+    treatments = [each for each in TREATMENTS if (ended or each.name != "without_end") and each.tie in (None, 1)]
     for linking in LINKINGS:
         if linking.unigrams:
             continue

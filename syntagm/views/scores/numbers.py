@@ -12,7 +12,7 @@ from syntagm.drawing.table import Listing, Table, cells
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.result import Estimate
-from syntagm.runs.judging import by_suite, counts_ties_as_hits
+from syntagm.runs.judging import TIES, by_suite, tie_value
 from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run, run_of
 from syntagm.stats import score
@@ -119,35 +119,35 @@ class Ties:
 
     Arguments:
         ties, pairs: how many of how many pairs tie.
-        hits: whether ties count as hits.
+        tie: the value of a tie: 0, 0.5 or 1.
         score: the mean accuracy over suites.
-        otherwise: the same if ties counted as failures (`hits`), or as hits.
+        otherwise: the same if ties counted as hits, or as failures if they are hits.
     """
 
     ties: int
     pairs: int
-    hits: bool
+    tie: float
     score: float
     otherwise: float
 
     def __str__(self) -> str:
-        counted_as, others = ("hits", "failures") if self.hits else ("failures", "hits")
-        tools = "" if self.hits else ", as lm-evaluation-harness and BabyLM's torch.max count them"
+        others = TIES[0.0 if self.tie == 1 else 1.0]
+        tools = "" if self.tie else ", as lm-evaluation-harness counts them, and BabyLM until April 2026"
         return (
-            f"{self.ties:,} of {self.pairs:,} pairs of sentences tie and count as {counted_as}: mean accuracy {self.score:.4f}. "
-            f"If they counted as {others}{tools}, it would be {self.otherwise:.4f}"
+            f"{self.ties:,} of {self.pairs:,} pairs of sentences tie and count as {TIES[self.tie]}: "
+            f"mean accuracy {self.score:.4f}. If they counted as {others}{tools}, it would be {self.otherwise:.4f}"
         )
 
 
 def ties_of_pairs(run: Run) -> Ties | None:
     """Count the ties of the first predictions that compare two whole sentences; None if there are none.
 
-    Suites without such a prediction are left out of both means. If ties are hits in some suites only, there is no other way.
+    Suites without such a prediction are left out of both means. If ties count otherwise in some suites, there is no other way.
     """
     means, others, ties, pairs = list[float](), list[float](), 0, 0
     conventions = by_suite(run)
-    hits = {counts_ties_as_hits(conventions[suite.name]) for suite in run.suites}
-    for suite in run.suites if len(hits) == 1 and run.task.conjoins else ():
+    values = {tie_value(conventions[suite.name]) for suite in run.suites}
+    for suite in run.suites if len(values) == 1 and run.task.conjoins else ():
         first = suite.predictions_for("first")
         if not set(first) & whole(run, suite.name).keys():
             continue
@@ -156,9 +156,9 @@ def ties_of_pairs(run: Run) -> Ties | None:
         if len(rows):
             ties, pairs = ties + int(tied.sum()), pairs + len(rows)
             means.append(float(rows["value"].to_numpy().mean()))
-            turned = rows.select(pl.when(tied).then(1 - pl.col("value")).otherwise("value")).to_series()
+            turned = rows.select(pl.when(tied).then(float(values != {1.0})).otherwise("value")).to_series()
             others.append(float(turned.to_numpy().mean()))
-    return Ties(ties, pairs, True in hits, sum(means) / len(means), sum(others) / len(others)) if ties else None
+    return Ties(ties, pairs, values.pop(), sum(means) / len(means), sum(others) / len(others)) if ties else None
 
 
 def grouping_tags(runs: Sequence[Run]) -> list[str]:
