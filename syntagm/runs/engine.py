@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from syntagm.answers import Surprisals
+from syntagm.answers import Surprisals, frozen
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.io.number import counted
@@ -200,7 +200,8 @@ def _cached(cache: Cache | None, model: LanguageModel, texts: Sequence[str], red
     if cache is None:
         return {}
     # A cache of a user's own may know nothing of reductions.
-    return cache.get(model, texts, reduced=True) if reduced else cache.get(model, texts)
+    cached = cache.get(model, texts, reduced=True) if reduced else cache.get(model, texts)
+    return {text: frozen(answer, cache) for text, answer in cached.items()}
 
 
 def _score_portion(
