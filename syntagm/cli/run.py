@@ -245,8 +245,8 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
     if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
     return [
-        Job(model, name, atomic.inside(output, label))
-        for model, name, label in zip(models, names or labels, labels, strict=True)
+        Job(model, name, atomic.inside(output, label), place)
+        for place, (model, name, label) in enumerate(zip(models, names or labels, labels, strict=True))
     ]
 
 
