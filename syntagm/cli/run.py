@@ -350,6 +350,7 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
         models: the number of models of the command, of which some may have failed.
     """
     from syntagm.cli._screen import show_run, show_runs
+    from syntagm.runs import judging
     from syntagm.views import coverage
 
     if page:
@@ -365,6 +366,8 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
         show_run(runs[0], page)
     else:
         show_runs(runs, page)
+    for note in judging.unscored(runs):
+        print(shown_lines(f"note: {note}"), file=sys.stderr)
     if remarks := coverage.remarks(runs):
         shown = remarks[:5] + ([f"and {len(remarks) - 5} more: syntagm table coverage"] if len(remarks) > 5 else [])
         print(*(shown_lines(f"note: {remark}") for remark in shown), sep="\n", file=sys.stderr)

@@ -13,6 +13,7 @@ from syntagm.display import shown
 from syntagm.io import utf8
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
+from syntagm.runs.judging import settings
 from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
@@ -86,15 +87,6 @@ def scoring(run: Run) -> Scoring:
     if family is None:
         return SURPRISAL
     return family.filling if family.filling and fills_gaps(run) else family.scoring
-
-
-def settings(run: Run) -> dict[str, str]:
-    """Return the scoring settings of a model that matter in a run, which either scored texts or filled gaps."""
-    family, recorded = families.of_model(run.model), run.record["model"]["policies"]
-    others: frozenset[str] = frozenset()
-    if family:
-        others = family.texts_only if fills_gaps(run) else family.gaps_only
-    return {name: str(value) for name, value in recorded.items() if name not in others}
 
 
 def fills_gaps(run: Run) -> bool:

@@ -81,7 +81,12 @@ def execute(
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder, place) as ledger:
         began = time.monotonic()
-        if before and folder and isinstance(ledger, Ledger) and is_unchanged(Path(folder), task, model, before.record["suites"]):
+        if (
+            before
+            and folder
+            and isinstance(ledger, Ledger)
+            and is_unchanged(Path(folder), task, model, before.record["suites"])
+        ):
             ledger.renew_place()
             finished = ledger.run()
             finished.report_finished(progress)
