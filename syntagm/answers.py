@@ -185,7 +185,7 @@ class Fill:
 
 
 Answers: TypeAlias = Mapping[str, Surprisals]
-_Answer = TypeVar("_Answer", Surprisals, InContext, Fill, Reductions)
+_Answer = TypeVar("_Answer", bound=Surprisals | InContext | Fill | Reductions)
 
 
 def frozen(answer: _Answer, by: object) -> _Answer:

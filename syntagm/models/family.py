@@ -266,7 +266,7 @@ class Family:
         """
         declared = [one.value for one in self.settings if isinstance(one, Fixed)]
         declared += [value for option in self.options.values() for value in option.declared]
-        ways = [self.scoring, *([self.filling] if self.filling else []), *self.programs, *declared]
+        ways: list[Scoring | Program | Value] = [self.scoring, *filter(None, [self.filling]), *self.programs, *declared]
         keys = [key for way in ways for key in way.references]
         keys += [*self.references, *(key for some in self.architectures.values() for key in some)]
         if unknown := [key for key in keys if key not in self.brought | bibliography.entries()]:
