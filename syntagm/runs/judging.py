@@ -136,9 +136,9 @@ def treatment(runs: Sequence[Run]) -> str:
     for key in dict.fromkeys(key for settings in treated.values() for key in settings):
         models = _models_by({name: settings[key] for name, settings in treated.items() if key in settings})
         if len(models) > 1:
-            found.append(
-                f"{_NAMES.get(key, key)}: " + "; ".join(f"{value} ({names})" for value, names in models.items())
-            )
+            values = [f"{value} ({names})" for value, names in models.items()]
+            more = f"; and {len(values) - 5} more" if len(values) > 5 else ""
+            found.append(f"{_NAMES.get(key, key)}: {'; '.join(values[:5])}{more}")
     return f"DIFFERENT TREATMENT. {'. '.join(found)}. Numbers may differ for this reason alone." if found else ""
 
 

@@ -312,6 +312,9 @@ def test_what_differs_in_signatures_is_said_in_words() -> None:
     older = treated("e", bos="yes", eos="no")
     older.record["versions"]["syntagm"] = "0.0.9"
     assert f"version of Syntagm: {sg.__version__} (a); 0.0.9 (e). " in judging.treatment([plain, older])
+    # Of many values, such as the measured errors of checkpoints in half precision, five are named.
+    many = [treated(f"m{number}", number / 10, bos="yes") for number in range(1, 8)]
+    assert judging.treatment(many).endswith("0.4 (m4); 0.5 (m5); and 2 more. Numbers may differ for this reason alone.")
     # Comparisons, tables of several models and reports say it.
     expected = judging.treatment([plain, bare])
     assert sg.compare(plain, bare).warnings == [expected]
