@@ -1,8 +1,8 @@
 """Types for queries to language models and for their answers. Surprisals are in bits: -log2 p."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,3 +185,22 @@ class Fill:
 
 
 Answers: TypeAlias = Mapping[str, Surprisals]
+_Answer = TypeVar("_Answer", bound=Surprisals | InContext | Fill | Reductions)
+
+
+def frozen(answer: _Answer, by: object) -> _Answer:
+    """Return an answer that can't be changed: its arrays are read-only, since several measures and tables share them.
+
+    Arguments:
+        by: the model or the cache that gave the answer. If its class is one of another package, the arrays are copied,
+            because it may use them again.
+    """
+    copied = type(by).__module__.partition(".")[0] != __package__
+    values = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            values[name] = value.copy() if copied else value
+            values[name].flags.writeable = False
+        elif isinstance(value, Surprisals | Reductions):
+            values[name] = frozen(value, by)
+    return replace(answer, **values) if copied else answer

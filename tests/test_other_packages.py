@@ -42,6 +42,22 @@ MODULES = {
         from syntagm.export import Outcome
         from syntagm.export.results import EXPORT
         """,
+    "parrot": """
+        import numpy as np
+        from syntagm.answers import Surprisals
+        from syntagm.models.contract import LanguageModel
+        from syntagm.models.family import Family
+        from syntagm.models.option import Choice, Option, Value
+        ENTRY = "@article{hum-2031-loud,\\n  title = {Loud},\\n  author = {Hum, Ann},\\n  year = {2031},\\n}\\n"
+        VOICE = Option("voice", Choice((Value("high", references=("hum-2031-loud",)), Value("low"))), "high", "how it speaks.")
+        FAMILY = Family("parrot", "Five bits a letter.", "parrot", settings=(VOICE,), bibliography=ENTRY)
+        class Parrot(LanguageModel):
+            name, fingerprint, bos, settings, record = "parrot:polly", "p", "nothing", {"voice": "high"}, {}
+            def score(self, texts, done=None):
+                for text in texts:
+                    yield Surprisals(text, np.zeros(1, np.int32), np.full(1, 5.0 * len(text)), np.ones(1, bool))
+        def load(path, **options): return Parrot()
+        """,
 }
 POINTS = """
 [syntagm.formats]
@@ -52,6 +68,8 @@ hum_items = hum_items
 hums = hum_rules
 [syntagm.export]
 hum = hum_export
+[syntagm.models]
+parrot = parrot
 """
 CODE = """
 import sys; sys.path.append({folder!r})
@@ -90,6 +108,37 @@ def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path)
     assert (folder / "x.csv").exists()
 
 
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of Syntagm beside the package."""
+    code = f"import sys; sys.path.append({str(folder)!r}); from syntagm.cli import main; sys.exit(main({list(arguments)!r}))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_family_of_another_package_brings_the_entries_that_it_cites(folder: Path) -> None:
+    """An entry of one of its values is in the bibliography of `cite` and of the report, and can be named."""
+    run = str(folder / "run")
+    made = command(folder, "run", "parrot:polly", "--suite", str(folder / "a.hum"), "-o", run, "--no-cache")
+    assert made.returncode == 0, made.stderr
+    assert "@article{hum-2031-loud,\n  title = {Loud}," in (folder / "run" / "report.html").read_text()
+    cited = command(folder, "cite", run, "--also", "hum-2031-loud")
+    assert cited.stdout.count("@article{hum-2031-loud,") == 1
+    assert "[@hale-2001-probabilistic; @levy-2008-expectation; @hum-2031-loud]" in cited.stdout
+
+
+@pytest.mark.slow
+def test_a_family_of_another_package_without_its_entries_is_refused_before_anything_is_computed(folder: Path) -> None:
+    path = folder / "parrot.py"
+    path.write_text(path.read_text().replace(", bibliography=ENTRY", ""))
+    refused = command(folder, "run", "parrot:polly", "--suite", str(folder / "a.hum"), "-o", str(folder / "run"))
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines()[-1] == (
+        "syntagm: model family parrot: cites 'hum-2031-loud'; expected a key of a bibliography. Add the entry to the family's "
+        "`bibliography`, as BibTeX."
+    )
+    assert not (folder / "run").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "found"),
@@ -107,8 +156,7 @@ def test_another_package_adds_a_format_a_view_a_rule_and_an_export(folder: Path)
 )
 def test_what_a_package_lacks_is_one_error_with_its_name(folder: Path, point: str, found: str) -> None:
     (folder / "hums-1.dist-info" / "entry_points.txt").write_text(point)
-    code = f"import sys; sys.path.append({str(folder)!r}); from syntagm.cli import main; sys.exit(main(['check', 'hu2020']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = command(folder, "check", "hu2020")
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith(f"syntagm: {found}")
     assert done.stderr.endswith("Repair or uninstall hums.\n")

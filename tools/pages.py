@@ -112,12 +112,11 @@ def run_of(block: Block, text: str) -> Run | None:
 def hyperparameters_of(scale: str) -> str:
     """Return the hyperparameters of each family at a scale, a list item each."""
     lines = []
-    for family in hyperparameters.taking_part():
-        if family.controlled and scale in family.controlled.scales:
-            values = family.controlled.scales[scale].items()
-            texts = [f"`{name}={_text(value)}`" for name, value in values if value != ""]
-            default = "" if family.name in hyperparameters.default() else " (not among the default families)"
-            lines.append(f"- **{family.name}**{default}: {', '.join(texts)}")
+    for family, scales in hyperparameters.SCALES.items():
+        if scale in scales:
+            texts = [f"`{name}={_text(value)}`" for name, value in scales[scale].items() if value != ""]
+            default = "" if family in hyperparameters.DEFAULT else " (not among the default families)"
+            lines.append(f"- **{family}**{default}: {', '.join(texts)}")
     return "\n".join(part for line in lines for part in blocks.wrapped(line, "  "))
 
 

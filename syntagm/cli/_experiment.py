@@ -65,8 +65,9 @@ def _families() -> str:
     >>> _families()
     'ngram,lstm,gpt2 (default of hu2020), onlstm, multitask, gpt2-words, rnng'
     """
-    names, default = [family.name for family in hyperparameters.taking_part()], hyperparameters.default()
-    return ", ".join([f"{','.join(default)} (default of hu2020)", *(name for name in names if name not in default)])
+    default = hyperparameters.DEFAULT
+    others = [name for name in hyperparameters.SCALES if name not in default]
+    return ", ".join([f"{','.join(default)} (default of hu2020)", *others])
 
 
 def given_names(options: argparse.Namespace) -> list[str]:
@@ -124,7 +125,7 @@ def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequenc
         raise UsageError("--section-mark", "given without --draw-by sections", "both or none of them")
     if not options.section_mark:
         raise UsageError("--section-mark", "nothing", "blank, file, or the beginning of a line")
-    families = _list(options.families, experiment.families or hyperparameters.default(), "--families")
+    families = _list(options.families, experiment.families or hyperparameters.DEFAULT, "--families")
     changes = dict(pair("--set", text) for text in options.set)
     sizes = (
         {name: _number("--sizes", size) for name, size in _sizes(options.sizes)} if options.sizes else experiment.sizes

@@ -2,7 +2,7 @@
 
 Reads two run directories and compares the suites that both contain with the same content;
 other suites are skipped and named. A folder in which `syntagm run` put two models stands for
-both, in the order of their names.
+both, in the order given to it. What differs in the treatment of the models is said.
 
     syntagm compare runs/demo runs/gpt2
     syntagm compare runs/demo runs/gpt2 --measure all --flips 50

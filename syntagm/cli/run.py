@@ -246,8 +246,8 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
     if twice := _repeated(labels):
         raise UsageError("--name", f"two models with the label {twice}", "different labels", "Give each a --name.")
     return [
-        Job(model, name, atomic.inside(output, label))
-        for model, name, label in zip(models, names or labels, labels, strict=True)
+        Job(model, name, atomic.inside(output, label), place)
+        for place, (model, name, label) in enumerate(zip(models, names or labels, labels, strict=True))
     ]
 
 
@@ -351,6 +351,7 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
         models: the number of models of the command, of which some may have failed.
     """
     from syntagm.cli._screen import show_run, show_runs
+    from syntagm.runs import judging
     from syntagm.views import coverage
 
     if page:
@@ -366,6 +367,8 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
         show_run(runs[0], page)
     else:
         show_runs(runs, page)
+    for note in judging.unscored(runs):
+        print(shown_lines(f"note: {note}"), file=sys.stderr)
     if remarks := coverage.remarks(runs):
         shown = remarks[:5] + ([f"and {len(remarks) - 5} more: syntagm table coverage"] if len(remarks) > 5 else [])
         print(*(shown_lines(f"note: {remark}") for remark in shown), sep="\n", file=sys.stderr)

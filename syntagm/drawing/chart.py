@@ -62,7 +62,7 @@ class Figure(Product):
 
     def to_frame(self) -> pl.DataFrame:
         """Return the numbers as a polars frame."""
-        return self.table
+        return self.table.clone()
 
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""

@@ -20,9 +20,9 @@ from syntagm.io.shape import Shape
 
 # The shape of the entry `renewed` of a record: when its seal was renewed, and which files had changed.
 RENEWED: Shape = [{"when": str, "changed": [str]}]
-_SEAL = re.compile(rb',\s*"seal": "([0-9a-f]{64})"\s*\}\n?\Z')
-# No seal is longer, with the white space around it.
-_LONGEST = 100
+_SEAL = re.compile(rb',\s*"seal": "([0-9a-f]{64})"(?:,\s*"([a-z]+)": -?[0-9]{1,18})?\s*\}\n?\Z')
+# No seal is longer, with the number after it and the white space around them.
+_LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class Form:
         cure: the fix if the file is damaged; `{folder}` stands for its folder.
         other_format: the fix if the file has another format.
         earlier: earlier formats that are read, too -> a function that gives the content in this format.
+        beside: an entry that stands after the seal, which doesn't cover it: a whole number that says nothing of the
+            content, and may change without it. "" if there is none.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Form:
     cure: str
     other_format: str = "Another version of Syntagm wrote it: use that version, or recreate it in a new folder."
     earlier: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
+    beside: str = ""
 
     def write(self, path: Path, content: Mapping[str, Any]) -> None:
         """Write a record with its seal atomically.
@@ -51,7 +54,9 @@ class Form:
         Raises:
             RunError: the record can't be written.
         """
-        atomic.write(path, sealed({"format": self.format, **content}, indent=1).encode() + b"\n")
+        covered = {"format": self.format, **content}
+        beside = {self.beside: covered.pop(self.beside)} if self.beside in covered else {}
+        atomic.write(path, sealed(covered, 1, beside).encode() + b"\n")
 
     def read(self, path: Path, refuse: type[SyntagmError] = RunError) -> dict[str, Any]:
         """Read a record without its seal.
@@ -91,7 +96,7 @@ class Form:
             text = regular.content(path)
         except OSError as error:
             raise refuse(str(path), f"can't be read ({error.strerror})", self.name, cure) from error
-        whole = is_sealed(text)
+        whole = is_sealed(text, self.beside)
         try:
             content = own(text, str(path)) if whole else strict_json.record(path, refuse, self.name, cure)
             content.pop("seal", None)
@@ -121,8 +126,11 @@ def own(content: bytes, place: str) -> dict[str, Any]:
     return value
 
 
-def sealed(content: Mapping[str, Any], indent: int | None = None) -> str:
+def sealed(content: Mapping[str, Any], indent: int | None = None, beside: Mapping[str, int] | None = None) -> str:
     """Return an object as JSON with its seal as the last entry, on one line or indented.
+
+    Arguments:
+        beside: an entry that stands after the seal (see `Form.beside`).
 
     >>> line = sealed({"n": 1})
     >>> line[:18], is_sealed(line.encode()), is_sealed(line.replace("1", "2").encode())
@@ -130,13 +138,16 @@ def sealed(content: Mapping[str, Any], indent: int | None = None) -> str:
     """
     body = json.dumps(content, indent=indent, ensure_ascii=indent is None, default=str)[:-1].rstrip()
     between, end = (", ", "}") if indent is None else (",\n" + " " * indent, "\n}")
-    return f'{body}{between}"seal": "{hashlib.sha256(body.encode()).hexdigest()}"{end}'
+    after = "".join(f'{between}"{name}": {number}' for name, number in (beside or {}).items())
+    return f'{body}{between}"seal": "{hashlib.sha256(body.encode()).hexdigest()}"{after}{end}'
 
 
-def is_sealed(content: bytes) -> bool:
-    """Return whether the last entry of an object is its seal."""
+def is_sealed(content: bytes, beside: str = "") -> bool:
+    """Return whether the last entry of an object is its seal, but for one number of this name (see `Form.beside`)."""
     match = _SEAL.search(content, max(0, len(content) - _LONGEST))
-    return match is not None and match[1].decode() == hashlib.sha256(content[: match.start()]).hexdigest()
+    if match is None or match[2] not in (None, beside.encode()):
+        return False
+    return match[1].decode() == hashlib.sha256(content[: match.start()]).hexdigest()
 
 
 def encoded(content: Mapping[str, Any]) -> bytes:

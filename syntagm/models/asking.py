@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, InContext, Surprisals
+from syntagm.answers import Fill, Gap, InContext, Surprisals, frozen
 from syntagm.errors import ModelError
 from syntagm.models import possible
 from syntagm.models.conformance import CLOSE
@@ -66,10 +66,11 @@ class Asking:
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Fill gaps; see `LanguageModel.fill`, and `score` for errors."""
         for gap, fill in zip(gaps, self.model.fill(gaps, done), strict=True):
-            possible.refuse_in_gap(self.model, gap, fill)
+            answer = frozen(fill, self.model)
+            possible.refuse_in_gap(self.model, gap, answer)
             if self._gap is None and not self.model.steady:
-                self._gap = gap, fill
-            yield fill
+                self._gap = gap, answer
+            yield answer
 
     def recall(self, answer: Surprisals) -> None:
         """Note an answer that the model gave to an earlier command, and that is used in this one.
@@ -108,7 +109,8 @@ class Asking:
     ) -> Iterator[_Answer]:
         """Yield the answers, which must be those to the texts, in their order."""
         name, remaining = self.model.name, iter(texts)
-        for answer in answers:
+        for given in answers:
+            answer = frozen(given, self.model)
             found = surprisals(answer)
             if (text := next(remaining, None)) is None:
                 raise ModelError(name, f"more than {len(texts):,} answers", "one to each text")

@@ -21,12 +21,14 @@ def find(name: str) -> Family:
     """Return the declaration of a family.
 
     Raises:
-        UsageError: there is no such family.
+        UsageError: there is no such family, or one of another package cites a work without bringing its entry.
 
     >>> find("masked").sees
     'both'
     """
     family: Family = registry.find("models", name).FAMILY
+    if name in registry.added("models"):
+        family.refuse_unknown_works()
     return family
 
 

@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from syntagm import bibliography
 from syntagm.errors import UsageError
 from syntagm.models.contract import LanguageModel, Query, Sees
 from syntagm.models.option import Fixed, Option, Value
@@ -92,6 +93,7 @@ class Family:
         programs: programs that compute the numbers.
         bundled: names of bundled models -> their paths.
         taught: names of bundled models -> a sentence on their training, where scores can't be understood without it.
+        bibliography: BibTeX entries of the works that a family of another package cites and `references.bib` lacks.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Family:
     programs: tuple[Program, ...] = ()
     bundled: Mapping[str, str] = field(default_factory=dict)
     taught: Mapping[str, str] = field(default_factory=dict)
+    bibliography: str = ""
 
     @property
     def options(self) -> dict[str, Option]:
@@ -249,6 +252,26 @@ class Family:
         """Return the words for a value of a scoring setting in a methods paragraph."""
         declared = self.known(setting, value)
         return declared.words if declared and declared.words else value
+
+    @property
+    def brought(self) -> dict[str, str]:
+        """The entries of `bibliography` by key; UsageError if they can't be read."""
+        return bibliography.parsed(self.bibliography, f"model family {self.name}, bibliography")
+
+    def refuse_unknown_works(self) -> None:
+        """Refuse a family that cites what is in no bibliography, before `syntagm cite` and reports need the entry.
+
+        Raises:
+            UsageError: an entry is missing, or can't be read.
+        """
+        declared = [one.value for one in self.settings if isinstance(one, Fixed)]
+        declared += [value for option in self.options.values() for value in option.declared]
+        ways: list[Scoring | Program | Value] = [self.scoring, *filter(None, [self.filling]), *self.programs, *declared]
+        keys = [key for way in ways for key in way.references]
+        keys += [*self.references, *(key for some in self.architectures.values() for key in some)]
+        if unknown := [key for key in keys if key not in self.brought | bibliography.entries()]:
+            place, cure = f"model family {self.name}", "Add the entry to the family's `bibliography`, as BibTeX."
+            raise UsageError(place, f"cites {unknown[0]!r}", "a key of a bibliography", cure)
 
     def cites(self, record: Mapping[str, object]) -> list[str]:
         """Return the bibliography keys to cite for a model: those of its family, architecture and programs.

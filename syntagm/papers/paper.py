@@ -41,7 +41,7 @@ class Experiment:
         seeds: the default seeds of each model.
         carry_out: a function that trains and evaluates the missing models and writes `results.csv` and `results.md`.
         outputs: a function that makes the tables and figures of an experiment's folder.
-        families: the default families; empty for those of `hyperparameters.default`.
+        families: the default families; empty for `hyperparameters.DEFAULT`.
         samples: the default number of random samples of the corpus.
         tests: a function that plans the likelihood-ratio tests of its results that have simulated responses. Its arguments
             are the design, and whether all models are finished. None: there are no such tests.

@@ -411,7 +411,7 @@ _MODELS = {
 
 
 def methods(outcome: Outcome) -> str:
-    """Draft a methods paragraph about a fit, with citations in Pandoc's form: `[@key]`, of `report/references.bib`."""
+    """Draft a methods paragraph about a fit, with citations in Pandoc's form: `[@key]`, of `bibliography/references.bib`."""
     request = outcome.request
     kind, count = request.folds
     cut_as = "contiguous parts of the rows" if kind == "contiguous" else f"whole {kind}s"

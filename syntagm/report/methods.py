@@ -16,6 +16,7 @@ from syntagm.models.family import SURPRISAL
 from syntagm.report import references
 from syntagm.report.markdown import code, join, text
 from syntagm.runs.judging import convention_of, explain, ties_of
+from syntagm.runs.judging import settings as settings_of
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of
@@ -199,13 +200,13 @@ def _name_model(run: Run) -> str:
     details += [
         f"{name} {code(str(record[name])[:12])}" for name in ("revision", "weights", "hash") if record.get(name)
     ]
-    details += [text(_words(run, "dtype"))] if "dtype" in references.settings(run) else []
+    details += [text(_words(run, "dtype"))] if "dtype" in settings_of(run) else []
     return code(run.model) + (f" ({', '.join(details)})" if details else "")
 
 
 def _describe_asking(run: Run) -> str:
     """Say what came before and after a text under the model, and its other settings."""
-    model, settings = run.record["model"], references.settings(run)
+    model, settings = run.record["model"], settings_of(run)
     before = f"{_code(str(model['start']))} preceded each text" if model["start"] else "nothing preceded a text"
     if "bos" in settings and (words := _words(run, "bos")) != settings["bos"]:
         before = words

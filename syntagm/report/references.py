@@ -1,23 +1,17 @@
-"""The bibliography: BibTeX entries for the sources of suites, models and methods.
-
-The entries are in `references.bib`. A key consists of surnames, the year and a word, such as
-`levy-2008-expectation`.
-"""
+"""What runs cite: the works that suites name, and those that the families of their models declare."""
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 
+from syntagm import bibliography, registry
 from syntagm.display import shown
-from syntagm.io import utf8
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
+from syntagm.runs.judging import settings
 from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord
 
-_FILE = Path(__file__).resolve().parent / "references.bib"
-_KEY = re.compile(r"@\w+\{([^,]+),")
 _MENTION = re.compile(
     r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"
 )
@@ -26,13 +20,9 @@ GAPS = "newman-etal-2021-refining"
 
 @cache
 def entries() -> dict[str, str]:
-    """Return the entries of the file by key.
-
-    >>> "hu-etal-2020-systematic" in entries()
-    True
-    """
-    blocks = re.split(r"\n(?=@)", utf8.read(_FILE).strip())
-    return {match[1]: block.strip() for block in blocks if (match := _KEY.match(block))}
+    """Return the entries of the bibliography and those that families of other packages bring, by key."""
+    brought = [families.find(name).brought for name in registry.added("models")]
+    return {key: entry for found in (*brought, bibliography.entries()) for key, entry in found.items()}
 
 
 def find_mentioned(text: str) -> tuple[list[str], list[str]]:
@@ -86,15 +76,6 @@ def scoring(run: Run) -> Scoring:
     if family is None:
         return SURPRISAL
     return family.filling if family.filling and fills_gaps(run) else family.scoring
-
-
-def settings(run: Run) -> dict[str, str]:
-    """Return the scoring settings of a model that matter in a run, which either scored texts or filled gaps."""
-    family, recorded = families.of_model(run.model), run.record["model"]["policies"]
-    others: frozenset[str] = frozenset()
-    if family:
-        others = family.texts_only if fills_gaps(run) else family.gaps_only
-    return {name: str(value) for name, value in recorded.items() if name not in others}
 
 
 def fills_gaps(run: Run) -> bool:

@@ -49,7 +49,10 @@ def carry_out(asked: Evaluation, job: Job, progress: Progress | None = None, bef
             asked = replace(asked, suites=list(asked.suites))
         asked = after_pilots(asked, [_pilot(asked, model, cache, progress)], progress)
     items, command = asked.draw.of(asked.suites), asked.command
-    return execute(asked.task, model, items, job.folder, cache=cache, progress=progress, command=command, before=before)
+    return execute(
+        asked.task, model, items, job.folder, cache=cache, progress=progress, command=command, before=before,
+        place=job.place,
+    )  # fmt: skip
 
 
 def load(asked: Evaluation, job: Job, progress: Progress) -> LanguageModel:

@@ -84,7 +84,7 @@ class _Open:
         self.unchanged = False
         self.stack.enter_context(locked(job.folder))
         try:
-            self.ledger = Ledger(job.folder)
+            self.ledger = Ledger(job.folder, job.place)
         except SyntagmError:
             self.stack.close()
             raise
@@ -249,6 +249,7 @@ class _Driver:
         self._note(arrival)
         if "unchanged" in head:
             opened.unchanged = True
+            opened.ledger.renew_place()
             return states.Unchanged()
         units = tuple(Unit(*fields) for fields in head["units"])
         files = {name: regular.content(path) for name, path in arrival.files.items()}

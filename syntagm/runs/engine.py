@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from syntagm.answers import Surprisals
+from syntagm.answers import Surprisals, frozen
 from syntagm.check import SHOWN_BY_RUNS, Finding, check
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.io.number import counted
@@ -53,6 +53,7 @@ def execute(
     progress: Progress | None = None,
     command: str = "",
     before: Run | None = None,
+    place: int | None = None,
 ) -> Run:
     """Run a task, or resume the run that the folder already contains.
 
@@ -67,6 +68,7 @@ def execute(
         command: the command line, for the record.
         before: a run for which the same suites were just read. If the folder contains a finished run of the same model on
             them, they are not read again.
+        place: the place of the model among those of the command; see `evaluation.Job`.
 
     Raises:
         ModelError: the model can't do what the task needs, fails, or changes during the run.
@@ -77,9 +79,15 @@ def execute(
     """
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
-    with _ledger(folder) as ledger:
+    with _ledger(folder, place) as ledger:
         began = time.monotonic()
-        if before and folder and is_unchanged(Path(folder), task, model, before.record["suites"]):
+        if (
+            before
+            and folder
+            and isinstance(ledger, Ledger)
+            and is_unchanged(Path(folder), task, model, before.record["suites"])
+        ):
+            ledger.renew_place()
             finished = ledger.run()
             finished.report_finished(progress)
             progress.noted(f"checked in {time.monotonic() - began:.2f} s")
@@ -138,12 +146,12 @@ def _warnings(noted: Sequence[Finding]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _ledger(folder: str | Path | None) -> Iterator[Ledger | MemoryLedger]:
+def _ledger(folder: str | Path | None, place: int | None) -> Iterator[Ledger | MemoryLedger]:
     if folder is None:
         yield MemoryLedger()
     else:
         with locked(Path(folder)):
-            yield Ledger(Path(folder))
+            yield Ledger(Path(folder), place)
 
 
 def recall(asking: Asking, answer: Surprisals | None) -> None:
@@ -200,7 +208,8 @@ def _cached(cache: Cache | None, model: LanguageModel, texts: Sequence[str], red
     if cache is None:
         return {}
     # A cache of a user's own may know nothing of reductions.
-    return cache.get(model, texts, reduced=True) if reduced else cache.get(model, texts)
+    cached = cache.get(model, texts, reduced=True) if reduced else cache.get(model, texts)
+    return {text: frozen(answer, cache) for text, answer in cached.items()}
 
 
 def _score_portion(

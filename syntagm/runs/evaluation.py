@@ -26,11 +26,13 @@ class Job:
         model: its name, or the model itself, loaded.
         label: its name in tables and figures, `NAME` or `GROUP: NAME`; "" for the name that it has.
         folder: its run directory; None for a run in memory.
+        place: its place among the models of the command, from 0; None for one that is given alone.
     """
 
     model: str | LanguageModel
     label: str = ""
     folder: Path | None = None
+    place: int | None = None
 
     @property
     def name(self) -> str:

@@ -1,7 +1,8 @@
 """The files of a run directory: their shapes, and reading that refuses what was damaged or edited.
 
 run.json             the record: the task, its options, the suites, the kinds of measures, the model and its scoring
-                     settings, the hashes of the files beside it; sealed (`io.record`)
+                     settings, the hashes of the files beside it; sealed (`io.record`). After the seal stands the `place`
+                     of the model among those of the command, from 0
 ledger.jsonl         a sealed line for each finished unit, with the hashes of its files
 shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
                      for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;
@@ -11,6 +12,7 @@ results.parquet/.csv all results, when the run is done
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ _RECORD_SHAPE: Shape = {
     "suites": [SUITE_SHAPE],
     "files": {str: str},
     "renewed?": records.RENEWED,
+    "place?": int,
 }
 _LINE_SHAPE: Shape = {
     "shard": str,
@@ -88,6 +91,7 @@ RECORD = records.Form(
     format=4,
     shape=_shape,
     earlier={3: _with_kinds},
+    beside="place",
     cure="If the change was intended, `syntagm seal {folder}` renews the seal. Otherwise rename the folder and run again; "
     "answers in the cache are not computed again.",
 )
@@ -123,6 +127,14 @@ def read_record(folder: Path) -> dict[str, Any] | None:
     if lost := lost_record(folder):
         raise lost
     return None
+
+
+def place_of(folder: Path) -> float:
+    """Return the place of a run among those of its command; infinity if it has none, or if its record can't be read."""
+    try:
+        return float((read_record(folder) or {}).get("place", math.inf))
+    except (RunError, OSError):
+        return math.inf
 
 
 def is_done(folder: Path) -> bool:

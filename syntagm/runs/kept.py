@@ -73,6 +73,9 @@ class Kept:
     def table(self, kind: str, suite: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         """Return a table from memory, or else read it and hold it.
 
+        It is a copy, which shares the values: in a frame of polars, columns are replaced, and values never are. So what
+        is written into it stays there, and doesn't change the run.
+
         Arguments:
             kind, suite: what distinguishes it from other tables of the run.
             read: reads it.
@@ -81,4 +84,4 @@ class Kept:
         if (table := _memory.get(key)) is None:
             table = read()
             _memory.put(key, table)
-        return table
+        return table.clone()

@@ -100,10 +100,15 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Ledger:
-    """The record and the ledger of a run directory that this process has locked (`locked`)."""
+    """The record and the ledger of a run directory that this process has locked (`locked`).
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Arguments:
+        folder: the run directory.
+        place: the place of its model in the command (`evaluation.Job`). None leaves a recorded one as it is.
+    """
+
+    def __init__(self, folder: Path, place: int | None = None) -> None:
+        self._folder, self._place = folder, place
         self._lost = lost_record(folder)
         self._recorded = None if self._lost else read_record(folder)
         self._record: dict[str, Any] = self._recorded or {}
@@ -134,6 +139,7 @@ class Ledger:
             new = recorded | {key: new[key] for key in ("suites", "contexts", "files") if key in new}
             if label := opening.record["model"].get("label"):
                 new["model"] = new["model"] | {"label": label}
+        new = self._placed(new)
         names = [unit.name for unit in units]
         entries, content, faulty = self._entries(names, progress)
         finished = _verified(self._folder, names, opening.tables, entries, progress)
@@ -161,6 +167,14 @@ class Ledger:
         total = sum(unit.size for unit in units)
         progress.planned(total, total - sum(unit.size for unit in missing), len(new["suites"]))
         return missing
+
+    def _placed(self, content: dict[str, Any]) -> dict[str, Any]:
+        return content if self._place is None else content | {"place": self._place}
+
+    def renew_place(self) -> None:
+        """Record the place of the model in the command for a run that is left as it is otherwise."""
+        if self._recorded and (record := self._placed(self._recorded)) != self._recorded:
+            RECORD.write(self._folder / "run.json", record)
 
     def _entries(self, names: Iterable[str], progress: Progress) -> tuple[dict[str, dict[str, Any]], bytes, bool]:
         """Read the ledger, and warn if it is damaged. Return the units by name, the content, and whether it is damaged."""

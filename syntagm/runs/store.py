@@ -23,7 +23,7 @@ from syntagm.io.number import counted
 from syntagm.io.order import natural
 from syntagm.progress import Progress
 from syntagm.result import Kind
-from syntagm.runs.files import content_of, damaged, has_run, read_ledger, read_record, read_shard
+from syntagm.runs.files import content_of, damaged, has_run, place_of, read_ledger, read_record, read_shard
 from syntagm.runs.kept import Kept
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
@@ -513,16 +513,16 @@ def _compares_sentences(formula: str) -> bool:
 
 
 def run_folders(folder: str | Path) -> list[Path]:
-    """Return the folder if it is a run directory, or else the run directories in it, in natural order: step2 before step10.
+    """Return the folder if it is a run directory, or else the run directories in it, in the order of their models.
 
-    `syntagm run` puts several models into one folder. If there are none, the folder itself is returned, for `open_run` to
-    refuse.
+    `syntagm run` puts several models into one folder, in the order given. Runs without a place come last, in the natural
+    order of their names: step2 before step10. If there are no runs, the folder itself is returned, for `open_run` to refuse.
     """
     folder = Path(folder)
     if has_run(folder) or not folder.is_dir():
         return [folder]
     inside = [path for path in folder.iterdir() if has_run(path)]
-    return sorted(inside, key=lambda path: natural(path.name)) or [folder]
+    return sorted(inside, key=lambda path: (place_of(path), natural(path.name))) or [folder]
 
 
 @public

@@ -73,7 +73,10 @@ def evaluation_of(job: Job, permissions: Permissions) -> Evaluation:
     return Evaluation(
         Predictions(),
         SuiteFiles([str(job.file)], permissions.allow_pickle),
-        tuple(evaluation.Job(name, label, job.run_folder(label)) for label, name in job.models.items()),
+        tuple(
+            evaluation.Job(name, label, job.run_folder(label), place)
+            for place, (label, name) in enumerate(job.models.items())
+        ),
         Draw(job.limit),
         permissions,
         cache=default_path(),

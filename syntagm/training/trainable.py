@@ -1,10 +1,10 @@
 """Declarations of trainable families, for `syntagm train` and for experiments."""
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from syntagm import extras
 from syntagm.progress import Progress
@@ -20,21 +20,17 @@ def _always(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Controlled(Generic[S]):
-    """The role of a family in controlled experiments.
+    """What controlled experiments need to know of a family. Its hyperparameters in them belong to the papers.
 
     Arguments:
-        scales: scale (`small`, `paper`) -> options of the family, which takes part only in the listed scales.
         duration: a function that gives upper estimates of the seconds of training and of scoring.
-        default: whether the family takes part in an experiment that names no families.
         pace: the basis for estimates of duration, if it is not the number of weights.
-        evaluation: the names in `scales` that are options of the trained model, not of training.
+        evaluation: the hyperparameters that are options of the trained model, not of training.
         check_texts: a function that refuses, with a UsageError, a corpus or a held-out text without the trees that the
             family needs; None if it needs none.
     """
 
-    scales: Mapping[str, Mapping[str, Any]]
     duration: Callable[[S, Work], tuple[float, float]]
-    default: bool = False
     pace: str = ""
     evaluation: tuple[str, ...] = ()
     check_texts: Callable[[S, Sequence[str], Sequence[str]], None] | None = None

@@ -22,7 +22,7 @@ from syntagm.drawing.table import Cell, Listing, Table
 from syntagm.drawing.text import lines, or_none, remarks
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
-from syntagm.runs.judging import different
+from syntagm.runs.judging import different, treatment
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import different_content, listed, named
 from syntagm.runs.store import Run, run_of
@@ -113,7 +113,7 @@ def compare(
         RunError: the runs have no suite with the same content in common.
         UsageError: none of these suites has the measure.
     """
-    first, second = run_of(first), run_of(second)
+    runs = first, second = run_of(first), run_of(second)
     pairs, skipped = pairs_of(first, second, rule)
     tolerances = first.tolerance, second.tolerance
     kind = shared_kind([first, second], rule)
@@ -128,7 +128,7 @@ def compare(
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
-        [*filter(None, [different([first, second])]), *warnings_of(first, second, kind)],
+        [*filter(None, [different(runs), treatment(runs)]), *warnings_of(first, second, kind)],
         unit,
     )
 

@@ -13,7 +13,7 @@ from syntagm import settings
 from syntagm.drawing.chart import Figure, captioned
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
-from syntagm.runs.judging import describe, different
+from syntagm.runs.judging import describe, different, treatment
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run, judged
 from syntagm.settings import Setting, Values
@@ -111,13 +111,15 @@ def called(
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:
     """Return a table or figure that says by which convention its verdicts and margins are judged, if not by bits.
 
+    A table also says how else models were treated differently.
+
     Arguments:
         judged: the runs of which it shows them.
     """
     warning, note = different(judged), describe(judged)
     match made:
         case Table():
-            warnings = (*([warning] if warning else []), *made.warnings)
+            warnings = (*filter(None, (warning, treatment(judged))), *made.warnings)
             return replace(made, warnings=warnings, notes=(*made.notes, *([note] if note else [])))
         case Figure():
             return captioned(made, warning or note)

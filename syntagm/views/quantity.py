@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from syntagm.drawing.table import Cell, Table
@@ -110,7 +111,7 @@ def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: 
             )
             present |= dict.fromkeys(found)
             tables.append(
-                placed.hstack([pl.Series(name, values) for name, values in found.items()]).drop_nulls(list(found))
+                placed.hstack([_column(name, values) for name, values in found.items()]).drop_nulls(list(found))
             )
     if not tables:
         raise UsageError(
@@ -250,6 +251,11 @@ def spoken_by(by: str) -> str:
 def numeric(values: Sequence[Any]) -> bool:
     """Return whether values are numbers, or texts of numbers."""
     return all(isinstance(value, int | float) or _NUMBER.fullmatch(value) for value in values)
+
+
+def _column(name: str, values: Sequence[Any]) -> pl.Series:
+    """Return values as a column; those of an array, which a series would share, are copied."""
+    return pl.Series(name, values.copy() if isinstance(values, np.ndarray) else values)
 
 
 def _groups(rows: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:

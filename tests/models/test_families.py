@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from syntagm.cli import main
 from syntagm.errors import ModelError, SyntagmError, UsageError
 from syntagm.materials.suite_files import read_suites
 from syntagm.models import families, names
-from syntagm.models.family import Family
+from syntagm.models.family import Family, Program, Scoring
 from syntagm.models.hugging_face.loading import spelled
 from syntagm.models.hugging_face.options import DTYPE
 from syntagm.models.hugging_face.tokens import frame
@@ -53,11 +54,38 @@ def test_the_lists_in_the_documentation_are_current(page: Path) -> None:
 
 @EVERY
 def test_what_a_family_cites_is_in_the_bibliography(family: Family) -> None:
-    keys = [*family.references, *family.scoring.references]
-    keys += [key for some in family.architectures.values() for key in some]
-    keys += [key for program in family.programs for key in program.references]
-    keys += [key for value in values(family) for key in value.references]
-    assert set(keys) <= references.entries().keys()
+    family.refuse_unknown_works()
+    assert family.bibliography == ""
+    assert all(key in references.entries() for value in values(family) for key in value.references)
+
+
+ENTRY = "@book{mole-1999-dark,\n  author = {Mole, A.},\n  year = {1999},\n}\n"
+
+
+@pytest.mark.parametrize(
+    "cites",
+    [
+        {"references": ("mole-1999-dark",)},
+        {"scoring": Scoring("So", ("mole-1999-dark",))},
+        {"filling": Scoring("So", ("mole-1999-dark",))},
+        {"architectures": {"gpt2": ("mole-1999-dark",)}},
+        {"programs": (Program("dig", "Dig", ("mole-1999-dark",)),)},
+        {"settings": (Fixed("bos", Value("yes", references=("mole-1999-dark",))),)},
+        {"settings": (Option("masking", Choice((Value("all", references=("mole-1999-dark",)),)), "all", "what."),)},
+    ],
+    ids=lambda cites: next(iter(cites)),
+)
+def test_a_family_brings_the_entries_of_all_that_it_cites(cites: dict[str, Any]) -> None:
+    family = Family("mole", "It digs.", "mole", **cites)
+    with pytest.raises(UsageError, match="model family mole: cites 'mole-1999-dark'; expected a key of a bibliography"):
+        family.refuse_unknown_works()
+    replace(family, bibliography=f"@misc{{other-2000-one,}}\n\n{ENTRY}").refuse_unknown_works()
+
+
+@pytest.mark.parametrize("text", ["mole-1999-dark", ENTRY[:-3], f"Works:\n{ENTRY}", "@book{mole}"])
+def test_entries_that_can_not_be_read_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"model family mole, bibliography: .*; expected a BibTeX entry with a key"):
+        Family("mole", "It digs.", "mole", references=("mole-1999-dark",), bibliography=text).refuse_unknown_works()
 
 
 @EVERY

@@ -302,3 +302,56 @@ def test_the_items_of_a_report_say_what_their_margins_are_in() -> None:
         data = json.loads(suite.data_of(4))
         assert data.get("units") == units
     assert "suite.units?.[measure]?.[column]" in shell.SCRIPT
+
+
+def treated(label: str, tolerance: float = 1e-4, **settings: str) -> Run:
+    """A run of the toy whose record says that the model had other settings. The family `causal` has words for them."""
+    made = sg.evaluate(
+        sg.load_model("toy"), [pairs("p", ("The dog barks.", "Those dog barks."), ("It barks.", "It bark."))]
+    )
+    made.record["options"]["tolerance"] = tolerance
+    model = made.record["model"] | {
+        "name": f"causal:{label}",
+        "label": label,
+        "start": "<s>" if settings["bos"] == "yes" else None,
+    }
+    return Run(None, made.record | {"model": model | {"policies": settings}}, made._ledger, made._in_memory)
+
+
+def test_what_differs_in_signatures_is_said_in_words() -> None:
+    plain = treated("a", bos="yes", eos="no", dtype="f32", boundary="token", fill="word")
+    same = treated("b", bos="yes", eos="no", dtype="f32", boundary="token", fill="token")
+    half = treated("c", 0.2, bos="yes", eos="no", dtype="bf16", boundary="word", fill="word")
+    bare = treated("d", bos="no", eos="no")
+    # `fill` is about gaps alone, and what a family doesn't have is no difference.
+    assert judging.treatment([plain, same]) == judging.treatment([plain]) == ""
+    assert judging.treatment([plain, bare]) == (
+        "DIFFERENT TREATMENT. start symbol: before each text (a); none, so that the first token has no bits (d). Numbers may "
+        "differ for this reason alone."
+    )
+    said = judging.treatment([plain, same, half, bare])
+    assert "dtype: 32-bit floats (a, b); bfloat16 (c). " in said
+    assert "correction for the ends of words: none (a, b); made (c). " in said
+    assert "bits within which there is a tie: 0.0001 (a, b, d); 0.2 (c). " in said
+    older = treated("e", bos="yes", eos="no")
+    older.record["versions"]["syntagm"] = "0.0.9"
+    assert f"version of Syntagm: {sg.__version__} (a); 0.0.9 (e). " in judging.treatment([plain, older])
+    # Of many values, such as the measured errors of checkpoints in half precision, five are named.
+    many = [treated(f"m{number}", number / 10, bos="yes") for number in range(1, 8)]
+    assert judging.treatment(many).endswith("0.4 (m4); 0.5 (m5); and 2 more. Numbers may differ for this reason alone.")
+    # Comparisons, tables of several models and reports say it.
+    expected = judging.treatment([plain, bare])
+    assert sg.compare(plain, bare).warnings == [expected]
+    assert expected in sg.table("comparison", [plain, bare]).warnings
+    assert expected in sg.table("scores", [plain, bare]).warnings
+    assert expected in [str(alert.content) for alert in Predictions([plain, bare]).alerts()]
+    assert not sg.table("comparison", [plain, same]).warnings
+
+
+def test_a_first_token_that_is_lost_is_said() -> None:
+    """Of two items, the sentences of one differ in the first word: The, Those."""
+    lost, kept = treated("a", bos="no"), treated("b", bos="yes")
+    assert list(judging.unscored([lost, kept])) == [
+        "a: in 1 of 2 items, sentences differ in the first token, whose bits are not compared, since nothing precedes the "
+        "first token of a text (bos=no)"
+    ]

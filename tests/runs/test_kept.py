@@ -1,11 +1,16 @@
 """Tables in memory: those used last, of all runs together, up to a number of bytes."""
 
 import gc
+from functools import partial
 from pathlib import Path
 
+import polars as pl
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
+from syntagm import estimate as estimates
+from syntagm import evaluate, figure
+from syntagm.models.names import load
 from syntagm.runs import kept
 from syntagm.runs.store import Run, open_run
 
@@ -45,11 +50,38 @@ def test_what_is_dropped_is_read_again(tmp_path: Path, memory: kept._Memory, mon
 @pytest.mark.slow
 def test_what_was_used_last_is_held(tmp_path: Path, memory: kept._Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = made(tmp_path, 3)
+    read = list[tuple[Run, str]]()
+    of_suite = Run._of_suite
+    monkeypatch.setattr(
+        Run, "_of_suite", lambda run, ending, suite: read.append((run, suite.name)) or of_suite(run, ending, suite)
+    )
     third.table("results.parquet", "agreement")
-    table = first.table("results.parquet", "p")
-    other = second.table("results.parquet", "p")
-    assert first.table("results.parquet", "p") is table
+    first.table("results.parquet", "p")
+    second.table("results.parquet", "p")
+    first.table("results.parquet", "p")
     monkeypatch.setattr(kept, "MOST_BYTES", memory._bytes - 1)
     second.table("results.parquet", "agreement")
-    assert first.table("results.parquet", "p") is table
-    assert second.table("results.parquet", "p") is not other
+    assert read == [(third, "agreement"), (first, "p"), (second, "p"), (second, "agreement")]
+    first.table("results.parquet", "p")
+    assert len(read) == 4
+    second.table("results.parquet", "p")
+    assert read[4:] == [(second, "p")]
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_what_is_written_into_a_frame_does_not_change_the_run(tmp_path: Path, on_disk: bool) -> None:
+    run = toy_run(tmp_path / "run", agreement()) if on_disk else evaluate(load("toy"), [agreement()])
+    numbers = [estimate.value for estimate in estimates(run)]
+    assert numbers[0] == 1 / 3
+    drawn = figure("scores", run)
+    of_suite = partial(run.table, "results.parquet", "agreement"), partial(run.results, "agreement")
+    frames = run.results, *of_suite, run.tally, partial(run.tally, "all"), partial(run.sentences, "agreement")
+    for make in (*frames, partial(run.regions, "agreement"), drawn.to_frame):
+        before, frame = make(), make()
+        for place, column in enumerate(frame.columns):
+            if frame.schema[column] == pl.Float64:
+                frame.replace_column(place, pl.Series(column, [1.0] * len(frame)))
+        frame.drop_in_place(frame.columns[0])
+        frame.extend(frame)
+        assert make().equals(before)
+    assert [estimate.value for estimate in estimates(run)] == numbers

@@ -436,3 +436,29 @@ def test_edited_entries_are_refused_even_where_no_number_depends_on_them(tmp_pat
     path.write_text(path.read_text().replace("syntagm run", "syntagm ran"))
     with pytest.raises(RunError, match=r"run\.json: damaged or edited: its content does not fit its seal"):
         open_run(tmp_path)
+
+
+def test_a_place_is_outside_of_the_seal_and_nothing_else_is(tmp_path: Path) -> None:
+    """Each bit after the seal is flipped: the record is refused, or has another place and is the same otherwise."""
+    predictions(tmp_path)
+    path, changes = tmp_path / "run.json", set[int]()
+    RECORD.write(path, RECORD.read(path) | {"place": 3})
+    content, expected = path.read_bytes(), RECORD.read(path)
+    assert json.loads(content)["place"] == 3
+    for place in range(content.rindex(b"place") - 5, len(content)):
+        for bit in range(8):
+            path.write_bytes(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :])
+            try:
+                found = RECORD.read(path)
+            except RunError as error:
+                assert error.place.startswith(str(path))
+            else:
+                assert found | {"place": 3} == expected
+                changes.add(found["place"])
+    # The digits that differ from 3 in one bit.
+    assert changes == {1, 2, 7}
+    # Behind the seal of any other record stands nothing, nor may anything else stand there.
+    line = record.sealed({"n": 1}, beside={"place": 3}).encode()
+    assert not record.is_sealed(line)
+    assert not record.is_sealed(line, "rank")
+    assert record.is_sealed(line, "place")

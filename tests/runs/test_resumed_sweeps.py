@@ -1,5 +1,6 @@
 """Sweeps that are resumed: what is unfinished comes first, what is finished is checked, and a changed model is refused."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -10,12 +11,13 @@ from executor_for_tests import Here
 from models_for_tests import byte_level, transformer
 from toy_runs import agreement, interrupt, pairs, toy_run
 
+from syntagm import table
 from syntagm.cli import main
 from syntagm.models.names import load
 from syntagm.runs import executors
 from syntagm.runs.files import RECORD
 from syntagm.runs.ledger import is_unchanged
-from syntagm.runs.store import open_run
+from syntagm.runs.store import open_run, runs_of
 from syntagm.tasks.align import Rule
 from syntagm.tasks.predictions.task import Predictions
 
@@ -54,6 +56,65 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Predictions, "plan", noting)
     return models
+
+
+def in_views(*runs: str | Path) -> list[Any]:
+    """The names of the models in a table, and each A and B of a comparison."""
+    compared = table("comparison", runs).to_frame().select("A", "B").unique(maintain_order=True)
+    return [table("scores", runs).to_frame()["model"].unique(maintain_order=True).to_list(), compared.rows()]
+
+
+def test_runs_in_a_folder_are_in_the_order_of_their_places_and_then_by_name(tmp_path: Path) -> None:
+    for name, place in {"a": 2, "b": 0, "step2": None, "step10": None, "c": 1}.items():
+        record = RECORD.read(toy_run(tmp_path / name, agreement()).folder / "run.json")  # type: ignore[operator]
+        RECORD.write(tmp_path / name / "run.json", record | ({} if place is None else {"place": place}))
+    assert [run.label for run in runs_of(tmp_path)] == ["b", "c", "a", "step2", "step10"]
+    assert [run.label for run in runs_of([tmp_path / "a", tmp_path / "b"])] == ["a", "b"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [[], ["--executor", "here"]], ids=["in process", "workers"])
+def test_models_have_the_order_of_the_last_command_in_every_view(way: list[str], suites: list[str]) -> None:
+    named = {"zeta": "toy", "mid": "random?seed=1", "alpha": "random?seed=2"}
+
+    def run(*labels: str) -> int:
+        names = [part for label in labels for part in ("--name", label)]
+        models = [named[label] for label in labels]
+        return main(["run", *models, *names, *suites[:2], "-o", "out", "--no-report", "--no-cache", *way])
+
+    def places() -> dict[str, int]:
+        return {path.parent.name: json.loads(path.read_text())["place"] for path in Path("out").glob("*/run.json")}
+
+    assert run("zeta", "mid", "alpha") == 0
+    assert places() == {"zeta": 0, "mid": 1, "alpha": 2}
+    assert in_views("out") == [["zeta", "mid", "alpha"], [("zeta", "mid"), ("zeta", "alpha"), ("mid", "alpha")]]
+    # Runs that are named one by one are in the order of the arguments.
+    assert in_views("out/alpha", "out/zeta")[1] == [("alpha", "zeta")]
+    # A finished run is only checked; its place is written anew all the same, and its signature and seal stay.
+    signature = str(open_run("out/zeta").signature("first", "good_bad"))
+    seals = {path: json.loads(path.read_text())["seal"] for path in Path("out").glob("*/run.json")}
+    assert run("alpha", "zeta", "mid") == 0
+    assert in_views("out") == [["alpha", "zeta", "mid"], [("alpha", "zeta"), ("alpha", "mid"), ("zeta", "mid")]]
+    assert {path: json.loads(path.read_text())["seal"] for path in seals} == seals
+    assert str(open_run("out/zeta").signature("first", "good_bad")) == signature
+    # A command for some of them leaves the others, and one for a model alone leaves its place.
+    assert run("mid", "zeta") == 0
+    assert main(["run", "toy", "--name", "zeta", *suites[:2], "-o", "out/zeta", "--no-report", "--no-cache"]) == 0
+    assert places() == {"alpha": 0, "mid": 0, "zeta": 1}
+    # Runs of earlier versions have no place: they come last, by name.
+    for label in ("alpha", "zeta"):
+        record = RECORD.read(path := Path(f"out/{label}/run.json"))
+        del record["place"]
+        RECORD.write(path, record)
+    assert in_views("out")[0] == ["mid", "alpha", "zeta"]
+
+
+@pytest.mark.slow
+def test_a_refused_command_leaves_the_places(suites: list[str]) -> None:
+    assert main(["run", "toy", "random", *suites, "-o", "out", "--no-report", "--no-cache"]) == 0
+    before = {path: path.read_bytes() for path in Path("out").glob("*/run.json")}
+    assert main(["run", "random", "toy", *suites[:2], "-o", "out", "--no-report", "--no-cache"]) == 2
+    assert {path: path.read_bytes() for path in before} == before
 
 
 @pytest.mark.slow

@@ -4,20 +4,23 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
 from toy_runs import agreement
 
 import syntagm as sg
 from syntagm import registry
-from syntagm.answers import Answers
+from syntagm.answers import Answers, Surprisals
 from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
+from syntagm.models.contract import LanguageModel
 from syntagm.result import Kind
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.suite import Item
@@ -201,3 +204,65 @@ def test_a_measure_of_another_distribution(tmp_path: Path) -> None:
     tokens = made.tokens("simple_agrmt").filter(pl.col("condition") == "good").group_by("item", maintain_order=True)
     expected = [value - 1 for value in tokens.agg(pl.col("bits").max())["bits"]]
     assert made.results()["value"].to_list() == pytest.approx(expected)
+
+
+class Reused(Measure):
+    """A measure that notes whether it could change what it was given."""
+
+    kind: ClassVar[Kind] = Kind.BITS
+    refused = 0
+
+    def __str__(self) -> str:
+        return "reused"
+
+    def asks(self, item: Item) -> list[str]:
+        return [item.sentences["good"].text]
+
+    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
+        bits = answers[item.sentences["good"].text].bits
+        total = float(bits.sum())
+        try:
+            bits[0] = 99.0
+        except ValueError:
+            Reused.refused += 1
+        return Judgement(total, len(bits), math.nan)
+
+
+class Recycling(LanguageModel):
+    """A family of another package that answers every text in the same arrays: 1, 2, 3 ... bits."""
+
+    name, fingerprint, bos = "recycling:", "recycling", "nothing"
+    settings: ClassVar[dict[str, str]] = {"bos": "yes"}
+    record: ClassVar[dict[str, Any]] = {}
+    arrays = np.zeros(1, np.int32), np.zeros(1), np.ones(1, bool)
+
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
+        for number, text in enumerate(texts, 1):
+            self.arrays[1][0] = number
+            yield Surprisals(text, *self.arrays)
+
+
+class Keeping(dict[str, Surprisals]):
+    """A cache of somebody's own, which keeps what it is given."""
+
+    def get(self, model: LanguageModel, texts: Sequence[str], reduced: bool = False) -> dict[str, Surprisals]:  # type: ignore[override]
+        return {text: self[text] for text in texts if text in self}
+
+    def put(self, model: LanguageModel, answers: Iterable[Surprisals]) -> None:
+        self |= {answer.text: answer for answer in answers}
+
+
+def test_what_plug_ins_use_again_or_write_into_changes_no_number() -> None:
+    # Of the sorted texts, "The cat barks" is the second and "The dog barks" the fourth.
+    suite, cache, expected = agreement(nouns=("dog", "cat")), Keeping(), {"1": 4.0, "2": 2.0}
+    for _ in range(2):
+        Reused.refused = 0
+        made = sg.evaluate(Recycling(), [suite], measures=[Reused()], cache=cache)
+        assert dict(made.results().select("item", "value").rows()) == expected
+        good = made.tokens("agreement").filter(condition="good")
+        assert dict(good.select("item", "bits").rows()) == expected
+        assert Reused.refused == 2
+        # The second time, the answers are from the cache, whose arrays are its own.
+        for text, answer in cache.items():
+            cache[text] = Surprisals(text, answer.starts, answer.bits.copy(), answer.in_vocabulary)
+    assert all(answer.bits.flags.writeable for answer in cache.values())

@@ -10,8 +10,10 @@ from typing import Any, Literal
 import pytest
 
 from syntagm.cli import _parser, main
+from syntagm.cli._experiment import _families
 from syntagm.errors import RunError, UsageError
 from syntagm.io import record
+from syntagm.papers.experiment import hyperparameters
 from syntagm.settings import Number, Several, Text
 from syntagm.training import families
 from syntagm.training.options import MODEL, changed, option, options, part
@@ -96,10 +98,19 @@ def test_defaults_are_settings_that_training_takes(family: Any) -> None:
 
 @FAMILIES
 def test_an_experiment_sets_what_there_is(family: Any) -> None:
-    scales = family.controlled.scales.values() if family.controlled else []
-    for scale in scales:
+    for scale in hyperparameters.SCALES.get(family.name, {}).values():
         assert set(family.controlled.evaluation) < scale.keys()
         assert scale.keys() - {"reading", *family.controlled.evaluation} <= {one.name for one in family.options}
+
+
+def test_a_copy_of_a_family_takes_no_part_in_the_experiments_of_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _families(), [family.name for family in hyperparameters.taking_part()]
+    copies = [replace(family, name=f"{family.name}-copy") for family in families.FAMILIES]
+    monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, *copies))
+    assert (_families(), [family.name for family in hyperparameters.taking_part()]) == before
+    assert before[0].startswith("ngram,lstm,gpt2 (default of hu2020), ")
+    with pytest.raises(UsageError, match="families: 'lstm-copy'; expected one of ngram, lstm, "):
+        hyperparameters.options("small", ["lstm-copy"])
 
 
 def test_the_command_offers_the_families_and_an_experiment_their_variants(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,9 +122,7 @@ def test_the_command_offers_the_families_and_an_experiment_their_variants(capsys
     assert [name for name in offered if name != "syntagm"][-len(commands) :] == commands
     words = families.find("gpt2-words")
     assert words.variant_of == "gpt2"
-    assert words == replace(
-        families.find("gpt2"), name=words.name, summary=words.summary, controlled=words.controlled, variant_of="gpt2"
-    )
+    assert words == replace(families.find("gpt2"), name=words.name, summary=words.summary, variant_of="gpt2")
     with pytest.raises(UsageError, match="'gpt3'; expected one of " + ", ".join(names)):
         families.find("gpt3")
 

@@ -5,6 +5,7 @@ from math import isnan, log2, nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from toy_runs import FULL, agreement, sentence, toy_run
@@ -165,3 +166,17 @@ def test_texts_are_places_without_a_line_and_a_reference_is_dashed() -> None:
     assert {bars["mark"]["type"], dots["mark"]["type"]} == {"rule", "point"}
     assert [value["x"] for value in dots["data"]["values"]] == ["a", "a", "b"]
     assert not any(isnan(value["value"]) for value in dots["data"]["values"])
+
+
+def test_an_array_that_a_view_uses_again_does_not_change_the_quantity(run: Run) -> None:
+    places = np.zeros(0)
+
+    def reused(run: Run, suite: str) -> Mapping[str, Any]:
+        nonlocal places
+        places = places if len(places) else np.arange(4.0)
+        places += 1
+        return {"place": places[: run.suite(suite).items]}
+
+    found = quantity.of_items([run], "full_sentence", reused).rows
+    places += 100
+    assert found["place"].to_list() == [1, 2, 3, 4, 2, 3, 4]

@@ -13,23 +13,71 @@ from syntagm.papers.experiment.design import Options
 from syntagm.settings import Number, Values
 from syntagm.training import families
 from syntagm.training.options import changed
+from syntagm.training.settings import Default
 from syntagm.training.trainable import Trainable
 
 READING = "reading"
+# The families of Hu et al. 2020, which an experiment has if neither it nor the user names any.
+DEFAULT = ("ngram", "lstm", "gpt2")
+
+
+def _scales(paper: Options, small: Options) -> dict[str, Options]:
+    """Return the hyperparameters at both scales: those of a publication, and what is different in small models."""
+    return {"paper": paper, "small": {**paper, **small}}
+
+
+# Hu et al. 2020. The threshold of the small model gives the same vocabulary as that of the n-gram model of this scale.
+_LSTM = _scales(
+    {"embedding": 256, "hidden": 256, "layers": 2, "dropout": 0.3, "tied": False,
+     "tokens": "treebank", "threshold": 2, "classes": "berkeley", "batch": 20, "window": 35,
+     "epochs": 40, "reading": 0, "optimiser": "sgd", "lr": 20.0, "schedule": "plateau", "clip": 0.25, "patience": 0,
+     "dtype": "f32"},
+    {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied": True, "threshold": 5, "reading": 4_000_000, "patience": 2},
+)  # fmt: skip
+_TAGGING = {"tags": "", "valid_tags": "", "head": "linear", "mixing": "equal", "tag_weight": 1.0}
+_GPT2 = _scales(
+    {"layers": 12, "width": 768, "heads": 12, "positions": 1024, "dropout": 0.1,
+     "units": "bpe", "vocabulary": 50_257, "tokenizer": "", "window": 1024, "batch": 8,
+     "epochs": 40, "reading": 0, "optimiser": "adamw", "lr": 6e-4, "schedule": "cosine", "warmup": Default(200),
+     "decay": 0.1, "clip": 1.0, "patience": 2, "dtype": "f32"},
+    {"layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "lr": 2e-3,
+     "reading": 4_000_000, "patience": 2},
+)  # fmt: skip
+# The families that take part in experiments: family -> scale -> hyperparameters.
+SCALES: Mapping[str, Mapping[str, Options]] = {
+    "ngram": _scales(
+        {"order": 5, "smoothing": "interpolated", "tokens": "treebank", "threshold": 2, "classes": "berkeley",
+         "discount_fallback": False},
+        {"threshold": 5, "discount_fallback": True},
+    ),
+    "lstm": _LSTM,
+    # Shen et al. 2019; words as for the other families of Hu et al. 2020.
+    "onlstm": _scales(
+        {"embedding": 400, "hidden": 1150, "layers": 3, "chunk": 10, "dropout": 0.45, "dropout_layers": 0.3,
+         "dropout_input": 0.5, "dropout_words": 0.1, "dropout_recurrent": 0.45, "tokens": "treebank", "threshold": 2,
+         "classes": "berkeley", "batch": 20, "window": 70, "epochs": 500, "reading": 0, "optimiser": "asgd", "lr": 30.0,
+         "schedule": "constant", "clip": 0.25, "patience": 0, "dtype": "f32"},
+        {"embedding": 160, "hidden": 200, "threshold": 5, "dropout": 0.2, "dropout_layers": 0.1, "dropout_input": 0.2,
+         "dropout_words": 0.0, "dropout_recurrent": 0.2, "window": 35, "epochs": 40, "reading": 4_000_000, "patience": 6},
+    ),
+    "multitask": {scale: {**options, **_TAGGING} for scale, options in _LSTM.items()},
+    "gpt2": _GPT2,
+    # Section 4.5 of Hu et al. 2020.
+    "gpt2-words": {scale: {**options, "units": "words"} for scale, options in _GPT2.items()},
+    # Hu et al. 2020, with the optimiser and the number of passes of rnng-pytorch.
+    "rnng": _scales(
+        {"embedding": 256, "hidden": 256, "layers": 2, "dropout": 0.3, "tied": False, "parts": "all",
+         "tokens": "treebank", "threshold": 2, "classes": "berkeley", "batch": 32,
+         "epochs": 18, "reading": 0, "optimiser": "adamw", "lr": 1e-3, "schedule": "plateau", "clip": 5.0, "patience": 0,
+         "dtype": "f32", "beam": 100, "word_beam": 10, "fast_track": 5},
+        {"embedding": 128, "hidden": 128, "dropout": 0.2, "tied": True, "threshold": 5, "reading": 1_000_000, "patience": 2},
+    ),
+}  # fmt: skip
 
 
 def taking_part() -> list[Trainable[Any]]:
     """List the families that take part in experiments, at any scale."""
-    return [family for family in families.FAMILIES if family.controlled]
-
-
-def default() -> list[str]:
-    """List the names of the default families of an experiment.
-
-    >>> default()
-    ['ngram', 'lstm', 'gpt2']
-    """
-    return [family.name for family in taking_part() if family.controlled and family.controlled.default]
+    return list(map(families.find, SCALES))
 
 
 def scales() -> list[str]:
@@ -38,11 +86,7 @@ def scales() -> list[str]:
     >>> scales()
     ['paper', 'small']
     """
-    return list(dict.fromkeys(scale for family in taking_part() for scale in _scales(family)))
-
-
-def _scales(family: Trainable[Any]) -> Mapping[str, Options]:
-    return family.controlled.scales if family.controlled else {}
+    return list(dict.fromkeys(scale for of_family in SCALES.values() for scale in of_family))
 
 
 def options(scale: str, names: Sequence[str], changes: Mapping[str, str] | None = None) -> dict[str, dict[str, object]]:
@@ -61,7 +105,7 @@ def options(scale: str, names: Sequence[str], changes: Mapping[str, str] | None 
     """
     if scale not in scales():
         raise UsageError("scale", repr(scale), "one of " + ", ".join(scales()))
-    available = {family.name: _scales(family)[scale] for family in taking_part() if scale in _scales(family)}
+    available = {family: of_family[scale] for family, of_family in SCALES.items() if scale in of_family}
     if unknown := [name for name in names if name not in available]:
         raise UsageError("families", repr(unknown[0]), "one of " + ", ".join(available))
     chosen = {name: dict(available[name]) for name in names}

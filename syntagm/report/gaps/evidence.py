@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from syntagm.io.number import counted
 from syntagm.report import numbers
-from syntagm.report.alerts import Alert, list_reasons, note_ties, warn_undefined, warn_unfinished
+from syntagm.report.alerts import Alert, list_reasons, note_conventions, note_ties, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps import bands, scores, suites
 from syntagm.report.gaps.bands import Band
@@ -37,7 +37,12 @@ class Evidence(Chapter):
             unfinished = warn_unfinished(column, "of the items that make a context")
             by_column += [*unfinished, *warn_undefined(column, ""), *_note_items(column)]
         meaning = "The two words of a tie are equally likely within numerical error; a tie counts as a failure."
-        return [*by_column, *self._compare(), *note_ties(self.columns, " of TSE", meaning)]
+        return [
+            *note_conventions(self.columns),
+            *by_column,
+            *self._compare(),
+            *note_ties(self.columns, " of TSE", meaning),
+        ]
 
     def _compare(self) -> Iterator[Alert]:
         """Warn of runs whose numbers can't be compared."""

@@ -4,22 +4,10 @@ from dataclasses import replace
 
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_twice
 from syntagm.training.gpt2.settings import Gpt2Settings
-from syntagm.training.settings import Default
 from syntagm.training.trainable import Controlled, Trainable
 
 # BPE tokens per whitespace-separated word.
 BYTE_PAIRS = 1.4
-_PAPER = {
-    "layers": 12, "width": 768, "heads": 12, "positions": 1024, "dropout": 0.1,
-    "units": "bpe", "vocabulary": 50_257, "tokenizer": "", "window": 1024, "batch": 8,
-    "epochs": 40, "reading": 0, "optimiser": "adamw", "lr": 6e-4, "schedule": "cosine", "warmup": Default(200),
-    "decay": 0.1, "clip": 1.0, "patience": 2, "dtype": "f32",
-}  # fmt: skip
-_SMALL = {
-    "layers": 4, "width": 128, "heads": 4, "positions": 256, "vocabulary": 4096, "window": 64, "batch": 16, "lr": 2e-3,
-}  # fmt: skip
-_SHORT = {"reading": 4_000_000, "patience": 2}
-_SCALES = {"paper": _PAPER, "small": {**_PAPER, **_SMALL, **_SHORT}}
 
 
 def weights(settings: Gpt2Settings, words: int) -> float:
@@ -44,13 +32,7 @@ GPT2 = Trainable(
     summary="GPT-2 from scratch, over BPE or over words",
     settings=Gpt2Settings(),
     module="syntagm.training.gpt2.train",
-    controlled=Controlled(_SCALES, _duration, default=True),
+    controlled=Controlled(_duration),
 )
 # Section 4.5 of Hu et al. 2020.
-GPT2_WORDS = replace(
-    GPT2,
-    name="gpt2-words",
-    summary="GPT-2 from scratch, over words",
-    controlled=Controlled({scale: {**options, "units": "words"} for scale, options in _SCALES.items()}, _duration),
-    variant_of="gpt2",
-)
+GPT2_WORDS = replace(GPT2, name="gpt2-words", summary="GPT-2 from scratch, over words", variant_of="gpt2")

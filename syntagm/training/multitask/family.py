@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients
-from syntagm.training.lstm.family import LSTM, weights
+from syntagm.training.lstm.family import weights
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.multitask.settings import MultitaskSettings
 from syntagm.training.trainable import Controlled, Trainable
-
-_TAGGING = {"tags": "", "valid_tags": "", "head": "linear", "mixing": "equal", "tag_weight": 1.0}
 
 
 def _check_texts(settings: MultitaskSettings, corpus: Sequence[str], valid: Sequence[str]) -> None:
@@ -24,7 +22,6 @@ def _duration(settings: MultitaskSettings, work: Work) -> tuple[float, float]:
     return by_gradients(both, TREEBANK_WORDS, settings.loop.epochs, step, work)
 
 
-_OF_LSTM = LSTM.controlled.scales if LSTM.controlled else {}
 MULTITASK = Trainable(
     name="multitask",
     summary="a word-level LSTM that also learns to tag words, such as with CCG supertags",
@@ -32,7 +29,5 @@ MULTITASK = Trainable(
     module="syntagm.training.multitask.train",
     note="Without --tags and --valid-tags, FILE must be trees; their words get simplified CCG categories. "
     "Marvin and Linzen 2018: --embedding 200 --hidden 650 --dropout 0.2 --batch 128",
-    controlled=Controlled(
-        {scale: {**options, **_TAGGING} for scale, options in _OF_LSTM.items()}, _duration, check_texts=_check_texts
-    ),
+    controlled=Controlled(_duration, check_texts=_check_texts),
 )

@@ -7,10 +7,6 @@ from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.trainable import Controlled, Trainable
 
 WORDS_A_SECOND = 150_000
-_PAPER = {
-    "order": 5, "smoothing": "interpolated", "tokens": "treebank", "threshold": 2, "classes": "berkeley",
-    "discount_fallback": False,
-}  # fmt: skip
 
 
 def _is_intact(folder: Path) -> bool:
@@ -31,9 +27,6 @@ NGRAM = Trainable(
     seeded=False,
     needs_valid=False,
     valid="held-out text, whose perplexity is reported",
-    controlled=Controlled(
-        {"paper": _PAPER, "small": {**_PAPER, "threshold": 5, "discount_fallback": True}}, _duration, default=True,
-        pace=f"n-grams: {WORDS_A_SECOND:,} words per second",
-    ),
+    controlled=Controlled(_duration, pace=f"n-grams: {WORDS_A_SECOND:,} words per second"),
     is_intact=_is_intact,
-)  # fmt: skip
+)

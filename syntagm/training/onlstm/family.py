@@ -6,19 +6,6 @@ from syntagm.training.duration import TREEBANK_WORDS, Work, by_gradients, seen_t
 from syntagm.training.onlstm.settings import OnLstmSettings
 from syntagm.training.trainable import Controlled, Trainable
 
-# Shen et al. 2019; words as for the other families of Hu et al. 2020.
-_PAPER = {
-    "embedding": 400, "hidden": 1150, "layers": 3, "chunk": 10, "dropout": 0.45, "dropout_layers": 0.3,
-    "dropout_input": 0.5, "dropout_words": 0.1, "dropout_recurrent": 0.45, "tokens": "treebank", "threshold": 2,
-    "classes": "berkeley", "batch": 20, "window": 70, "epochs": 500, "reading": 0, "optimiser": "asgd", "lr": 30.0,
-    "schedule": "constant", "clip": 0.25, "patience": 0, "dtype": "f32",
-}  # fmt: skip
-# The vocabulary is that of the other families of this scale.
-_SMALL = {
-    "embedding": 160, "hidden": 200, "threshold": 5, "dropout": 0.2, "dropout_layers": 0.1, "dropout_input": 0.2,
-    "dropout_words": 0.0, "dropout_recurrent": 0.2, "window": 35, "epochs": 40, "reading": 4_000_000, "patience": 6,
-}  # fmt: skip
-
 
 def weights(settings: OnLstmSettings, words: int) -> float:
     """Return the number of weights that each word is multiplied by, in a model trained on `words` words.
@@ -44,5 +31,5 @@ ONLSTM = Trainable(
     settings=OnLstmSettings(),
     module="syntagm.training.onlstm.train",
     note="The defaults are those of Shen et al. 2019 for the Penn Treebank.",
-    controlled=Controlled({"paper": _PAPER, "small": {**_PAPER, **_SMALL}}, _duration),
+    controlled=Controlled(_duration),
 )

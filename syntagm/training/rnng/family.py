@@ -7,23 +7,6 @@ from syntagm.training.duration import Work, by_gradients, seen_twice
 from syntagm.training.rnng.settings import RnngSettings
 from syntagm.training.trainable import Controlled, Trainable
 
-# Hu et al. 2020, with the optimiser and the number of passes of rnng-pytorch.
-_PAPER = {
-    "embedding": 256, "hidden": 256, "layers": 2, "dropout": 0.3, "tied": False, "parts": "all",
-    "tokens": "treebank", "threshold": 2, "classes": "berkeley", "batch": 32,
-    "epochs": 18, "reading": 0, "optimiser": "adamw", "lr": 1e-3, "schedule": "plateau", "clip": 5.0, "patience": 0,
-    "dtype": "f32", "beam": 100, "word_beam": 10, "fast_track": 5,
-}  # fmt: skip
-# The vocabulary is that of the other families of this scale.
-_SMALL = {
-    "embedding": 128,
-    "hidden": 128,
-    "dropout": 0.2,
-    "tied": True,
-    "threshold": 5,
-    "reading": 1_000_000,
-    "patience": 2,
-}
 # Actions per word of the Penn Treebank; words per tree; extended derivations per word, as a multiple of the beam; the share
 # of them for which the search computes the probability of the word.
 ACTIONS, TREE, EXTENDED, WITH_WORD = 2.6, 20, 2.0, 0.1
@@ -71,8 +54,5 @@ RNNG = Trainable(
     trees=True,
     note="FILE must be a file of bracketed trees, or a text for --parser. The size is that of Hu et al. 2020; the optimiser is "
     "that of rnng-pytorch.",
-    controlled=Controlled(
-        {"paper": _PAPER, "small": {**_PAPER, **_SMALL}}, _duration,
-        evaluation=("beam", "word_beam", "fast_track"), check_texts=_check_texts,
-    ),
-)  # fmt: skip
+    controlled=Controlled(_duration, evaluation=("beam", "word_beam", "fast_track"), check_texts=_check_texts),
+)
