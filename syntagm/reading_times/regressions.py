@@ -13,7 +13,7 @@ the training rows, divided by their residual degrees of freedom.
 In a mixed model, a group that has training rows has its random effects; one that is new adds their variance.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
@@ -34,12 +34,24 @@ Name: TypeAlias = Literal["ols", "loglinear", "mixed", "smooth"]
 NAMES: tuple[str, ...] = get_args(Name)
 Numbers = NDArray[np.float64]
 Truths = NDArray[np.bool_]
-# Training rows -> the log densities of the other rows.
-Densities: TypeAlias = Callable[[Truths], Numbers]
 
 # A column is dropped, as by R's lm, if less of its length than this is not explained by the columns before it.
 RANK = 1e-7
 _LOG_2PI = float(np.log(2 * np.pi))
+
+
+class Densities:
+    """A regression that is fitted to training rows, and gives the log densities of the other rows.
+
+    Attributes:
+        messages: what the fits said of themselves, such as that they are singular: a sentence for each fit that said it.
+    """
+
+    messages: Sequence[str] = ()
+
+    def __call__(self, train: Truths) -> Numbers:
+        """Return the natural logarithms of the densities of the rows that are not training rows."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +141,14 @@ def densities(model: str, rows: Observations, added: str | None, random: Sequenc
     return _Linear(rows, own, model == "loglinear")
 
 
-class _Linear:
+class _Linear(Densities):
     """Least squares of the time, or of its logarithm."""
 
     def __init__(self, rows: Observations, added: Sequence[Term], logarithmic: bool) -> None:
         self.columns = rows.columns((*rows.baseline, *added)).values
         self.response, self.jacobian = rows.times, np.zeros(len(rows.times))
         if logarithmic:
-            refuse_not_positive(rows)
-            self.response = np.log(rows.times)
+            self.response = logarithms(rows)
             self.jacobian = -self.response
 
     def __call__(self, train: Truths) -> Numbers:
@@ -146,8 +157,8 @@ class _Linear:
         return normal(residual, line.variance) + self.jacobian[~train]
 
 
-def refuse_not_positive(rows: Observations) -> None:
-    """Refuse times that have no logarithm.
+def logarithms(rows: Observations) -> Numbers:
+    """Return the natural logarithms of the times. Shape (rows,).
 
     Raises:
         InputError: a time is not above 0.
@@ -156,6 +167,7 @@ def refuse_not_positive(rows: Observations) -> None:
         line = rows.frame[LINE][int(np.argmax(wrong))]
         found = f"{int(wrong.sum()):,} times that are not above 0, first in line {line}"
         raise InputError(f"column {rows.response}", found, "positive times", "Exclude them, or use --model ols.")
+    return np.log(rows.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +189,7 @@ class Curve:
     penalties: tuple[float, ...]
 
 
-class _Smooth:
+class _Smooth(Densities):
     """Least squares with penalised splines of the added columns."""
 
     def __init__(self, rows: Observations, added: Sequence[Term]) -> None:
@@ -269,15 +281,12 @@ def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> C
     return Curve(back @ solution, variance, variance * back @ inverse @ back.T, edf, tuple(np.exp(logs).tolist()))
 
 
-class _Mixed:
+class _Mixed(Densities):
     """A linear mixed-effects model by restricted likelihood."""
 
     def __init__(self, rows: Observations, added: Sequence[Term], random: Sequence[str]) -> None:
-        self.rows = rows
-        absent = {variable for terms in rows.added.values() for term in terms for variable in term} - {
-            variable for term in added for variable in term
-        }
-        self.text = mixed_formula(rows.response, (*rows.baseline, *added), random_terms(random, rows.response), absent)
+        self.rows, self.messages = rows, list[str]()
+        self.text, _ = mixed_formula(rows, added, random_terms(random, rows.response))
         self.model = formula.parse(self.text)
         self.table = grouped(rows, self.model.bars)
         levels = model_columns.levels(self.model, self.table, {})
@@ -289,6 +298,7 @@ class _Mixed:
 
     def __call__(self, train: Truths) -> Numbers:
         fit = linear.fit(self.text, self.table.filter(pl.Series(train)), reml=True, dependent="drop", starts=1)
+        self.messages += [each for each in fit.messages if each.startswith(("singular", "not converged"))]
         test = ~train
         mean = np.zeros(int(test.sum()))
         estimates = {each.name: each.estimate for each in fit.coefficients}
@@ -337,19 +347,20 @@ def random_terms(random: Sequence[str], response: str) -> tuple[Bar, ...]:
     return model.bars
 
 
-def mixed_formula(response: str, fixed: Sequence[Term], bars: Sequence[Bar], absent: Collection[Variable] = ()) -> str:
-    """Write a formula in lme4's notation.
+def mixed_formula(rows: Observations, added: Sequence[Term], bars: Sequence[Bar]) -> tuple[str, list[str]]:
+    """Write the formula of the baseline and some added terms in lme4's notation, and list its random terms.
 
-    Arguments:
-        absent: variables that the model doesn't have; random slopes of them are left out.
+    Random slopes of columns that other models add are left out.
     """
-    parts = ["1", *map(_written, fixed)]
+    absent = {variable for terms in rows.added.values() for term in terms for variable in term}
+    absent -= {variable for term in added for variable in term}
+    kept = []
     for bar in bars:
-        slopes = [term for term in bar.effects.terms if not set(term) & set(absent)]
+        slopes = [term for term in bar.effects.terms if not set(term) & absent]
         if slopes or bar.effects.intercept:
             inner = " + ".join([str(int(bar.effects.intercept)), *map(_written, slopes)])
-            parts.append(f"({inner} | {':'.join(_quoted(name) for name in bar.group)})")
-    return f"{_quoted(response)} ~ " + " + ".join(parts)
+            kept.append(f"({inner} | {':'.join(_quoted(name) for name in bar.group)})")
+    return f"{_quoted(rows.response)} ~ " + " + ".join(["1", *map(_written, (*rows.baseline, *added)), *kept]), kept
 
 
 def _written(term: Term) -> str:
