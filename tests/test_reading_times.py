@@ -312,7 +312,7 @@ def test_texts_of_two_languages_are_different_texts() -> None:
 def test_a_region_with_a_word_without_bits_has_none() -> None:
     words = pl.DataFrame({
         "item": ["1"] * 4, "condition": ["a"] * 4, "region": ["r", "s", "s", "t"], "position": [1.0, 2, 3, 4],
-        "bits": [3.0, None, 5, 7],
+        "bits": [3.0, None, 5, 7], "line": [2, 3, 4, 5],
     })  # fmt: skip
     chosen = {name: (name,) for name in words.columns}
     readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(4)), ""), ())
@@ -452,7 +452,7 @@ def test_slopes_of_several_predictors_are_those_of_a_mixed_model() -> None:
 def test_predictors_of_regions_come_from_the_words_or_are_refused() -> None:
     words = pl.DataFrame({
         "item": ["1"] * 2, "condition": ["a"] * 2, "region": ["r", "s"], "position": [1.0, 2], "bits": [3.0, 5],
-        "word": ["(The", "captain."], "frequency": ["7", "4.5"],
+        "word": ["(The", "captain."], "frequency": ["7", "4.5"], "line": [2, 3],
     })  # fmt: skip
     chosen = {name: (name,) for name in words.columns}
     readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(2)), ""), ())

@@ -24,6 +24,10 @@ LEAST = 100
 # Times in milliseconds have medians of 150 and more; seconds and logarithms are far below.
 SECONDS, LOGARITHMS = (0.02, 3.0), (4.0, 12.0)
 SLOWEST = 20_000.0
+# A time of more than a day, and a surprisal beyond this, are none.
+DAY, HIGHEST = 86_400_000.0, 10_000.0
+# Fewer different times than this may recur by chance.
+_TIMES = 4
 # Final words ring if their gain exceeds that of other words by so many standard errors, is so many times their share of the
 # words, and makes the gain of all words so many times that of the others.
 _APART, _SHARE, _LARGER = 3.3, 4.0, 1.25
@@ -145,90 +149,104 @@ def final(words: pl.DataFrame) -> pl.Series:
 
 
 def _units(frame: pl.DataFrame) -> list[Alarm]:
-    if "time" not in frame.columns:
-        return []
-    times = frame["time"].drop_nulls()
-    if not len(times):
+    if "time" not in frame.columns or not len(times := frame["time"].drop_nulls()):
         return []
     median = float(np.median(times.to_numpy()))
+    message = cure = ""
     if SECONDS[0] <= median <= SECONDS[1]:
-        return [Alarm("units", f"a median time of {median:.3g}: seconds?", "Give --unit s.", len(times))]
-    if LOGARITHMS[0] <= median <= LOGARITHMS[1] and float(np.std(times.to_numpy())) < 2:
-        return [
-            Alarm(
-                "units",
-                f"a median time of {median:.3g}: logarithms of milliseconds?",
-                "Give --unit log-ms.",
-                len(times),
-            )
-        ]
-    if median < 50 or median > SLOWEST:
+        message, cure = f"a median time of {median:.3g}: seconds?", "Give --unit s."
+    elif LOGARITHMS[0] <= median <= LOGARITHMS[1] and float(np.std(times.to_numpy())) < 2:
+        message, cure = f"a median time of {median:.3g}: logarithms of milliseconds?", "Give --unit log-ms."
+    elif median < 50 or median > SLOWEST:
+        message = f"a median time of {median:.3g} ms"
         cure = "Times are in milliseconds: is it the right column? (--columns time=COLUMN, --unit)"
-        return [Alarm("units", f"a median time of {median:.3g} ms", cure, len(times))]
-    found = []
-    small = frame.filter((pl.col("time") > 0) & (pl.col("time") < 15))
-    if small.height > max(2, 0.002 * len(times)):
-        message = f"{small.height:,} times below 15 ms beside a median of {median:.0f} ms: several units?"
-        found.append(
-            Alarm(
-                "units",
-                message,
-                "Correct those rows, or exclude them: [exclude] times.",
-                small.height,
-                small["line"][0],
-            )
-        )
-    wrong = frame.filter(pl.col("time") <= 0)
-    if wrong.height:
-        found.append(
-            Alarm(
-                "units",
-                f"{wrong.height:,} times of 0 or less",
-                "Are they missing values? Exclude them.",
-                wrong.height,
-                wrong["line"][0],
-            )
-        )
-    return found
+    if message:
+        return [Alarm("units", message, cure, len(times))]
+    time = pl.col("time")
+    small = f"times below 15 ms beside a median of {median:.0f} ms: several units?"
+    kinds = (
+        (
+            (time > 0) & (time < 15),
+            max(2, 0.002 * len(times)),
+            small,
+            "Correct those rows, or exclude them: [exclude] times.",
+        ),
+        (time <= 0, 0, "times of 0 or less", "Are they missing values? Exclude them."),
+        (time > DAY, 0, "times of more than a day", "Are they missing values? Make them NA."),
+    )
+    return [
+        Alarm("units", f"{wrong.height:,} {what}", cure, wrong.height, wrong["line"][0])
+        for condition, most, what, cure in kinds
+        if (wrong := frame.filter(condition)).height > most
+    ]
 
 
 def _doubled(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "participant", "suite", "text", "condition", "position", "model")
-    if "position" not in by or "text" not in by:
-        return []
+    # A number of rows is no position.
+    if not {"position", "text"} <= {*by} or frame["position"].n_unique() == frame.height:
+        return _identical(frame)
     if "participant" not in by and "time" not in frame.columns:
         return []
     present = frame.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in by))
-    counts = present.group_by(by, maintain_order=True).agg(pl.len().alias("rows"), pl.col("line").last())
+    regions = pl.col("region").n_unique() if "region" in frame.columns else pl.lit(1)
+    counts = present.group_by(by, maintain_order=True).agg(
+        pl.len().alias("rows"), pl.col("line").last(), regions=regions
+    )
     twice = counts.filter(pl.col("rows") > 1)
-    found = []
-    if twice.height:
-        regions = "region" in frame.columns and bool(
-            present.group_by(by).agg(pl.col("region").n_unique().alias("rows"))["rows"].max() > 1  # type: ignore[operator]
-        )
-        row = twice.row(0, named=True)
-        where = ", ".join(f"{name} {_short(row[name])}" for name in by)
-        if regions:
-            message = f"{twice.height:,} words in two regions, for example {where}"
-            found.append(
-                Alarm(
-                    "two_regions",
-                    message,
-                    "Give each word to one region, or the regions different texts.",
-                    twice.height,
-                    row["line"],
-                )
+    if not twice.height:
+        return []
+    if counts.filter(pl.col("regions") > 1).height:
+        return [
+            _of_words(
+                "two_regions",
+                "in two regions",
+                "Give each word to one region, or the regions different texts.",
+                twice,
+                by,
             )
-        else:
-            message = f"{twice.height:,} words twice, for example {where}"
-            cure = "Delete doubled rows, or name the columns that tell them apart: --columns text=A+B participant=C."
-            found.append(Alarm("doubled", message, cure, twice.height, row["line"]))
-    return found
+        ]
+    cure = "Delete doubled rows, or name the columns that tell them apart: --columns text=A+B participant=C."
+    return [_of_words("doubled", "twice", cure, twice, by)]
+
+
+def _of_words(code: str, what: str, cure: str, words: pl.DataFrame, by: Sequence[str]) -> Alarm:
+    row = words.row(0, named=True)
+    message = f"{words.height:,} words {what}, for example {', '.join(f'{name} {_short(row[name])}' for name in by)}"
+    return Alarm(code, message, cure, words.height, row["line"])
+
+
+def _identical(frame: pl.DataFrame) -> list[Alarm]:
+    """Find repeated rows of tables without positions: all rows, or all those of a participant, a text or a sentence.
+
+    Single rows recur by chance, as of a word that is read twice in one time; not each row as often as twice or three times.
+    """
+    if "time" not in frame.columns or not {"word", "length", "bits"} & {*frame.columns}:
+        return []
+    known = frame.filter(pl.col("time").is_not_null())
+    # Numbers of rows tell copies apart.
+    same = [name for name in known.columns if name == "time" or known[name].n_unique() < known.height]
+    copies, times = pl.len().over(same), pl.col("time").n_unique()
+    known = known.with_columns(twice=copies % 2 == 0, thrice=copies % 3 == 0, table=pl.lit(""))
+    within = keys(known, "table", "language", "participant", "suite", "text", "sentence", "item", "condition")
+    for count in range(1, len(within) + 1):
+        by = within[:count]
+        parts = known.group_by(by, maintain_order=True).agg(
+            pl.len().alias("rows"), pl.col("line").last(), copied=pl.col("twice").all() | pl.col("thrice").all(), times=times
+        )  # fmt: skip
+        copied = parts.filter(pl.col("copied") & (pl.col("times") >= _TIMES))
+        if copied.height:
+            rows, row = int(copied["rows"].sum()), copied.row(0, named=True)
+            where = ", ".join(f"{name} {_short(row[name])}" for name in by[1:])
+            message = f"{rows:,} rows that recur with all their cells{f', for example of {where}' if where else ''}"
+            cure = "Delete doubled rows. If they are different words, add a column of their positions."
+            return [Alarm("doubled", message, cure, rows, row["line"])]
+    return []
 
 
 def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "suite", "text", "condition", "position")
-    if "region" not in frame.columns or "position" not in by or "text" not in by:
+    if "region" not in frame.columns or not {"position", "text"} <= {*by}:
         return []
     both = frame.group_by(by, maintain_order=True).agg(
         pl.col("region").n_unique().alias("regions"), pl.col("line").last()
@@ -236,14 +254,8 @@ def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
     both = both.filter(pl.col("regions") > 1)
     if not both.height or _doubled(frame):
         return []
-    row = both.row(0, named=True)
-    where = ", ".join(f"{name} {_short(row[name])}" for name in by)
     cure = "Give each word to one region, or name the columns that tell texts apart: --columns text=A+B."
-    return [
-        Alarm(
-            "two_regions", f"{both.height:,} words in two regions, for example {where}", cure, both.height, row["line"]
-        )
-    ]
+    return [_of_words("two_regions", "in two regions", cure, both, by)]
 
 
 def _words_differ(frame: pl.DataFrame) -> list[Alarm]:
@@ -371,16 +383,10 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
                 )
             )
     if "bits" in frame.columns and "time" in frame.columns:
-        bits = frame["bits"].drop_nulls()
-        if len(bits) and float(np.median(bits.to_numpy())) > 60:
-            found.append(
-                Alarm(
-                    "columns",
-                    f"a median surprisal of {np.median(bits.to_numpy()):.0f} bits",
-                    "Name the column: --columns bits=COLUMN.",
-                    len(bits),
-                )
-            )
+        bits = frame["bits"].drop_nulls().to_numpy()
+        if len(bits) and (np.median(bits) > 60 or bits.max() > HIGHEST):
+            message = f"a median surprisal of {np.median(bits):.0f} bits, and at most {bits.max():.3g}"
+            found.append(Alarm("columns", message, "Name the column: --columns bits=COLUMN.", len(bits)))
     if found:
         return found
     lengths: pl.Series | None = None

@@ -21,7 +21,7 @@ from syntagm.io.number import counted
 from syntagm.reading_times.alarms import letters
 from syntagm.reading_times.observations import Observations
 from syntagm.reading_times.slopes import Number, Slopes, fit
-from syntagm.reading_times.tables import MISSING, Readings, keys
+from syntagm.reading_times.tables import MISSING, Readings, keys, refuse_absurd
 from syntagm.stats.cluster_intervals import spread_of_clusters
 from syntagm.stats.interval import Spread, critical
 
@@ -84,7 +84,9 @@ def of_regions(times: Readings, unit: str) -> Readings:
             f"{times.source.path}, line {several['line'][0]}", "several times of one person in one region of an item",
             "one, of the whole region", "If they are those of its words, give --times words.",
         )  # fmt: skip
-    return replace(times, frame=known.group_by(by, maintain_order=True).agg(pl.col("time").mean()))
+    return replace(
+        times, frame=known.group_by(by, maintain_order=True).agg(pl.col("time").mean(), pl.col("line").first())
+    )
 
 
 def slopes(
@@ -161,6 +163,7 @@ def region_amounts(words: Readings, model: str | None, found: Slopes, times: str
     order = [*by, "position"] if "position" in frame.columns else by
     frame = frame.sort(order, maintain_order=True)
     columns = {name: _column(words, frame, name, name == found.predictors[0]) for name in found.predictors}
+    refuse_absurd(pl.DataFrame(columns), columns, frame["line"], f"{words.source.path}, ")
     frame = frame.with_columns(column.alias(f":{name}") for name, column in columns.items())
     lagged = [
         pl.col(f":{place.predictor}").shift(place.back, fill_value=0.0).over(by).alias(str(number))
@@ -306,6 +309,7 @@ def compared(
     """
     times.require("time", "condition", "region", *(["item"] if by_item else []))
     frame = _of_contrast(times, contrast)
+    refuse_absurd(frame, ["time"], frame["line"], f"{times.source.path}, ")
     if items is not None:
         frame = frame.join(items, on=["suite", "region", "item"], how="semi", maintain_order="left")
     return _with_both(frame, ["suite", "region", *(["item"] if by_item else [])], contrast)

@@ -216,7 +216,9 @@ def fit(
         InputError: the columns determine each other, or the rows don't admit the model.
     """
     if model == "smooth":
-        raise UsageError("slopes", "effects of --model smooth, which are curves", "another --model", "See the view shape.")
+        raise UsageError(
+            "slopes", "effects of --model smooth, which are curves", "another --model", "See the view shape."
+        )
     added = rows.added[label]
     columns = rows.columns((*rows.baseline, *added))
     if columns.values.shape[1] - len(rows.columns(rows.baseline).names) != len(added):

@@ -179,7 +179,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--against", metavar="FILE", type=Path, help="numbers of models for the figure gain: model, and one column"
     )
-    fit.add_argument("--slopes", metavar="CSV", type=Path, help="write what a unit of each added column costs, from all rows")
+    fit.add_argument(
+        "--slopes", metavar="CSV", type=Path, help="write what a unit of each added column costs, from all rows"
+    )
     fit.add_argument("--methods", action="store_true", help="print a methods paragraph with citations")
     _of_exclusions(fit)
     _of_output(fit)

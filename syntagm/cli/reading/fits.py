@@ -205,7 +205,9 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
         try:
             values = [float(part) for part in options.ms_per_bit.split(",")]
         except ValueError:
-            raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers, separated by commas") from None
+            values = []
+        if not values or not all(abs(value) <= tables.LARGEST for value in values):
+            raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers up to 1e15, separated by commas")
         return [slopes.given(values)], ["slopes are given, without uncertainty"]
     if bool(options.random) != (options.model == "mixed"):
         raise UsageError(
