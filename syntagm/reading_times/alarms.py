@@ -374,14 +374,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
         plausible = (frame["length"] <= characters + 2) & (frame["length"] >= 0) & (frame["length"] >= characters - 5)
         wrong = int((~plausible.fill_null(True)).sum())
         if wrong > 0.2 * frame.height:
-            found.append(
-                Alarm(
-                    "columns",
-                    f"{wrong:,} lengths that aren't those of the words",
-                    "Name the column: --columns length=COLUMN.",
-                    wrong,
-                )
-            )
+            message = f"{wrong:,} lengths that aren't those of the words"
+            found.append(Alarm("columns", message, "Name the column: --columns length=COLUMN.", wrong))
     if "bits" in frame.columns and "time" in frame.columns:
         bits = frame["bits"].drop_nulls().to_numpy()
         if len(bits) and (np.median(bits) > 60 or bits.max() > HIGHEST):
@@ -405,11 +399,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
                 message = (
                     f"longer words have fewer bits (r = {of_bits:.2f}) and a higher frequency (r = {of_frequency:.2f})"
                 )
-                found.append(
-                    Alarm(
-                        "columns", message, "Were bits and frequency swapped? --columns bits=COLUMN frequency=COLUMN."
-                    )
-                )
+                cure = "Were bits and frequency swapped? --columns bits=COLUMN frequency=COLUMN."
+                found.append(Alarm("columns", message, cure))
     if {"time", "position", "text"} <= set(frame.columns):
         per_text = (
             frame.drop_nulls(["time", "position"])
@@ -418,13 +409,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
             .filter(pl.col("n") > 5)
         )
         if per_text.height and float(per_text["r"].fill_nan(0).median() or 0) > 0.99:  # type: ignore[arg-type]
-            found.append(
-                Alarm(
-                    "columns",
-                    "times that rise with the position in every text",
-                    "They are moments, not durations: subtract the one before.",
-                )
-            )
+            cure = "They are moments, not durations: subtract the one before."
+            found.append(Alarm("columns", "times that rise with the position in every text", cure))
     return found
 
 

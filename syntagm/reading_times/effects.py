@@ -245,11 +245,8 @@ def shared(amounts: pl.DataFrame, times: Readings, contrast: Contrast) -> tuple[
         `of_people`, None if the times have no column for items; and a sentence about what was left out, "" for nothing.
     """
     if "item" not in times.frame.columns:
-        return (
-            amounts,
-            None,
-            "the items of --people are not known: its effects may be about others than the predicted ones",
-        )
+        said = "the items of --people are not known: its effects may be about others than the predicted ones"
+        return amounts, None, said
     place = ["suite", "region", "item"]
     columns = [name for name in amounts.columns if name.isdecimal()]
     defined = amounts.filter(
@@ -274,11 +271,8 @@ def shared(amounts: pl.DataFrame, times: Readings, contrast: Contrast) -> tuple[
         for number, name in zip(numbers, ("--words", "--people"), strict=True)
         if number
     )
-    return (
-        kept,
-        items,
-        f"left out of one region or more, as not both have them under both conditions: {said}" if said else "",
-    )
+    why = "left out of one region or more, as not both have them under both conditions"
+    return kept, items, f"{why}: {said}" if said else ""
 
 
 def _sides(contrast: Contrast) -> pl.Expr:
@@ -391,21 +385,8 @@ def effects(
         suite, region, *item = map(str, key)
         name = item[0] if item else ""
         own = people.get((suite, region, name), Number(nan))
-        rows.append(
-            Effect(
-                found.model,
-                suite,
-                str(contrast),
-                region,
-                part.height,
-                float(mean[0]),
-                own,
-                predicted,
-                fieller(predicted, own),
-                name,
-                times,
-            )
-        )
+        place, bits, ratio = (found.model, suite, str(contrast), region), float(mean[0]), fieller(predicted, own)
+        rows.append(Effect(*place, part.height, bits, own, predicted, ratio, name, times))
     return rows
 
 
@@ -444,7 +425,7 @@ def fieller(top: Number, bottom: Number) -> tuple[float, float, float]:
 def methods(found: Sequence[Slopes], contrast: Contrast, people: bool, times: str) -> str:
     """Draft a methods paragraph about effects in milliseconds, with citations in Pandoc's form."""
     fitted = [one for one in found if one.uncertainty]
-    each = "; ".join(f"{one.model}: {_sizes(one)}" for one in found)
+    each = "; ".join(map(str, found))
     how = {one.method: None for one in fitted}
     source = (
         f"The slopes were fitted to reading times by {' and '.join(map(_method, how))}."
@@ -470,9 +451,3 @@ def _method(method: str) -> str:
     if method.startswith("least squares"):
         return f"{method} [@cameron-etal-2011-robust]"
     return f"{method} [@bates-etal-2015-fitting; @satterthwaite-1946-approximate]"
-
-
-def _sizes(found: Slopes) -> str:
-    return ", ".join(
-        f"{value:.3f} ms per unit of {place}" for place, value in zip(found.places, found.values, strict=True)
-    )

@@ -165,18 +165,9 @@ def prepare(source: Source, request: Request, excluded: pl.Series | None = None)
     """
     grouping = regressions.grouping_columns(request.random, request.response)
     rows = rows_of.observations(
-        source,
-        request.response,
-        request.baseline,
-        request.added,
-        request.lags,
-        request.given,
-        request.where,
-        grouping,
-        excluded,
-        request.by,
-        request.missing,
-    )
+        source, request.response, request.baseline, request.added, request.lags, request.given, request.where, grouping,
+        excluded, request.by, request.missing,
+    )  # fmt: skip
     parts = rows_of.by_value(rows) if request.by else {"": rows}
     found: dict[str, Observations] = {}
     for value, part in parts.items():
@@ -269,7 +260,8 @@ def _held_out(
     progress: Callable[[str, int, int], None] | None,
 ) -> tuple[Numbers, list[str]]:
     """Return the log density of each row, when its fold is held out, and what the fits said of themselves."""
-    density = regressions.densities(request.model, rows, added, request.random)
+    messages = list[str]()
+    density = regressions.densities(request.model, rows, added, request.random, messages)
     values = np.empty(len(fold_of))
     count = int(fold_of.max())
     for fold in range(1, count + 1):
@@ -277,8 +269,8 @@ def _held_out(
         values[held_out] = density(~held_out)
         if progress:
             progress(name, fold, count)
-    said = Counter(density.messages)
-    return values, [f"warning: {name}, {number} of {count} folds: {each}" for each, number in said.items()]
+    said = Counter(messages).items()
+    return values, [f"warning: {name}, {number} of {count} folds: {each}" for each, number in said]
 
 
 def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
@@ -289,9 +281,8 @@ def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
     if labels is None:
         raise InputError("--folds", f"no column for the {kind}", "such a column", f"Name it: --columns {kind}=COLUMN.")
     if None in labels:
-        raise InputError(
-            "--folds", f"{sum(label is None for label in labels):,} rows without {kind}", f"a {kind} in each row"
-        )
+        count_without = sum(label is None for label in labels)
+        raise InputError("--folds", f"{count_without:,} rows without {kind}", f"a {kind} in each row")
     return cut.of_groups([str(label) for label in labels], count, f"{kind}s")
 
 
@@ -446,8 +437,9 @@ def methods(outcome: Outcome) -> str:
     apart = f", with a fit for each value of {request.by}" if request.by else ""
     crossed = any(len(gain.clusters) > 1 for gain in outcome.gains)
     random = f" Random effects were {_random(request, outcome.observations)}." if request.random else ""
-    each_slope = "; ".join(f"{each.model}: {each}" for each in outcome.slopes.values())
-    slopes = f" Slopes are those of the same models on all rows: {each_slope}." if each_slope else ""
+    how = " and ".join(dict.fromkeys(each.method for each in outcome.slopes.values()))
+    each_slope = "; ".join(map(str, outcome.slopes.values()))
+    slopes = f" Slopes were fitted to all rows by {how}: {each_slope}." if how else ""
     return (
         f"We measured how much surprisal [@hale-2001-probabilistic; @levy-2008-expectation] improves the prediction of "
         f"{request.response} on held-out data [@goodkind-bicknell-2018-predictive; @wilcox-etal-2023-testing]. "

@@ -13,7 +13,7 @@ the training rows, divided by their residual degrees of freedom.
 In a mixed model, a group that has training rows has its random effects; one that is new adds their variance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
@@ -34,24 +34,12 @@ Name: TypeAlias = Literal["ols", "loglinear", "mixed", "smooth"]
 NAMES: tuple[str, ...] = get_args(Name)
 Numbers = NDArray[np.float64]
 Truths = NDArray[np.bool_]
+# Training rows -> the log densities of the other rows.
+Densities: TypeAlias = Callable[[Truths], Numbers]
 
 # A column is dropped, as by R's lm, if less of its length than this is not explained by the columns before it.
 RANK = 1e-7
 _LOG_2PI = float(np.log(2 * np.pi))
-
-
-class Densities:
-    """A regression that is fitted to training rows, and gives the log densities of the other rows.
-
-    Attributes:
-        messages: what the fits said of themselves, such as that they are singular: a sentence for each fit that said it.
-    """
-
-    messages: Sequence[str] = ()
-
-    def __call__(self, train: Truths) -> Numbers:
-        """Return the natural logarithms of the densities of the rows that are not training rows."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +99,9 @@ def normal(residual: Numbers, variance: float | Numbers) -> Numbers:
     return np.asarray(-0.5 * (_LOG_2PI + np.log(variance) + residual**2 / variance), np.float64)
 
 
-def densities(model: str, rows: Observations, added: str | None, random: Sequence[str] = ()) -> Densities:
+def densities(
+    model: str, rows: Observations, added: str | None, random: Sequence[str] = (), messages: list[str] | None = None
+) -> Densities:
     """Return a function from training rows to the log densities of the other rows.
 
     Arguments:
@@ -119,6 +109,7 @@ def densities(model: str, rows: Observations, added: str | None, random: Sequenc
         rows: the rows.
         added: the label of the columns that are added to the baseline; None for the baseline alone.
         random: random terms in lme4's notation, for `mixed`.
+        messages: where mixed models say that a fit is singular or did not converge.
 
     Raises:
         UsageError: there is no such model, or random terms and the model don't go together.
@@ -135,13 +126,13 @@ def densities(model: str, rows: Observations, added: str | None, random: Sequenc
     own = rows.added[added] if added is not None else ()
     match model:
         case "mixed":
-            return _Mixed(rows, own, random)
+            return _Mixed(rows, own, random, [] if messages is None else messages)
         case "smooth":
             return _Smooth(rows, own)
     return _Linear(rows, own, model == "loglinear")
 
 
-class _Linear(Densities):
+class _Linear:
     """Least squares of the time, or of its logarithm."""
 
     def __init__(self, rows: Observations, added: Sequence[Term], logarithmic: bool) -> None:
@@ -189,7 +180,7 @@ class Curve:
     penalties: tuple[float, ...]
 
 
-class _Smooth(Densities):
+class _Smooth:
     """Least squares with penalised splines of the added columns."""
 
     def __init__(self, rows: Observations, added: Sequence[Term]) -> None:
@@ -281,11 +272,11 @@ def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> C
     return Curve(back @ solution, variance, variance * back @ inverse @ back.T, edf, tuple(np.exp(logs).tolist()))
 
 
-class _Mixed(Densities):
+class _Mixed:
     """A linear mixed-effects model by restricted likelihood."""
 
-    def __init__(self, rows: Observations, added: Sequence[Term], random: Sequence[str]) -> None:
-        self.rows, self.messages = rows, list[str]()
+    def __init__(self, rows: Observations, added: Sequence[Term], random: Sequence[str], messages: list[str]) -> None:
+        self.rows, self.messages = rows, messages
         self.text, _ = mixed_formula(rows, added, random_terms(random, rows.response))
         self.model = formula.parse(self.text)
         self.table = grouped(rows, self.model.bars)

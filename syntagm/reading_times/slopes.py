@@ -140,30 +140,24 @@ class Slopes:
         """The number of words before a word whose predictors have slopes."""
         return max(place.back for place in self.places)
 
-    def units(self) -> list[str]:
-        """The unit of each slope; a bit is the unit of columns that are known as surprisals by their names."""
-        known = [
-            fullmatch(r"bits[\w.]*", place.predictor) or roles.choose([place.predictor], {}, ["bits"])
-            for place in self.places
-        ]
-        return [f"{self.unit} per {'bit' if each else 'unit'}" for each in known]
-
-    def rows(self) -> list[tuple[Place, Number, str]]:
-        """List the slopes: what each belongs to, its value with the uncertainty, and its unit."""
-        numbers = [self.predict(own) for own in np.eye(len(self.places))]
-        return list(zip(self.places, numbers, self.units(), strict=True))
-
     def cells(self) -> list[tuple[str, str, int, float, float, float, float, str]]:
-        """List the slopes as rows of a table with the columns `COLUMNS`."""
-        return [
-            (self.model, place.predictor, place.back, number.value, number.se, *number.ends, unit)
-            for place, number, unit in self.rows()
-        ]
+        """List the slopes as rows of a table with the columns `COLUMNS`.
+
+        The unit is one of bits where the predictor is known as a surprisal by its name.
+        """
+        found = []
+        for place, amounts in zip(self.places, np.eye(len(self.places)), strict=True):
+            bits = fullmatch(r"bits[\w.]*", place.predictor) or roles.choose([place.predictor], {}, ["bits"])
+            number, unit = self.predict(amounts), f"{self.unit} per {'bit' if bits else 'unit'}"
+            found.append((self.model, place.predictor, place.back, number.value, number.se, *number.ends, unit))
+        return found
 
     def __str__(self) -> str:
-        """The slopes with their standard errors, and how they were fitted."""
-        said = [f"{number.value:.4g} {unit} of {place} (se {number.se:.2g})" for place, number, unit in self.rows()]
-        return ", ".join(said) + f", by {self.method}"
+        """The slopes with their standard errors, in words."""
+        return f"{self.model}: " + ", ".join(
+            f"{value:.4g} {unit} of {place}" + (f" (se {se:.2g})" if se == se else "")
+            for place, (_, _, _, value, se, _, _, unit) in zip(self.places, self.cells(), strict=True)
+        )
 
     def predict(self, amounts: Numbers) -> Number:
         """Return the milliseconds of some amounts of the predictors, with the uncertainty of the slopes.
@@ -183,9 +177,10 @@ def lines(found: Iterable[Slopes]) -> list[str]:
         if one.method != before:
             said.append(f"slopes, on all {one.n:,} rows, by {one.method}:")
         before = one.method
-        for place, number, unit in one.rows():
-            low, high = number.ends
-            said.append(f"{one.model}, {place}: {number.value:.4g} {unit}, se {number.se:.3g} [{low:.4g}, {high:.4g}]")
+        said += [
+            f"{one.model}, {place}: {value:.4g} {unit}, se {se:.3g} [{low:.4g}, {high:.4g}]"
+            for place, (_, _, _, value, se, low, high, unit) in zip(one.places, one.cells(), strict=True)
+        ]
     return said
 
 

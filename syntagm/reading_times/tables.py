@@ -40,7 +40,7 @@ RAW = {
     ),
     r"\s*\[?\s*\[?\s*\{\s*\"": ("JSON, as jsPsych saves it", "Save a CSV, with a row for each word."),
 }  # fmt: skip
-_ARRAYS = "Are these arrays, as jsPsych writes them? Give each word a row: pandas.DataFrame.explode, tidyr::unnest."
+_ARRAYS = "Give each word a row: pandas.DataFrame.explode, tidyr::unnest."
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Source:
             found = f"{column[row]!r} in column {name}"
             cure = f"{int(wrong.sum()):,} cells of the column are no numbers."
             if column[row].lstrip().startswith("["):
-                cure = _ARRAYS
+                cure = f"Are these arrays, as jsPsych writes them? {_ARRAYS}"
             elif self.decimal == "." and "," in column[row]:
                 cure = "Are these decimal commas? Then give --decimal comma."
             raise InputError(self.place(row), found, "a number, or an empty cell or NA for a missing one", cure)
@@ -290,7 +290,9 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     arrays = [name for name in source.names if _of_arrays(source.frame[name])]
     if arrays and (used & {*arrays} or not {"word", "token"} & chosen.keys()):
         found = f"arrays in the cells of {' and '.join(arrays)}, as jsPsych writes them"
-        raise InputError(str(source.path), found, "a row for each word", f"{_ARRAYS} If they are something else, delete them.")
+        raise InputError(
+            str(source.path), found, "a row for each word", f"{_ARRAYS} If they are something else, delete them."
+        )
     for name, made_from in chosen.items():
         if name in _NUMERIC:
             columns[name] = source.numbers(made_from[0])

@@ -164,18 +164,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--by", metavar="COLUMN", default="", help="a fit for each value of a column, such as the language"
     )
     fit.add_argument(
-        "--folds",
-        metavar="KIND:K",
-        default="contiguous:10",
+        "--folds", metavar="KIND:K", default="contiguous:10",
         help="contiguous:K, sentence:K, text:K or participant:K (contiguous:10)",
-    )
+    )  # fmt: skip
     fit.add_argument(
-        "--figure",
-        metavar="NAME=STEM",
-        action="append",
-        default=[],
+        "--figure", metavar="NAME=STEM", action="append", default=[],
         help="draw gain, lag or shape to STEM.png, STEM.svg ...",
-    )
+    )  # fmt: skip
     fit.add_argument(
         "--against", metavar="FILE", type=Path, help="numbers of models for the figure gain: model, and one column"
     )
@@ -214,13 +209,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_random(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--random",
-        metavar="TERM",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--random", metavar="TERM", nargs="+", action="extend", default=[],
         help="random terms of a mixed model: '(1 | participant)'",
-    )
+    )  # fmt: skip
 
 
 def _add_roles(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
@@ -245,20 +236,14 @@ def _of_join(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     _add_roles(parser, "--score-columns", "what columns of the scores mean")
     add(
-        "--texts",
-        choices=["name", "order"],
-        default="name",
+        "--texts", choices=["name", "order"], default="name",
         help="join texts by name (the default), or the n-th with the n-th",
-    )
+    )  # fmt: skip
     add("--tolerate", metavar="WHAT", default="", help="differences between words: quotes,dashes,case")
     add(
-        "--accept",
-        metavar="SHOWN=SCORED",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--accept", metavar="SHOWN=SCORED", nargs="+", action="extend", default=[],
         help="two spellings that are one word",
-    )
+    )  # fmt: skip
 
 
 def _of_exclusions(parser: argparse.ArgumentParser) -> None:
@@ -269,31 +254,19 @@ def _of_regression(parser: argparse.ArgumentParser, required: bool = True) -> No
     add = parser.add_argument
     add("--response", metavar="COLUMN", required=required, help="the column of the times")
     add(
-        "--baseline",
-        metavar="COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--baseline", metavar="COLUMN", nargs="+", action="extend", default=[],
         help="predictors of the baseline; terms such as length:frequency, too",
-    )
+    )  # fmt: skip
     add(
-        "--add",
-        metavar="COLUMN",
-        nargs="+",
-        action="append",
-        required=required,
+        "--add", metavar="COLUMN", nargs="+", action="append", required=required,
         help="predictors that are added, [NAME=]COLUMN ...; once for each model",
-    )
+    )  # fmt: skip
     add("--lags", metavar="N", type=int, default=0, help="the same columns of N words before are predictors, too (0)")
     add("--where", metavar="COLUMN=VALUE", nargs="+", action="extend", default=[], help="use only these rows")
     add(
-        "--missing",
-        metavar="COLUMN=NUMBER",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--missing", metavar="COLUMN=NUMBER", nargs="+", action="extend", default=[],
         help="values that stand for missing ones: frequency=0 frequency=inf",
-    )
+    )  # fmt: skip
     _add_roles(parser, "--columns", "the columns of text, sentence, participant and model")
     _add_decimal(parser)
 
