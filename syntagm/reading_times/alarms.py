@@ -248,9 +248,7 @@ def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "suite", "text", "condition", "position")
     if "region" not in frame.columns or not {"position", "text"} <= {*by}:
         return []
-    both = frame.group_by(by, maintain_order=True).agg(
-        pl.col("region").n_unique().alias("regions"), pl.col("line").last()
-    )
+    both = frame.group_by(by, maintain_order=True).agg(pl.col("line").last(), regions=pl.col("region").n_unique())
     both = both.filter(pl.col("regions") > 1)
     if not both.height or _doubled(frame):
         return []
@@ -262,12 +260,9 @@ def _words_differ(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "suite", "text", "condition", "position")
     if "word" not in frame.columns or "position" not in by or "text" not in by:
         return []
-    several = (
-        frame.filter(pl.col("word").is_not_null())
-        .group_by(by, maintain_order=True)
-        .agg(pl.col("word").unique(maintain_order=True).alias("words"), pl.col("line").last())
-        .filter(pl.col("words").list.len() > 1)
-    )
+    places = frame.filter(pl.col("word").is_not_null()).group_by(by, maintain_order=True)
+    several = places.agg(pl.col("line").last(), words=pl.col("word").unique(maintain_order=True))
+    several = several.filter(pl.col("words").list.len() > 1)
     if not several.height:
         return []
     row = several.row(0, named=True)
@@ -289,9 +284,8 @@ def _missing_words(frame: pl.DataFrame) -> list[Alarm]:
         return []
     row = gaps.row(0, named=True)
     where = ", ".join(f"{name} {_short(row[name])}" for name in by)
-    message = (
-        f"{int(gaps['gap'].sum()):,} positions without a word, for example before {where}, position {row['position']:g}"
-    )
+    example = f"for example before {where}, position {row['position']:g}"
+    message = f"{int(gaps['gap'].sum()):,} positions without a word, {example}"
     cure = "Surprisals need the whole text: add rows without a time for words that are missing."
     return [Alarm("missing_words", message, cure, int(gaps["gap"].sum()))]
 
@@ -305,22 +299,15 @@ def _same_text(frame: pl.DataFrame) -> list[Alarm]:
         ordered = ordered.unique([*by, "position"], maintain_order=True).sort("position", maintain_order=True)
     elif "participant" in frame.columns:
         ordered = ordered.filter(pl.col("participant") == pl.col("participant").first().over(by))
-    texts = ordered.group_by(by, maintain_order=True).agg(
-        pl.col("word").str.join(" ").alias("words"), pl.len().alias("rows")
-    )
+    texts = ordered.group_by(by, maintain_order=True).agg(words=pl.col("word").str.join(" "), rows=pl.len())
     # Items in which a word or two are known may be alike; whole texts may not.
-    same = (
-        texts.filter(pl.col("rows") > 4)
-        .group_by("words", maintain_order=True)
-        .agg(pl.concat_str(*by, separator="/").alias("texts"))
-    )
-    same = same.filter(pl.col("texts").list.len() > 1)
+    whole = texts.filter(pl.col("rows") > 4).group_by("words", maintain_order=True)
+    same = whole.agg(texts=pl.concat_str(*by, separator="/")).filter(pl.col("texts").list.len() > 1)
     if not same.height:
         return []
     names = same["texts"][0].to_list()
-    message = (
-        f"the same words under two names ({same.height:,} texts), for example {_short(names[0])} and {_short(names[1])}"
-    )
+    example = f"for example {_short(names[0])} and {_short(names[1])}"
+    message = f"the same words under two names ({same.height:,} texts), {example}"
     return [Alarm("same_text", message, "Give them one name, or delete the repetition.", same.height)]
 
 
@@ -350,10 +337,7 @@ def _first_words(frame: pl.DataFrame) -> list[Alarm]:
 
 
 def _frequency_zero(frame: pl.DataFrame) -> list[Alarm]:
-    if "frequency" not in frame.columns:
-        return []
-    values = frame["frequency"].drop_nulls()
-    if not len(values):
+    if "frequency" not in frame.columns or not len(values := frame["frequency"].drop_nulls()):
         return []
     infinite = values.is_infinite()
     lowest = float(values.filter(~infinite).min() or 0.0) if not infinite.all() else 0.0  # type: ignore[arg-type]
@@ -396,9 +380,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
                 of_bits, of_frequency = (float(np.corrcoef(table["l"], table[name])[0, 1]) for name in ("b", "f"))
             limit = T / np.sqrt(table.height)
             if of_bits < -limit and of_frequency > limit:
-                message = (
-                    f"longer words have fewer bits (r = {of_bits:.2f}) and a higher frequency (r = {of_frequency:.2f})"
-                )
+                rs = f"(r = {of_bits:.2f}) and a higher frequency (r = {of_frequency:.2f})"
+                message = f"longer words have fewer bits {rs}"
                 cure = "Were bits and frequency swapped? --columns bits=COLUMN frequency=COLUMN."
                 found.append(Alarm("columns", message, cure))
     if {"time", "position", "text"} <= set(frame.columns):
@@ -498,11 +481,7 @@ def gains(words: pl.DataFrame) -> tuple[Numbers, NDArray[np.bool_]] | None:
         return None
     log: list[Numbers] = []
     for columns in (base, [*base, "bits", "bits before"]):
-        matrix = (
-            np.column_stack([np.ones(table.height), table.select(columns).to_numpy()])
-            if columns
-            else np.ones((table.height, 1))
-        )
+        matrix = np.column_stack([np.ones(table.height), *(table[name].to_numpy() for name in columns)])
         line = least_squares(matrix, times)
         log.append(normal(times - matrix @ line.coefficients, line.variance))
     return log[1] - log[0], table["end"].to_numpy().astype(np.bool_)

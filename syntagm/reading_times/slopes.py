@@ -12,6 +12,7 @@ from re import fullmatch
 from typing import Protocol
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.errors import InputError, UsageError
@@ -216,7 +217,7 @@ def fit(
         )
     added = rows.added[label]
     columns = rows.columns((*rows.baseline, *added))
-    if columns.values.shape[1] - len(rows.columns(rows.baseline).names) != len(added):
+    if any(rows.frame[variable.column].dtype == pl.String for term in added for variable in term):
         raise UsageError("--add", f"a factor in {label}", "columns of numbers")
     places = tuple(_place(term, added) for term in added)
     kept = regressions.independent(columns.values)

@@ -77,6 +77,8 @@ def draw_figure(analyses: Sequence[Analysis], suite: OneSuite = "") -> Figure:
             rows.append((*place, f"predicted, {row['model']}{within}", *predicted, row["items"]))
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(pl.col("low", "high").fill_null(float("nan")))
     series = table["of"].unique(maintain_order=True).to_list()
+    per = {"words": "ms per word", "regions": "ms per region", "": "ms, unit unknown"}
+    units = " or ".join(dict.fromkeys(per[unit] for one in analyses for unit in _units(one)))
     specs: list[Spec] = []
     for at, ((name, contrast), part) in enumerate(table.group_by("suite", "contrast", maintain_order=True)):
         drawn = [
@@ -87,11 +89,9 @@ def draw_figure(analyses: Sequence[Analysis], suite: OneSuite = "") -> Figure:
             for row in part.iter_rows(named=True)
         ]  # fmt: skip
         title = f"{name}: {contrast}" if name else str(contrast)
-        specs.append(dots.panel(drawn, axes.quantity("value", "effect (ms)"), title, 0.0, series, key=not at))
+        specs.append(dots.panel(drawn, axes.quantity("value", f"effect ({units})"), title, 0.0, series, key=not at))
     chart = pile(specs, 20) if len(specs) > 1 else specs[0]
-    units = dict.fromkeys(unit for one in analyses for unit in _units(one))
-    said = " or ".join(f"of {unit}" if unit else "unit unknown (words or regions)" for unit in units)
-    return Figure(finish(chart, "Effects in ms", f"times: {said}; 95% intervals"), table)
+    return Figure(finish(chart, "Effects in ms", "95% intervals"), table)
 
 
 def _frame(one: Analysis, suite: str) -> pl.DataFrame:
