@@ -26,7 +26,7 @@ def make_table(analyses: Sequence[Analysis]) -> Table:
     """
     rows = tuple((*row[:-1], row[-1] or "ms per unit") for row in rows_of(analyses, "lag", COLUMNS[1:]))
     notes = (
-        "ms: effect of one unit of the predictor, beside all others of the model; -1: the next word, which is added to it.",
+        "ms: effect of one unit of the predictor; -1 is the next word.",
         *_methods(analyses), "low, high: 95% interval.",
     )  # fmt: skip
     fine = ("ms", "low", "high") if any(str(row[-1]).startswith("log") for row in rows) else ()
@@ -36,15 +36,16 @@ def make_table(analyses: Sequence[Analysis]) -> Table:
 def _methods(analyses: Sequence[Analysis]) -> list[str]:
     """Say how the effects of each analysis were estimated."""
     return [
-        f"{one.name}: {'; '.join(dict.fromkeys(method or _EARLIER for (method,) in one.rows('lag', ('method',))))}."
+        f"{one.name}: {f'the model that was fitted, with the next word added for -1: {method}' if method else _EARLIER}."
         for one in analyses
+        for method in dict.fromkeys(method for (method,) in one.rows("lag", ("method",)))
     ]
 
 
 def draw_figure(analyses: Sequence[Analysis]) -> Figure:
     """Draw a panel for each analysis, with a curve for each model; errors as for `make_table`."""
     made = make_table(analyses)
-    subtitle = ["effects on the time of word 0, with the baseline; -1 is the next word", "bar: 95% interval"]
+    subtitle = ["effects on the time of word 0; -1 is the next word", "bar: 95% interval"]
     subtitle = [*subtitle[:1], *(line for line in _methods(analyses) if _EARLIER in line), *subtitle[1:]]
     table = pl.DataFrame([row[:-1] for row in made.rows], schema=SCHEMA, orient="row")
     table = table.with_columns(pl.col("low", "high").fill_null(float("nan")))
