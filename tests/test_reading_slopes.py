@@ -99,7 +99,10 @@ def test_effects_by_lag_are_the_slopes_of_the_model_that_was_fitted() -> None:
     weights, *_ = np.linalg.lstsq(later, data["time"][[rows[at] for at in inner]], rcond=None)
     assert found[-1][4] == pytest.approx(weights[-1], rel=1e-9)
     assert found[0][-1] == "ms per bit"
-    assert any("cluster-robust errors (sentences and participants random)" in note for note in table.notes)
+    assert any(
+        "cluster-robust errors (sentences and participants random; only 20 sentences; only 4 participants)" in note
+        for note in table.notes
+    )
 
 
 def test_slopes_of_a_mixed_model_are_its_fixed_effects() -> None:
@@ -156,7 +159,7 @@ FIT = ("--response", "time", "--baseline", "length", "--add", "bits")
 
 def test_slopes_are_written_and_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, file, out = tmp_path / "table.csv", tmp_path / "slopes.csv", tmp_path / "gains.csv"
-    pl.DataFrame(corpus()).write_csv(table)
+    pl.DataFrame(corpus()).with_columns(twice=2 * pl.col("length")).write_csv(table)
     line = ["reading", "fit", str(table), *FIT, "--lags", "1"]
     assert main([*line, "--slopes", str(file), "-o", str(out)]) == 0
     shown = capsys.readouterr().out
@@ -170,8 +173,14 @@ def test_slopes_are_written_and_printed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "a file with a different header" in capsys.readouterr().err
     assert main([*line, "--by", "text", "--slopes", str(file), "--force"]) == 0
     assert pl.read_csv(file).columns == ["text", *costs.COLUMNS]
+    assert (
+        main([*line, "--add", "class=participant,twice", "--folds", "contiguous:2", "--slopes", str(file), "--force"])
+        == 1
+    )
+    assert "no slopes of class: slopes: twice of the word" in capsys.readouterr().out
+    assert pl.read_csv(file)["model"].unique().to_list() == ["bits"]
     assert main([*line, "--model", "smooth", "--folds", "contiguous:2", "--slopes", str(file)]) == 2
-    assert "which are curves" in capsys.readouterr().err
+    assert "whose effects are curves" in capsys.readouterr().err
 
 
 def test_an_analysis_of_an_earlier_version_says_what_its_numbers_were(tmp_path: Path) -> None:
@@ -253,6 +262,13 @@ def test_people_s_file_may_say_what_its_times_are(tmp_path: Path, capsys: pytest
     assert "times regions: bits, people's and predicted times are sums" in capsys.readouterr().out
     assert main([*line, "--times", "words"]) == 2
     assert "regions in the column times" in capsys.readouterr().err
+    # Answers that the rules of an experiment exclude don't count.
+    table = pl.read_csv(of_regions)
+    slow = table.head(1).with_columns(participant=pl.lit(9, pl.Int64), time=pl.lit(9000.0), excluded=pl.lit("too slow"))
+    pl.concat([table.with_columns(excluded=pl.lit("")), slow.select(*table.columns, "excluded")]).write_csv(of_regions)
+    assert main(line) == 0
+    assert pl.read_csv(tmp_path / "effects.csv")["ratio"].item() == pytest.approx(1)
+    assert f"1 of {table.height + 1} rows of --people left out" in capsys.readouterr().err
     half = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("words")).otherwise(pl.lit("regions"))
     pl.read_csv(of_regions).with_columns(times=half).write_csv(of_regions)
     assert main(line) == 2

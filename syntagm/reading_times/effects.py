@@ -64,6 +64,15 @@ def unit_of(chosen: str, people: Readings | None) -> str:
     return unit
 
 
+def included(times: Readings) -> Readings:
+    """Return people's times without rows that their column `excluded` gives a reason for, as that of exports does."""
+    if "excluded" not in times.frame.columns:
+        return times
+    reason = pl.col("excluded").cast(pl.String).str.strip_chars()
+    none = reason.is_null() | reason.is_in(MISSING) | reason.str.to_lowercase().is_in(["false", "f", "0", "no"])
+    return replace(times, frame=times.frame.filter(none))
+
+
 def of_regions(times: Readings, unit: str) -> Readings:
     """Return people's times with one for each region that a person read in an item: of words, the mean.
 

@@ -25,6 +25,8 @@ from syntagm.stats.mixed.satterthwaite import Covariance
 from syntagm.stats.mixed.terms import Term, Variable
 
 Numbers = NDArray[np.float64]
+# With fewer units, intervals are too narrow: with 16 people and 20 sentences, those of 95% covered .91; with 40 and 60, .94.
+_FEW = 30
 COLUMNS = ("model", "predictor", "back", "slope", "se", "low", "high", "unit")
 
 
@@ -231,11 +233,12 @@ def fit(
     orthogonal, triangle = np.linalg.qr(columns.values[:, line.kept])
     residual = response - columns.values @ line.coefficients
     influences = np.linalg.solve(triangle, orthogonal.T)[-len(added) :].T * residual[:, None]
-    units = " and ".join(clusters)
+    few = [f"only {count} {name}" for name, own in clusters.items() if (count := len(np.unique(own))) < _FEW]
+    units = "; ".join([f"{' and '.join(clusters)} random", *few])
     how, unit = ("least squares of logarithms", "log ms") if model == "loglinear" else ("least squares", "ms")
     return Slopes(
         label, places, line.coefficients[-len(added) :], Clustered(influences, clusters), len(residual),
-        f"{how} with cluster-robust errors ({units} random)", unit,
+        f"{how} with cluster-robust errors ({units})", unit,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from syntagm.reading_times.alarms import Alarm
     from syntagm.reading_times.analyses import Analysis
     from syntagm.reading_times.effects import Contrast
-    from syntagm.reading_times.fitting import Outcome, Request
+    from syntagm.reading_times.fitting import Request
     from syntagm.reading_times.slopes import Slopes
     from syntagm.reading_times.tables import Readings, Source
 
@@ -27,12 +27,19 @@ FIGURES = ("gain", "lag", "shape")
 
 
 def fit(options: argparse.Namespace) -> int:
-    """Fit reading times, and print the gains on held-out folds; return 0."""
-    from syntagm.reading_times import analyses, fitting, tables
+    """Fit reading times, and print gains on held-out folds and slopes; return 1 if --slopes lacks those of a model."""
+    from syntagm.io import atomic, csv
+    from syntagm.reading_times import analyses, fitting, slopes, tables
 
     drawn = [_figure(text) for text in options.figure]
     source = tables.open_table(options.file, options.decimal)
     request = _request(options, source)
+    if options.slopes:
+        if request.model == "smooth":
+            raise UsageError(
+                "--slopes", "--model smooth, whose effects are curves", "another --model, or --figure shape=STEM"
+            )
+        _files.spare_csv(options.slopes, [*([request.by] if request.by else []), *slopes.COLUMNS], options.force)
     excluded, of_exclusions = _excluded(options, source, request)
     outcome = fitting.fit(source, request, excluded)
     outcome = replace(outcome, notes=(*outcome.notes, *of_exclusions))
@@ -44,7 +51,9 @@ def fit(options: argparse.Namespace) -> int:
     for line in fitting.lines(outcome):
         print(line)
     if options.slopes:
-        _write_slopes(options, outcome)
+        frame = outcome.slope_frame()
+        atomic.write(options.slopes, "".join(csv.lines(frame.columns, frame.iter_rows())).encode())
+        print(f"slopes: {options.slopes}")
     tests = (
         [test for label, rows in outcome.observations.items() for test in fitting.linearity(label, rows)]
         if request.model == "smooth"
@@ -66,20 +75,7 @@ def fit(options: argparse.Namespace) -> int:
     if options.output:
         content = analyses.of_fit(outcome, found, tests)
         save_table(options, outcome.frame(), {options.file: source.digest}, content)
-    return 0
-
-
-def _write_slopes(options: argparse.Namespace, outcome: "Outcome") -> None:
-    """Write the slopes as CSV; without those of a model, refuse."""
-    from syntagm.io import atomic, csv
-
-    if outcome.left_out:
-        label, reason = next(iter(outcome.left_out.items()))
-        raise UsageError(f"--slopes {options.slopes}", f"no slopes of {label} ({reason})", "slopes of each model")
-    frame = outcome.slope_frame()
-    _files.spare_csv(options.slopes, frame.columns, options.force)
-    atomic.write(options.slopes, "".join(csv.lines(frame.columns, frame.iter_rows())).encode())
-    print(f"slopes: {options.slopes}")
+    return 1 if options.slopes and outcome.left_out else 0
 
 
 def _figure(text: str) -> tuple[str, Path]:
@@ -120,8 +116,14 @@ def effects(options: argparse.Namespace) -> int:
     inputs = {options.words: words_source.digest}
     times = _times_of_people(options, contrast, inputs) if options.people else None
     unit = effects.unit_of(options.times, times)
-    times = effects.of_regions(times, unit) if times else None
     slopes, notes = _slopes(options, inputs)
+    if times:
+        included = effects.included(times)
+        if lost := times.frame.height - included.frame.height:
+            notes.append(
+                f"{lost:,} of {times.frame.height:,} rows of --people left out: their column excluded has a reason"
+            )
+        times = effects.of_regions(included, unit)
     models = words.frame["model"].unique(maintain_order=True).to_list() if "model" in words.frame.columns else [None]
     rows = []
     for one in slopes:
