@@ -91,7 +91,7 @@ def of_regions(times: Readings, unit: str) -> Readings:
     if unit == "regions":
         raise InputError(
             f"{times.source.path}, line {several['line'][0]}", "several times of one person in one region of an item",
-            "one, of the whole region", "If they are those of its words, give --times words.",
+            "one, of the whole region", "Give --times words if they are those of its words; else delete doubled rows.",
         )  # fmt: skip
     return replace(
         times, frame=known.group_by(by, maintain_order=True).agg(pl.col("time").mean(), pl.col("line").first())

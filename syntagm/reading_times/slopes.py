@@ -175,11 +175,11 @@ class Slopes:
 
 def lines(found: Iterable[Slopes]) -> list[str]:
     """Say slopes with their standard errors and 95% intervals, the rows, and how they were fitted."""
-    said, before = list[str](), None
+    said, before = list[str](), ""
     for one in found:
-        if one.method != before:
-            said.append(f"slopes, on all {one.n:,} rows, by {one.method}:")
-        before = one.method
+        head = f"slopes, on all {one.n:,} rows, by {one.method}:"
+        said += [head] if head != before else []
+        before = head
         said += [
             f"{one.model}, {place}: {value:.4g} {unit}, se {se:.3g} [{low:.4g}, {high:.4g}]"
             for place, (_, _, _, value, se, low, high, unit) in zip(one.places, one.cells(), strict=True)
