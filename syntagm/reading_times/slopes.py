@@ -262,8 +262,8 @@ def _mixed(label: str, rows: Observations, places: tuple[Place, ...], random: Se
     at = tuple(names.index({*":".join(map(str, term)).split(":")}) for term in added)
     values = np.array([found.coefficients[place].estimate for place in at])
     covariance = satterthwaite.covariance(found.design, found.place, found.sigma, reml=True)
-    said = "; ".join(found.messages)
+    said = "".join(f"; {each}" for each in found.messages)
     return Slopes(
         label, places, values, Modelled(covariance, at), len(rows.times),
-        f"a mixed-effects model with {' + '.join(kept)}" + (f" ({said})" if said else ""), messages=tuple(found.messages),
+        f"a mixed-effects model with {' + '.join(kept) or 'no random terms'}{said}", messages=tuple(found.messages),
     )  # fmt: skip
