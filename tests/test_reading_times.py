@@ -32,6 +32,7 @@ from syntagm.reading_times import (
     tables,
     views,
 )
+from syntagm.reading_times import slopes as costs
 from syntagm.reading_times.fitting import Added, Request
 from syntagm.reading_times.tables import Source
 from syntagm.report.shell import LINKED
@@ -311,11 +312,11 @@ def test_texts_of_two_languages_are_different_texts() -> None:
 def test_a_region_with_a_word_without_bits_has_none() -> None:
     words = pl.DataFrame({
         "item": ["1"] * 4, "condition": ["a"] * 4, "region": ["r", "s", "s", "t"], "position": [1.0, 2, 3, 4],
-        "bits": [3.0, None, 5, 7],
+        "bits": [3.0, None, 5, 7], "line": [2, 3, 4, 5],
     })  # fmt: skip
     chosen = {name: (name,) for name in words.columns}
     readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(4)), ""), ())
-    found = effects.region_amounts(readings, None, effects.given([1.0, 1.0])).select("region", "0", "1").rows()
+    found = effects.region_amounts(readings, None, costs.given([1.0, 1.0])).select("region", "0", "1").rows()
     assert found == [("r", 3, 0), ("s", None, None), ("t", 7, 5)]
 
 
@@ -385,26 +386,28 @@ def test_effects_by_lag_are_those_of_the_words_beside_a_word() -> None:
     time = 300 + 2 * bits + 5 * np.roll(bits, 1) + random.normal(0, 1, 900)
     time[random.random(900) < 0.3] = np.nan
     table = source({"time": time, "bits": bits, "length": random.normal(size=900)})
-    rows = fitting.prepare(table, Request("time", ("length",), REQUEST.added))["bits"]
-    found = curves.lag_effects("bits", rows)
-    assert [found[lag][0] for lag in (-1, 0, 1, 2)] == pytest.approx([0, 2, 5, 0], abs=0.1)
+    lags = views.table("lag", analyses.of_outcome(fitting.fit(table, Request("time", ("length",), REQUEST.added, 2))))
+    found = {row[3]: row[4] for row in lags.rows}
+    assert [found[lag] for lag in (-1, 0, 1, 2)] == pytest.approx([0, 2, 5, 0], abs=0.1)
 
 
 def test_effects_by_lag_follow_positions_not_rows() -> None:
     """A table that is sorted by its words has the same effects; positions that count anew in sentences say nothing."""
     random = np.random.default_rng(9)
     bits, position = random.gamma(2, 3, 400), np.arange(400) % 200
-    time = 300 + 2 * bits + 5 * np.roll(bits, 1) + random.normal(0, 1, 400)
+    time = 300 + 2 * bits + 5 * np.roll(bits, -1) + random.normal(0, 1, 400)
     columns = {"time": time, "bits": bits, "length": random.normal(size=400), "text": np.arange(400) // 200}
     shuffled = random.permutation(400)
 
     def effects(order: np.ndarray, position: np.ndarray) -> list[float]:
         table = {name: values[order] for name, values in (columns | {"position": position}).items()}
         rows = fitting.prepare(source(table), Request("time", ("length",), REQUEST.added))["bits"]
-        return [estimate for estimate, *_ in curves.lag_effects("bits", rows).values()]
+        found = curves.next_word("bits", rows, "ols", ())
+        assert found is not None
+        return found.values.tolist()
 
     in_order = effects(np.arange(400), position)
-    assert in_order[1:3] == pytest.approx([2, 5], abs=0.1)
+    assert in_order == pytest.approx([2, 5], abs=0.1)
     assert effects(shuffled, position) == pytest.approx(in_order)
     assert effects(np.arange(400), position % 20) == pytest.approx(in_order)
 
@@ -449,14 +452,14 @@ def test_slopes_of_several_predictors_are_those_of_a_mixed_model() -> None:
 def test_predictors_of_regions_come_from_the_words_or_are_refused() -> None:
     words = pl.DataFrame({
         "item": ["1"] * 2, "condition": ["a"] * 2, "region": ["r", "s"], "position": [1.0, 2], "bits": [3.0, 5],
-        "word": ["(The", "captain."], "frequency": ["7", "4.5"],
+        "word": ["(The", "captain."], "frequency": ["7", "4.5"], "line": [2, 3],
     })  # fmt: skip
     chosen = {name: (name,) for name in words.columns}
     readings = tables.Readings(words, chosen, Source(Path("words.csv"), words, pl.Series("line", range(2)), ""), ())
 
-    def slopes(*names: str) -> effects.Slopes:
-        places = tuple(effects.Place(name, 0) for name in names)
-        return effects.Slopes("m", places, np.ones(len(names)), None, 0)
+    def slopes(*names: str) -> costs.Slopes:
+        places = tuple(costs.Place(name, 0) for name in names)
+        return costs.Slopes("m", places, np.ones(len(names)), None, 0)
 
     found = effects.region_amounts(readings, None, slopes("bits_gpt2", "length", "frequency"))
     assert found.select("0", "1", "2").rows() == [(3, 3, 7), (5, 7, 4.5)]
@@ -522,14 +525,14 @@ def test_effects_of_people_are_about_the_items_of_the_predicted_ones(tmp_path: P
         for name in ("words", "times")
     )
     contrast = effects.Contrast("a", "b")
-    amounts = effects.region_amounts(words, None, effects.given([1.0]))
+    amounts = effects.region_amounts(words, None, costs.given([1.0]))
     kept, items, left_out = effects.shared(amounts, times, contrast)
     assert items is not None
     assert items.rows() == [("", "n", "1"), ("", "v", "1"), ("", "n", "2")]
     assert left_out.endswith("conditions: 1 item of --words and 1 item of --people")
     found = effects.of_people(times, contrast, items=items)
     assert (found["", "n", ""].value, found["", "v", ""].value) == (320, 20)
-    assert [row.items for row in effects.effects(effects.given([1.0]), kept, contrast, found)] == [2, 1]
+    assert [row.items for row in effects.effects(costs.given([1.0]), kept, contrast, found)] == [2, 1]
 
 
 def test_effects_are_about_the_items_that_words_and_people_both_have(
@@ -545,7 +548,7 @@ def test_effects_are_about_the_items_that_words_and_people_both_have(
     lines = [f"{who},{place[0]},{place[1]},v,{number}\n" for who in "pq" for place, number in ms.items()]
     people.write_text("participant,item,condition,region,time\n" + "".join(lines))
     command = ["reading", "effects", "--ms-per-bit", "1", "--words", str(words), "--people", str(people)]
-    command += ["--contrast", "a-b", "-o", str(tmp_path / "effects.csv")]
+    command += ["--contrast", "a-b", "--times", "words", "-o", str(tmp_path / "effects.csv")]
     assert main(command) == 0
     [row] = pl.read_csv(tmp_path / "effects.csv").rows(named=True)
     assert (row["items"], row["predicted"], row["people"]) == (1, 5, 10)
@@ -787,6 +790,7 @@ def test_effects_in_ms_are_shown_for_people_and_models(tmp_path: Path, capsys: p
     names = ["suite", "item", "condition", "region", "position", "bits"]
     pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "words.csv")
     line = ["reading", "effects", "--ms-per-bit", "2,1", "--words", str(tmp_path / "words.csv"), "--contrast", "a-b"]
+    line += ["--times", "words"]
     assert main([*line, "-o", str(tmp_path / "effects.csv")]) == 0
     shown = views.figure("ms", str(tmp_path / "effects.csv")).table
     # 2 + item bits more at the verb: 3.5 in the mean, twice that in ms; the word after it has half of that by spillover.

@@ -400,10 +400,9 @@ def _run_export(arguments: argparse.Namespace) -> int:
             for question, answer in zip(study.settings.ask, said, strict=False)
         ]
     else:
-        columns, given = answers.COLUMNS, study.answers()
-        applied = answers.apply(study.plan, given)
-        rows = [row.cells for row in answers.rows(study.plan, given, applied.excluded)]
-    _files.spare_csv(arguments.output, columns, arguments.force)
+        columns, rows = answers.table(study.plan, study.answers())
+    # Earlier versions wrote no column `times`.
+    _files.spare_csv(arguments.output, columns, arguments.force, columns[: len(answers.COLUMNS)])
     atomic.write(arguments.output, "".join(csv.lines(columns, rows)).encode())
     study.close()
     print(shown_lines(f"{arguments.output}: {len(rows):,} rows"))

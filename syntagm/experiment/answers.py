@@ -73,6 +73,14 @@ class Row:
 COLUMNS = ("person", "list", "trial", "suite", "item", "condition", "region", "choice", "rating", "ms", "excluded")
 
 
+def table(plan: Plan, answers: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Return the columns and rows of answers.csv; those of times say last that these are sums over the words of regions."""
+    made = rows(plan, answers, apply(plan, answers).excluded)
+    if not plan.design.timed:
+        return COLUMNS, [row.cells for row in made]
+    return (*COLUMNS, "times"), [(*row.cells, "regions" if row.region else "") for row in made]
+
+
 def checked(
     plan: Plan, trial: Trial, person: str, list_number: int | None, body: Mapping[str, Any], place: str
 ) -> Answer:

@@ -232,10 +232,8 @@ class Hosted:
 
     def export(self, asked: Asked) -> Response:
         """Return answers.csv."""
-        given = self.study.answers()
-        applied = answers.apply(self.study.plan, given)
-        rows = (row.cells for row in answers.rows(self.study.plan, given, applied.excluded))
-        return download("".join(csv.lines(answers.COLUMNS, rows)).encode(), "text/csv", "answers.csv")
+        table = answers.table(self.study.plan, self.study.answers())
+        return download("".join(csv.lines(*table)).encode(), "text/csv", "answers.csv")
 
     def preview(self, asked: Asked) -> Response:
         """Show the pages of a list; nothing is recorded."""

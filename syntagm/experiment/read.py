@@ -68,7 +68,7 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
 
 def _is_ours(path: Path) -> bool:
     header = utf8.beginning(path, 1000).split(b"\n")[0].decode(errors="replace").strip()
-    return header == ",".join(answers.COLUMNS)
+    return header in (",".join(answers.COLUMNS), ",".join((*answers.COLUMNS, "times")))
 
 
 def _numbered(found: Iterable[Answer]) -> list[Answer]:

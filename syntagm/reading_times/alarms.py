@@ -24,6 +24,10 @@ LEAST = 100
 # Times in milliseconds have medians of 150 and more; seconds and logarithms are far below.
 SECONDS, LOGARITHMS = (0.02, 3.0), (4.0, 12.0)
 SLOWEST = 20_000.0
+# A time of more than a day, and a surprisal beyond this, are none.
+DAY, HIGHEST = 86_400_000.0, 10_000.0
+# Fewer different times than this may recur by chance.
+_TIMES = 4
 # Final words ring if their gain exceeds that of other words by so many standard errors, is so many times their share of the
 # words, and makes the gain of all words so many times that of the others.
 _APART, _SHARE, _LARGER = 3.3, 4.0, 1.25
@@ -145,117 +149,120 @@ def final(words: pl.DataFrame) -> pl.Series:
 
 
 def _units(frame: pl.DataFrame) -> list[Alarm]:
-    if "time" not in frame.columns:
-        return []
-    times = frame["time"].drop_nulls()
-    if not len(times):
+    if "time" not in frame.columns or not len(times := frame["time"].drop_nulls()):
         return []
     median = float(np.median(times.to_numpy()))
+    message = cure = ""
     if SECONDS[0] <= median <= SECONDS[1]:
-        return [Alarm("units", f"a median time of {median:.3g}: seconds?", "Give --unit s.", len(times))]
-    if LOGARITHMS[0] <= median <= LOGARITHMS[1] and float(np.std(times.to_numpy())) < 2:
-        return [
-            Alarm(
-                "units",
-                f"a median time of {median:.3g}: logarithms of milliseconds?",
-                "Give --unit log-ms.",
-                len(times),
-            )
-        ]
-    if median < 50 or median > SLOWEST:
+        message, cure = f"a median time of {median:.3g}: seconds?", "Give --unit s."
+    elif LOGARITHMS[0] <= median <= LOGARITHMS[1] and float(np.std(times.to_numpy())) < 2:
+        message, cure = f"a median time of {median:.3g}: logarithms of milliseconds?", "Give --unit log-ms."
+    elif median < 50 or median > SLOWEST:
+        message = f"a median time of {median:.3g} ms"
         cure = "Times are in milliseconds: is it the right column? (--columns time=COLUMN, --unit)"
-        return [Alarm("units", f"a median time of {median:.3g} ms", cure, len(times))]
-    found = []
-    small = frame.filter((pl.col("time") > 0) & (pl.col("time") < 15))
-    if small.height > max(2, 0.002 * len(times)):
-        message = f"{small.height:,} times below 15 ms beside a median of {median:.0f} ms: several units?"
-        found.append(
-            Alarm(
-                "units",
-                message,
-                "Correct those rows, or exclude them: [exclude] times.",
-                small.height,
-                small["line"][0],
-            )
-        )
-    wrong = frame.filter(pl.col("time") <= 0)
-    if wrong.height:
-        found.append(
-            Alarm(
-                "units",
-                f"{wrong.height:,} times of 0 or less",
-                "Are they missing values? Exclude them.",
-                wrong.height,
-                wrong["line"][0],
-            )
-        )
-    return found
+    if message:
+        return [Alarm("units", message, cure, len(times))]
+    time = pl.col("time")
+    small = f"times below 15 ms beside a median of {median:.0f} ms: several units?"
+    kinds = (
+        (
+            (time > 0) & (time < 15),
+            max(2, 0.002 * len(times)),
+            small,
+            "Correct those rows, or exclude them: [exclude] times.",
+        ),
+        (time <= 0, 0, "times of 0 or less", "Are they missing values? Exclude them."),
+        (time > DAY, 0, "times of more than a day", "Are they missing values? Make them NA."),
+    )
+    return [
+        Alarm("units", f"{wrong.height:,} {what}", cure, wrong.height, wrong["line"][0])
+        for condition, most, what, cure in kinds
+        if (wrong := frame.filter(condition)).height > most
+    ]
 
 
 def _doubled(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "participant", "suite", "text", "condition", "position", "model")
-    if "position" not in by or "text" not in by:
-        return []
+    # A number of rows is no position.
+    if not {"position", "text"} <= {*by} or frame["position"].n_unique() == frame.height:
+        return _identical(frame)
     if "participant" not in by and "time" not in frame.columns:
         return []
     present = frame.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in by))
-    counts = present.group_by(by, maintain_order=True).agg(pl.len().alias("rows"), pl.col("line").last())
+    regions = pl.col("region").n_unique() if "region" in frame.columns else pl.lit(1)
+    counts = present.group_by(by, maintain_order=True).agg(
+        pl.len().alias("rows"), pl.col("line").last(), regions=regions
+    )
     twice = counts.filter(pl.col("rows") > 1)
-    found = []
-    if twice.height:
-        regions = "region" in frame.columns and bool(
-            present.group_by(by).agg(pl.col("region").n_unique().alias("rows"))["rows"].max() > 1  # type: ignore[operator]
-        )
-        row = twice.row(0, named=True)
-        where = ", ".join(f"{name} {_short(row[name])}" for name in by)
-        if regions:
-            message = f"{twice.height:,} words in two regions, for example {where}"
-            found.append(
-                Alarm(
-                    "two_regions",
-                    message,
-                    "Give each word to one region, or the regions different texts.",
-                    twice.height,
-                    row["line"],
-                )
+    if not twice.height:
+        return []
+    if counts.filter(pl.col("regions") > 1).height:
+        return [
+            _of_words(
+                "two_regions",
+                "in two regions",
+                "Give each word to one region, or the regions different texts.",
+                twice,
+                by,
             )
-        else:
-            message = f"{twice.height:,} words twice, for example {where}"
-            cure = "Delete doubled rows, or name the columns that tell them apart: --columns text=A+B participant=C."
-            found.append(Alarm("doubled", message, cure, twice.height, row["line"]))
-    return found
+        ]
+    cure = "Delete doubled rows, or name the columns that tell them apart: --columns text=A+B participant=C."
+    return [_of_words("doubled", "twice", cure, twice, by)]
+
+
+def _of_words(code: str, what: str, cure: str, words: pl.DataFrame, by: Sequence[str]) -> Alarm:
+    row = words.row(0, named=True)
+    message = f"{words.height:,} words {what}, for example {', '.join(f'{name} {_short(row[name])}' for name in by)}"
+    return Alarm(code, message, cure, words.height, row["line"])
+
+
+def _identical(frame: pl.DataFrame) -> list[Alarm]:
+    """Find repeated rows of tables without positions: all rows, or all those of a participant, a text or a sentence.
+
+    Single rows recur by chance, as of a word that is read twice in one time; not each row as often as twice or three times.
+    """
+    if "time" not in frame.columns or not {"word", "length", "bits"} & {*frame.columns}:
+        return []
+    known = frame.filter(pl.col("time").is_not_null())
+    # Numbers of rows tell copies apart.
+    same = [name for name in known.columns if name == "time" or known[name].n_unique() < known.height]
+    copies, times = pl.len().over(same), pl.col("time").n_unique()
+    known = known.with_columns(twice=copies % 2 == 0, thrice=copies % 3 == 0, table=pl.lit(""))
+    within = keys(known, "table", "language", "participant", "suite", "text", "sentence", "item", "condition")
+    for count in range(1, len(within) + 1):
+        by = within[:count]
+        parts = known.group_by(by, maintain_order=True).agg(
+            pl.len().alias("rows"), pl.col("line").last(), copied=pl.col("twice").all() | pl.col("thrice").all(), times=times
+        )  # fmt: skip
+        copied = parts.filter(pl.col("copied") & (pl.col("times") >= _TIMES))
+        if copied.height:
+            rows, row = int(copied["rows"].sum()), copied.row(0, named=True)
+            where = ", ".join(f"{name} {_short(row[name])}" for name in by[1:])
+            message = f"{rows:,} rows that recur with all their cells{f', for example of {where}' if where else ''}"
+            cure = "Delete doubled rows. If they are different words, add a column of their positions."
+            return [Alarm("doubled", message, cure, rows, row["line"])]
+    return []
 
 
 def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "suite", "text", "condition", "position")
-    if "region" not in frame.columns or "position" not in by or "text" not in by:
+    if "region" not in frame.columns or not {"position", "text"} <= {*by}:
         return []
-    both = frame.group_by(by, maintain_order=True).agg(
-        pl.col("region").n_unique().alias("regions"), pl.col("line").last()
-    )
+    both = frame.group_by(by, maintain_order=True).agg(pl.col("line").last(), regions=pl.col("region").n_unique())
     both = both.filter(pl.col("regions") > 1)
     if not both.height or _doubled(frame):
         return []
-    row = both.row(0, named=True)
-    where = ", ".join(f"{name} {_short(row[name])}" for name in by)
     cure = "Give each word to one region, or name the columns that tell texts apart: --columns text=A+B."
-    return [
-        Alarm(
-            "two_regions", f"{both.height:,} words in two regions, for example {where}", cure, both.height, row["line"]
-        )
-    ]
+    return [_of_words("two_regions", "in two regions", cure, both, by)]
 
 
 def _words_differ(frame: pl.DataFrame) -> list[Alarm]:
     by = keys(frame, "language", "suite", "text", "condition", "position")
     if "word" not in frame.columns or "position" not in by or "text" not in by:
         return []
-    several = (
-        frame.filter(pl.col("word").is_not_null())
-        .group_by(by, maintain_order=True)
-        .agg(pl.col("word").unique(maintain_order=True).alias("words"), pl.col("line").last())
-        .filter(pl.col("words").list.len() > 1)
-    )
+    places = frame.filter(pl.col("word").is_not_null()).group_by(by, maintain_order=True)
+    several = places.agg(pl.col("line").last(), words=pl.col("word").unique(maintain_order=True))
+    several = several.filter(pl.col("words").list.len() > 1)
     if not several.height:
         return []
     row = several.row(0, named=True)
@@ -277,9 +284,8 @@ def _missing_words(frame: pl.DataFrame) -> list[Alarm]:
         return []
     row = gaps.row(0, named=True)
     where = ", ".join(f"{name} {_short(row[name])}" for name in by)
-    message = (
-        f"{int(gaps['gap'].sum()):,} positions without a word, for example before {where}, position {row['position']:g}"
-    )
+    example = f"for example before {where}, position {row['position']:g}"
+    message = f"{int(gaps['gap'].sum()):,} positions without a word, {example}"
     cure = "Surprisals need the whole text: add rows without a time for words that are missing."
     return [Alarm("missing_words", message, cure, int(gaps["gap"].sum()))]
 
@@ -293,22 +299,15 @@ def _same_text(frame: pl.DataFrame) -> list[Alarm]:
         ordered = ordered.unique([*by, "position"], maintain_order=True).sort("position", maintain_order=True)
     elif "participant" in frame.columns:
         ordered = ordered.filter(pl.col("participant") == pl.col("participant").first().over(by))
-    texts = ordered.group_by(by, maintain_order=True).agg(
-        pl.col("word").str.join(" ").alias("words"), pl.len().alias("rows")
-    )
+    texts = ordered.group_by(by, maintain_order=True).agg(words=pl.col("word").str.join(" "), rows=pl.len())
     # Items in which a word or two are known may be alike; whole texts may not.
-    same = (
-        texts.filter(pl.col("rows") > 4)
-        .group_by("words", maintain_order=True)
-        .agg(pl.concat_str(*by, separator="/").alias("texts"))
-    )
-    same = same.filter(pl.col("texts").list.len() > 1)
+    whole = texts.filter(pl.col("rows") > 4).group_by("words", maintain_order=True)
+    same = whole.agg(texts=pl.concat_str(*by, separator="/")).filter(pl.col("texts").list.len() > 1)
     if not same.height:
         return []
     names = same["texts"][0].to_list()
-    message = (
-        f"the same words under two names ({same.height:,} texts), for example {_short(names[0])} and {_short(names[1])}"
-    )
+    example = f"for example {_short(names[0])} and {_short(names[1])}"
+    message = f"the same words under two names ({same.height:,} texts), {example}"
     return [Alarm("same_text", message, "Give them one name, or delete the repetition.", same.height)]
 
 
@@ -338,10 +337,7 @@ def _first_words(frame: pl.DataFrame) -> list[Alarm]:
 
 
 def _frequency_zero(frame: pl.DataFrame) -> list[Alarm]:
-    if "frequency" not in frame.columns:
-        return []
-    values = frame["frequency"].drop_nulls()
-    if not len(values):
+    if "frequency" not in frame.columns or not len(values := frame["frequency"].drop_nulls()):
         return []
     infinite = values.is_infinite()
     lowest = float(values.filter(~infinite).min() or 0.0) if not infinite.all() else 0.0  # type: ignore[arg-type]
@@ -362,25 +358,13 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
         plausible = (frame["length"] <= characters + 2) & (frame["length"] >= 0) & (frame["length"] >= characters - 5)
         wrong = int((~plausible.fill_null(True)).sum())
         if wrong > 0.2 * frame.height:
-            found.append(
-                Alarm(
-                    "columns",
-                    f"{wrong:,} lengths that aren't those of the words",
-                    "Name the column: --columns length=COLUMN.",
-                    wrong,
-                )
-            )
+            message = f"{wrong:,} lengths that aren't those of the words"
+            found.append(Alarm("columns", message, "Name the column: --columns length=COLUMN.", wrong))
     if "bits" in frame.columns and "time" in frame.columns:
-        bits = frame["bits"].drop_nulls()
-        if len(bits) and float(np.median(bits.to_numpy())) > 60:
-            found.append(
-                Alarm(
-                    "columns",
-                    f"a median surprisal of {np.median(bits.to_numpy()):.0f} bits",
-                    "Name the column: --columns bits=COLUMN.",
-                    len(bits),
-                )
-            )
+        bits = frame["bits"].drop_nulls().to_numpy()
+        if len(bits) and (np.median(bits) > 60 or bits.max() > HIGHEST):
+            message = f"a median surprisal of {np.median(bits):.0f} bits, and at most {bits.max():.3g}"
+            found.append(Alarm("columns", message, "Name the column: --columns bits=COLUMN.", len(bits)))
     if found:
         return found
     lengths: pl.Series | None = None
@@ -396,14 +380,10 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
                 of_bits, of_frequency = (float(np.corrcoef(table["l"], table[name])[0, 1]) for name in ("b", "f"))
             limit = T / np.sqrt(table.height)
             if of_bits < -limit and of_frequency > limit:
-                message = (
-                    f"longer words have fewer bits (r = {of_bits:.2f}) and a higher frequency (r = {of_frequency:.2f})"
-                )
-                found.append(
-                    Alarm(
-                        "columns", message, "Were bits and frequency swapped? --columns bits=COLUMN frequency=COLUMN."
-                    )
-                )
+                rs = f"(r = {of_bits:.2f}) and a higher frequency (r = {of_frequency:.2f})"
+                message = f"longer words have fewer bits {rs}"
+                cure = "Were bits and frequency swapped? --columns bits=COLUMN frequency=COLUMN."
+                found.append(Alarm("columns", message, cure))
     if {"time", "position", "text"} <= set(frame.columns):
         per_text = (
             frame.drop_nulls(["time", "position"])
@@ -412,13 +392,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
             .filter(pl.col("n") > 5)
         )
         if per_text.height and float(per_text["r"].fill_nan(0).median() or 0) > 0.99:  # type: ignore[arg-type]
-            found.append(
-                Alarm(
-                    "columns",
-                    "times that rise with the position in every text",
-                    "They are moments, not durations: subtract the one before.",
-                )
-            )
+            cure = "They are moments, not durations: subtract the one before."
+            found.append(Alarm("columns", "times that rise with the position in every text", cure))
     return found
 
 
@@ -506,11 +481,7 @@ def gains(words: pl.DataFrame) -> tuple[Numbers, NDArray[np.bool_]] | None:
         return None
     log: list[Numbers] = []
     for columns in (base, [*base, "bits", "bits before"]):
-        matrix = (
-            np.column_stack([np.ones(table.height), table.select(columns).to_numpy()])
-            if columns
-            else np.ones((table.height, 1))
-        )
+        matrix = np.column_stack([np.ones(table.height), *(table[name].to_numpy() for name in columns)])
         line = least_squares(matrix, times)
         log.append(normal(times - matrix @ line.coefficients, line.variance))
     return log[1] - log[0], table["end"].to_numpy().astype(np.bool_)

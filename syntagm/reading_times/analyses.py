@@ -15,8 +15,9 @@ import polars as pl
 from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.reading_times import curves, fitting, record
 from syntagm.reading_times.alarms import Alarm
-from syntagm.reading_times.effects import Slopes
+from syntagm.reading_times.effects import UNITS
 from syntagm.reading_times.fitting import COLUMNS, Linearity, Outcome
+from syntagm.reading_times.slopes import Slopes
 from syntagm.reading_times.tables import open_table
 
 FIT, EFFECTS = "reading fit", "reading effects"
@@ -44,8 +45,13 @@ class Analysis:
 
     @property
     def methods(self) -> str:
-        """The methods paragraph, with citations in Pandoc's form; "" if it has none."""
-        return str(self.content["results"].get("methods", ""))
+        """The methods paragraph, with citations in Pandoc's form, and what earlier versions left unsaid; "" if it has none."""
+        text = str(self.content["results"].get("methods", ""))
+        if text and self.command == EFFECTS and "times" not in self.frame.columns:
+            return f"{text} ({UNITS['']})"
+        if text and self.content["settings"].get("random") and "slopes" not in self.content["results"]:
+            return f"{text} The baseline had no random slopes of the added columns."
+        return text
 
     def rows(self, part: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
         """Return some of its results, which the record has as a list of objects.
@@ -131,11 +137,12 @@ def of_fit(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Linear
     left_out: dict[str, str] = {}
     results: dict[str, Any] = {
         "columns": list(COLUMNS), "gains": gains, "differences": differences, "methods": fitting.methods(outcome),
-        "lag": _lag(outcome), "linearity": [_plain(asdict(test)) for test in tests],
+        "slopes": [row for each in outcome.slopes.values() for row in of_slopes(each)], "lag": _lag(outcome),
+        "linearity": [_plain(asdict(test)) for test in tests],
     }  # fmt: skip
     if not results["lag"]:
         del results["lag"]
-        left_out["lag"] = "too few rows with words around them"
+        left_out["lag"] = "; ".join(dict.fromkeys(outcome.left_out.values()))
     try:
         results["shape"] = _shape(outcome)
     except SyntagmError as error:
@@ -149,19 +156,15 @@ def of_fit(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Linear
 
 
 def _lag(outcome: Outcome) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": label,
-            "predictor": _first(outcome, label),
-            "words_back": lag,
-            "ms": ms,
-            "low": low,
-            "high": high,
-            "n": n,
-        }
-        for label, rows in outcome.observations.items()
-        for lag, (ms, low, high, n) in curves.lag_effects(label, rows).items()
-    ]
+    found = []
+    for label, own in outcome.slopes.items():
+        rows = [row for row in of_slopes(own) if row["predictor"] == own.predictors[0]]
+        after = curves.next_word(label, outcome.observations[label], outcome.request.model, outcome.request.random)
+        if after:
+            same = {name: rows[0][name] for name in ("predictor", "unit")}
+            rows.insert(0, {**of_slopes(after)[-1], **same, "words_back": -1})
+        found += [{**row, "method": own.method} for row in rows]
+    return found
 
 
 def _shape(outcome: Outcome) -> list[dict[str, Any]]:
@@ -177,16 +180,14 @@ def _first(outcome: Outcome, label: str) -> str:
 
 
 def of_slopes(found: Slopes) -> list[dict[str, Any]]:
-    """Return the slopes of a model as the record of effects has them."""
-    rows = []
-    for number, place in enumerate(found.places):
-        unit = [float(at == number) for at in range(len(found.places))]
-        ends = found.predict(pl.Series(unit).to_numpy()).ends
-        rows.append({
-            "model": found.model, "predictor": place.predictor, "words_back": place.back, "ms": float(found.values[number]),
-            "low": finite(ends[0]), "high": finite(ends[1]), "n": found.n,
-        })  # fmt: skip
-    return rows
+    """Return the slopes of a model as records have them; `ms` is in the unit that `unit` says."""
+    return [
+        {
+            "model": model, "predictor": predictor, "words_back": back, "ms": value, "se": finite(se), "low": finite(low),
+            "high": finite(high), "n": found.n, "unit": unit,
+        }
+        for model, predictor, back, value, se, low, high, unit in found.cells()
+    ]  # fmt: skip
 
 
 def cited(analyses: Sequence[Analysis]) -> list[str]:

@@ -1,48 +1,48 @@
-"""Curves of a fit: the partial effects of the words beside a word, and the shape of the effect of the first added column."""
+"""Curves of a fit: the effect of the next word, and the shape of the effect of the first added column."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from syntagm.reading_times import regressions, splines
+from syntagm.errors import SyntagmError
+from syntagm.reading_times import fitting, regressions, slopes, splines
 from syntagm.reading_times.observations import ROW, Observations
+from syntagm.reading_times.slopes import Slopes
 from syntagm.stats.interval import critical
+from syntagm.stats.mixed.terms import Variable
 
 _PLACES = 40
-_LAGS = (-1, 0, 1, 2, 3)
 
 
-def lag_effects(label: str, rows: Observations) -> dict[int, tuple[float, float, float, int]]:
-    """Estimate the effects of a predictor at the next word, the word itself and words before it, beside each other.
+def next_word(label: str, rows: Observations, model: str, random: Sequence[str]) -> Slopes | None:
+    """Fit a regression again with the first added column of the next word beside the others; its slope is the last.
+
+    Times spill over to later words only, so a slope of the next word is a sign that times belong to another word.
 
     Returns:
-        The number of words back (-1 is the next word) -> estimate, low, high, n.
+        The slopes; None where the rows are too few, or don't admit the regression.
     """
-    name = str(rows.added[label][0][0].column)
+    term = rows.added[label][0]
     over = [f":{role}" for role in ("language", "participant", "text") if f":{role}" in rows.frame.columns]
     columns = []
-    for lag in _LAGS:
+    for each in term:
         # Between two rows of a regression there may be words that were dropped.
-        apart = pl.col(ROW) - pl.col(ROW).shift(lag)
-        shifted = pl.when(apart == lag).then(pl.col(name).shift(lag))
-        columns.append((shifted.over(over) if over else shifted).alias(f"lag{lag}"))
+        following = pl.when(pl.col(ROW).shift(-1) - pl.col(ROW) == 1).then(pl.col(each.column).shift(-1))
+        columns.append((following.over(over) if over else following).alias(f"{each.column} (next)"))
     frame = rows.frame.sort(ROW, maintain_order=True).with_columns(columns)
-    names = [f"lag{lag}" for lag in _LAGS]
-    frame = frame.select(rows.response, *names).drop_nulls()
-    if frame.height < 10 * len(names):
-        return {}
-    matrix = np.column_stack([np.ones(frame.height), frame.select(names).to_numpy()])
-    if not regressions.independent(matrix).all():
-        return {}
-    line = regressions.least_squares(matrix, frame[rows.response].to_numpy())
-    errors = np.sqrt(np.diagonal(np.linalg.inv(matrix.T @ matrix)) * line.variance)
-    reach = critical(line.freedom) * errors
-    estimates = line.coefficients
-    return {
-        lag: (float(estimates[at]), float(estimates[at] - reach[at]), float(estimates[at] + reach[at]), frame.height)
-        for at, lag in enumerate(_LAGS, 1)
-    }
+    frame = frame.drop_nulls([f"{each.column} (next)" for each in term])
+    later = tuple(Variable(f"{each.column} (next)", each.function) for each in term)
+    terms = (*rows.added[label], later)
+    if frame.height < 10 * (len(rows.baseline) + len(terms) + 1):
+        return None
+    wider = replace(rows, frame=frame, added={**rows.added, label: terms})
+    try:
+        return slopes.fit(label, wider, fitting.clusters(wider), model, random)
+    except SyntagmError:
+        return None
 
 
 def shape(label: str, rows: Observations) -> list[tuple[str, float, float, float, float, int]]:

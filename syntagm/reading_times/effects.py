@@ -3,14 +3,13 @@
 The slopes of surprisal, and of other predictors that are added to the baseline, are fitted on reading times of a corpus or of
 fillers (van Schijndel & Linzen 2021; Huang et al. 2024), by least squares or with a mixed-effects model. A word's predicted
 time changes by the slopes of its own predictors, and by those of the words before it. The predicted effect in a region is the
-mean over its words, then the difference of two conditions, then the mean over items. Predictors of the baseline count as equal
-in both conditions.
+mean over its words, or their sum where people's times are those of regions; then the difference of two conditions, then the
+mean over items. Predictors of the baseline count as equal in both conditions.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import inf, isnan, nan, sqrt
-from typing import Protocol
+from dataclasses import dataclass, replace
+from math import isnan, nan, sqrt
 from unicodedata import normalize
 
 import numpy as np
@@ -21,210 +20,101 @@ from syntagm.errors import InputError, UsageError
 from syntagm.io.number import counted
 from syntagm.reading_times.alarms import letters
 from syntagm.reading_times.observations import Observations
-from syntagm.reading_times.regressions import grouped, independent, least_squares, mixed_formula, random_terms
-from syntagm.reading_times.tables import MISSING, Readings
+from syntagm.reading_times.slopes import Number, Slopes, fit
+from syntagm.reading_times.tables import MISSING, Readings, keys, refuse_absurd
 from syntagm.stats.cluster_intervals import spread_of_clusters
 from syntagm.stats.interval import Spread, critical
-from syntagm.stats.mixed import linear, satterthwaite
-from syntagm.stats.mixed.satterthwaite import Covariance
 
 Numbers = NDArray[np.float64]
 COLUMNS = (
     "model", "suite", "contrast", "region", "items", "bits", "people", "people_low", "people_high", "predicted",
-    "predicted_low", "predicted_high", "ratio", "ratio_low", "ratio_high",
+    "predicted_low", "predicted_high", "ratio", "ratio_low", "ratio_high", "times",
 )  # fmt: skip
+# What the numbers of a region are about; files of earlier versions lack the column `times`.
+UNITS = {
+    "words": "times words: bits, people's and predicted times are means over the words of a region.",
+    "regions": "times regions: bits, people's and predicted times are sums over the words of a region.",
+    "": "unit unknown: an earlier version predicted means over words, and compared them with times of words or of whole "
+    "regions. Repeat the command with --times.",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number with its variance, its degrees of freedom, and its 95% interval."""
+def unit_of(chosen: str, people: Readings | None) -> str:
+    """Return whether times are those of `words` or of `regions`: as the user says, or else the column `times` of people's.
 
-    value: float
-    variance: float = nan
-    freedom: float = nan
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The interval; nan if there is none."""
-        if isnan(self.variance) or not self.freedom > 0:
-            return nan, nan
-        reach = critical(self.freedom) * sqrt(self.variance)
-        return self.value - reach, self.value + reach
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a slope belongs to: a predictor of the word itself (0 words back), or of a word before it."""
-
-    predictor: str
-    back: int
-
-    def __str__(self) -> str:
-        word = "the word" if not self.back else f"{self.back} before"
-        return f"{self.predictor} of {word}"
-
-
-class Uncertainty(Protocol):
-    """How far slopes are known."""
-
-    def of(self, weights: Numbers) -> tuple[float, float] | None:
-        """Return the variance of a weighted sum of the slopes and its degrees of freedom; None if they aren't known."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Clustered:
-    """The uncertainty of slopes by least squares.
-
-    Arguments:
-        influences: the influence of each row of the corpus on each slope. Shape (rows, slopes).
-        clusters: the units of the corpus: name -> the unit of each row.
+    Raises:
+        UsageError: neither says so, or both differently.
+        InputError: the column has both, or times of regions are several for one person, item and condition.
     """
+    frame = people.frame if people else pl.DataFrame()
+    place = str(people.source.path) if people else ""
+    own = frame["times"].cast(pl.String).drop_nulls().unique().to_list() if "times" in frame.columns else []
+    own = sorted(set(own) - {*MISSING})
+    if len(own) > 1 or not {*own} <= {"words", "regions"}:
+        raise InputError(f"{place}, column times", " and ".join(map(repr, own)), "words, or regions, in all rows")
+    if own and chosen and own != [chosen]:
+        raise UsageError(f"--times {chosen}", f"{own[0]} in the column times of {place}", "the same", "Omit --times.")
+    unit = chosen or "".join(own)
+    if not unit:
+        raise UsageError(
+            "reading effects", f"no --times{f', and no column times in {place}' if people else ''}", "one of the two",
+            "--times words: each time is that of one word, or the mean of a region's words; predictions are means over them. "
+            "--times regions: each time is that of a whole region; predictions are sums over its words.",
+        )  # fmt: skip
+    return unit
 
-    influences: Numbers
-    clusters: Mapping[str, NDArray[np.int64]]
 
-    def of(self, weights: Numbers) -> tuple[float, float] | None:
-        """Return the variance with cluster-robust errors; None if there is only one unit."""
-        spread = spread_of_clusters(self.influences @ weights, self.clusters)
-        return None if spread is None else (spread.variance, spread.freedom)
+def included(times: Readings) -> Readings:
+    """Return people's times without rows that their column `excluded` gives a reason for, as that of exports does."""
+    if "excluded" not in times.frame.columns:
+        return times
+    reason = pl.col("excluded").cast(pl.String).str.strip_chars()
+    none = reason.is_null() | reason.is_in(MISSING) | reason.str.to_lowercase().is_in(["false", "f", "0", "no"])
+    return replace(times, frame=times.frame.filter(none))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Modelled:
-    """The uncertainty of slopes that are coefficients of a mixed-effects model.
+def of_regions(times: Readings, unit: str) -> Readings:
+    """Return people's times with one for each region that a person read in an item: of words, the mean.
 
-    Arguments:
-        covariance: of all coefficients.
-        places: the place of each slope among them.
+    Without columns for participants and items, times stay as they are.
+
+    Raises:
+        InputError: times of whole regions are several for one.
     """
-
-    covariance: Covariance
-    places: tuple[int, ...]
-
-    def of(self, weights: Numbers) -> tuple[float, float]:
-        """Return the variance with Satterthwaite's degrees of freedom; 0 and infinite ones for a sum without slopes."""
-        contrast = np.zeros((1, len(self.covariance.values)))
-        contrast[0, list(self.places)] = weights
-        variance = float((contrast @ self.covariance.values @ contrast.T).item())
-        return (variance, float(self.covariance.degrees(contrast)[0])) if variance > 0 else (0.0, inf)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Slopes:
-    """What a bit costs: the slopes of the added predictors of a word, and of the words before it.
-
-    Arguments:
-        model: the language model.
-        places: what each slope belongs to.
-        values: milliseconds per unit of each.
-        uncertainty: None if the slopes were given.
-        n: the number of rows.
-        method: how the slopes were fitted, in words.
-    """
-
-    model: str
-    places: tuple[Place, ...]
-    values: Numbers
-    uncertainty: Uncertainty | None
-    n: int
-    method: str = ""
-
-    @property
-    def predictors(self) -> list[str]:
-        """The predictors, the first of which is the surprisal."""
-        return [*dict.fromkeys(place.predictor for place in self.places)]
-
-    @property
-    def lags(self) -> int:
-        """The number of words before a word whose predictors have slopes."""
-        return max(place.back for place in self.places)
-
-    def predict(self, amounts: Numbers) -> Number:
-        """Return the milliseconds of some amounts of the predictors, with the uncertainty of the slopes.
-
-        Arguments:
-            amounts: of each slope's predictor. Shape (slopes,).
-        """
-        value = float(self.values @ amounts)
-        known = self.uncertainty.of(amounts) if self.uncertainty else None
-        return Number(value) if known is None else Number(value, *known)
-
-
-def given(values: Sequence[float]) -> Slopes:
-    """Return slopes that a user gives: milliseconds per bit of the word itself, of the word before it, and so on."""
-    places = tuple(Place("bits", back) for back in range(len(values)))
-    return Slopes("given", places, np.array(values), None, 0, "as given")
+    by = keys(times.frame, "suite", "participant", "item", "condition", "region")
+    if not {"participant", "item", "region"} <= {*by}:
+        return times
+    known = times.frame.filter(pl.col("time").is_not_null() & pl.col("region").is_not_null())
+    several = known.filter(known.select(by).is_duplicated())
+    if not several.height:
+        return times
+    if unit == "regions":
+        raise InputError(
+            f"{times.source.path}, line {several['line'][0]}", "several times of one person in one region of an item",
+            "one, of the whole region", "Give --times words if they are those of its words; else delete doubled rows.",
+        )  # fmt: skip
+    return replace(
+        times, frame=known.group_by(by, maintain_order=True).agg(pl.col("time").mean(), pl.col("line").first())
+    )
 
 
 def slopes(
     label: str, rows: Observations, clusters: Mapping[str, NDArray[np.int64]], random: Sequence[str] = ()
 ) -> Slopes:
-    """Fit the slopes of the added columns and their lags.
-
-    Arguments:
-        label: the language model.
-        rows: the corpus.
-        clusters: the units of cluster-robust errors, for least squares.
-        random: random terms in lme4's notation. With them, the model is a mixed-effects model by restricted likelihood;
-            without them, least squares.
+    """Fit the slopes of added columns that the words of suites have; see `slopes.fit`.
 
     Raises:
         UsageError: an added term is no column of numbers, or the first one isn't about the word itself.
         InputError: the columns determine each other.
     """
-    added = rows.added[label]
-    if any(len(term) > 1 or term[0].function for term in added):
+    if any(len(term) > 1 or term[0].function for term in rows.added[label]):
         raise UsageError(
             "--add", label, "columns", "Put logarithms and interactions into the baseline, or into columns."
         )
-    names = [term[0].column for term in added]
-    places = tuple(_place(name, names) for name in names)
-    if places[0].back:
-        raise UsageError("--add", f"{names[0]} first", "the surprisal of the word itself first")
-    columns = rows.columns((*rows.baseline, *added))
-    if columns.values.shape[1] - len(rows.columns(rows.baseline).names) != len(added):
-        raise UsageError("--add", f"a factor in {label}", "columns of numbers")
-    kept = independent(columns.values)
-    if not kept[-len(added) :].all():
-        lost = names[int(np.argmin(kept[-len(added) :]))]
-        raise InputError("effects", f"{lost} of {label}, which other columns determine", "independent columns")
-    if random:
-        return _mixed(label, rows, places, random)
-    line = least_squares(columns.values, rows.times)
-    used = columns.values[:, line.kept]
-    inverse = np.linalg.inv(used.T @ used)
-    residual = rows.times - columns.values @ line.coefficients
-    influences = (used @ inverse[:, -len(added) :]) * residual[:, None]
-    values = line.coefficients[-len(added) :]
-    units = " and ".join(clusters)
-    return Slopes(
-        label, places, values, Clustered(influences, clusters), len(residual),
-        f"least squares with cluster-robust errors ({units} random)",
-    )  # fmt: skip
-
-
-def _place(name: str, names: Sequence[str]) -> Place:
-    """Return what a column is: another column some words back, as of --lags or in the table, or a predictor of its own."""
-    column, _, back = name.rpartition("_")
-    return Place(column, int(back)) if column in names and back.isdecimal() else Place(name, 0)
-
-
-def _mixed(label: str, rows: Observations, places: tuple[Place, ...], random: Sequence[str]) -> Slopes:
-    added = rows.added[label]
-    bars = random_terms(random, rows.response)
-    others = {variable for terms in rows.added.values() for term in terms for variable in term}
-    absent = others - {variable for term in added for variable in term}
-    formula = mixed_formula(rows.response, (*rows.baseline, *added), bars, absent)
-    fit = linear.fit(formula, grouped(rows, bars), reml=True, dependent="drop")
-    found = [each.name for each in fit.coefficients]
-    at = tuple(found.index(str(term[0])) for term in added)
-    values = np.array([fit.coefficients[place].estimate for place in at])
-    covariance = satterthwaite.covariance(fit.design, fit.place, fit.sigma, reml=True)
-    said = "; ".join(fit.messages)
-    return Slopes(
-        label, places, values, Modelled(covariance, at), len(rows.times),
-        f"a mixed-effects model with {' + '.join(random)}" + (f" ({said})" if said else ""),
-    )  # fmt: skip
+    found = fit(label, rows, clusters, "mixed" if random else "ols", random)
+    if found.places[0].back:
+        raise UsageError("--add", f"{rows.added[label][0][0]} first", "the surprisal of the word itself first")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,18 +145,19 @@ def read_contrast(text: str, conditions: Sequence[str]) -> Contrast:
     raise UsageError("--contrast", repr(text), f"CONDITION-CONDITION, of {', '.join(map(str, conditions))}")
 
 
-def region_amounts(words: Readings, model: str | None, found: Slopes) -> pl.DataFrame:
-    """Return the means of the predictors of the words of each region, and of the words before them.
+def region_amounts(words: Readings, model: str | None, found: Slopes, times: str = "words") -> pl.DataFrame:
+    """Return the means or sums of the predictors of the words of each region, and of the words before them.
 
     Arguments:
         words: a row per word: suite, item, condition, region, position, bits (`export --as words`), and further predictors.
             The length is that of the word without punctuation, if there is no column for it.
         model: the model whose rows are used; None for all rows.
         found: the slopes.
+        times: `words` for means over the words of a region, `regions` for sums.
 
     Returns:
         The columns suite, item, condition, region, and one for each slope: `0`, `1`, ... Words before the first one add
-        nothing: their predictors are 0 in all conditions. A mean is null if a predictor of one of its words is undefined.
+        nothing: their predictors are 0 in all conditions. A number is null if a predictor of one of its words is undefined.
 
     Raises:
         InputError: the words lack a predictor.
@@ -281,6 +172,7 @@ def region_amounts(words: Readings, model: str | None, found: Slopes) -> pl.Data
     order = [*by, "position"] if "position" in frame.columns else by
     frame = frame.sort(order, maintain_order=True)
     columns = {name: _column(words, frame, name, name == found.predictors[0]) for name in found.predictors}
+    refuse_absurd(pl.DataFrame(columns), columns, frame["line"], f"{words.source.path}, ")
     frame = frame.with_columns(column.alias(f":{name}") for name, column in columns.items())
     lagged = [
         pl.col(f":{place.predictor}").shift(place.back, fill_value=0.0).over(by).alias(str(number))
@@ -289,7 +181,7 @@ def region_amounts(words: Readings, model: str | None, found: Slopes) -> pl.Data
     # The empty region of a word outside all regions is none.
     frame = frame.with_columns(lagged).filter(pl.col("region").is_not_null())
     return frame.group_by([*by, "region"], maintain_order=True).agg(
-        _defined_mean(str(number)) for number in range(len(found.places))
+        _defined(str(number), times) for number in range(len(found.places))
     )
 
 
@@ -310,9 +202,10 @@ def _column(words: Readings, frame: pl.DataFrame, name: str, first: bool) -> pl.
     raise InputError(str(words.source.path), f"no column {name}", f"{name} of each word", cure)
 
 
-def _defined_mean(column: str) -> pl.Expr:
-    """Return the mean of a column in a group; null if a value is missing."""
-    return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).mean()).otherwise(None).alias(column)
+def _defined(column: str, times: str) -> pl.Expr:
+    """Return the mean or sum of a column in a group; null if a value is missing."""
+    values = pl.col(column)
+    return pl.when(values.is_not_null().all()).then(values.sum() if times == "regions" else values.mean()).alias(column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +218,7 @@ class Effect:
         bits: the mean difference of the first predictor, the surprisal, in the region.
         people, predicted: in milliseconds.
         ratio: predicted divided by people's, with Fieller's interval.
+        times: `words` if the numbers are means over the words of a region, `regions` if they are sums.
     """
 
     model: str
@@ -337,13 +231,14 @@ class Effect:
     predicted: Number
     ratio: tuple[float, float, float]
     item: str = ""
+    times: str = "words"
 
     @property
     def row(self) -> tuple[object, ...]:
         """The cells of the table."""
         return (
             self.model, self.suite, self.contrast, self.region, self.items, self.bits, self.people.value, *self.people.ends,
-            self.predicted.value, *self.predicted.ends, *self.ratio,
+            self.predicted.value, *self.predicted.ends, *self.ratio, self.times,
         )  # fmt: skip
 
 
@@ -359,11 +254,8 @@ def shared(amounts: pl.DataFrame, times: Readings, contrast: Contrast) -> tuple[
         `of_people`, None if the times have no column for items; and a sentence about what was left out, "" for nothing.
     """
     if "item" not in times.frame.columns:
-        return (
-            amounts,
-            None,
-            "the items of --people are not known: its effects may be about others than the predicted ones",
-        )
+        said = "the items of --people are not known: its effects may be about others than the predicted ones"
+        return amounts, None, said
     place = ["suite", "region", "item"]
     columns = [name for name in amounts.columns if name.isdecimal()]
     defined = amounts.filter(
@@ -388,11 +280,8 @@ def shared(amounts: pl.DataFrame, times: Readings, contrast: Contrast) -> tuple[
         for number, name in zip(numbers, ("--words", "--people"), strict=True)
         if number
     )
-    return (
-        kept,
-        items,
-        f"left out of one region or more, as not both have them under both conditions: {said}" if said else "",
-    )
+    why = "left out of one region or more, as not both have them under both conditions"
+    return kept, items, f"{why}: {said}" if said else ""
 
 
 def _sides(contrast: Contrast) -> pl.Expr:
@@ -423,6 +312,7 @@ def compared(
     """
     times.require("time", "condition", "region", *(["item"] if by_item else []))
     frame = _of_contrast(times, contrast)
+    refuse_absurd(frame, ["time"], frame["line"], f"{times.source.path}, ")
     if items is not None:
         frame = frame.join(items, on=["suite", "region", "item"], how="semi", maintain_order="left")
     return _with_both(frame, ["suite", "region", *(["item"] if by_item else [])], contrast)
@@ -467,6 +357,7 @@ def effects(
     contrast: Contrast,
     people: Mapping[tuple[str, str, str], Number],
     by_item: bool = False,
+    times: str = "words",
 ) -> list[Effect]:
     """Predict the effect of each region of each suite, and put it beside that of people.
 
@@ -474,6 +365,7 @@ def effects(
         amounts: from `region_amounts`.
         people: from `of_people`; empty without times of people.
         by_item: whether to give a row for each item instead of means over items.
+        times: that of `region_amounts`.
 
     Raises:
         InputError: no item has both conditions.
@@ -502,20 +394,8 @@ def effects(
         suite, region, *item = map(str, key)
         name = item[0] if item else ""
         own = people.get((suite, region, name), Number(nan))
-        rows.append(
-            Effect(
-                found.model,
-                suite,
-                str(contrast),
-                region,
-                part.height,
-                float(mean[0]),
-                own,
-                predicted,
-                fieller(predicted, own),
-                name,
-            )
-        )
+        place, bits, ratio = (found.model, suite, str(contrast), region), float(mean[0]), fieller(predicted, own)
+        rows.append(Effect(*place, part.height, bits, own, predicted, ratio, name, times))
     return rows
 
 
@@ -551,10 +431,10 @@ def fieller(top: Number, bottom: Number) -> tuple[float, float, float]:
     return ratio, (b - root) / a, (b + root) / a
 
 
-def methods(found: Sequence[Slopes], contrast: Contrast, people: bool) -> str:
+def methods(found: Sequence[Slopes], contrast: Contrast, people: bool, times: str) -> str:
     """Draft a methods paragraph about effects in milliseconds, with citations in Pandoc's form."""
     fitted = [one for one in found if one.uncertainty]
-    each = "; ".join(f"{one.model}: {_sizes(one)}" for one in found)
+    each = "; ".join(map(str, found))
     how = {one.method: None for one in fitted}
     source = (
         f"The slopes were fitted to reading times by {' and '.join(map(_method, how))}."
@@ -570,7 +450,8 @@ def methods(found: Sequence[Slopes], contrast: Contrast, people: bool) -> str:
     return (
         "We predicted effects in milliseconds from surprisal [@hale-2001-probabilistic; @levy-2008-expectation]: the difference "
         f"between the conditions {contrast.high} and {contrast.low} in the predictors of each word and of the words before it, "
-        f"times their slopes [@schijndel-linzen-2021-single; @huang-etal-2024-large]. {source} Slopes: {each}. Intervals of "
+        f"times their slopes, {'summed' if times == 'regions' else 'averaged'} over the words of a region "
+        f"[@schijndel-linzen-2021-single; @huang-etal-2024-large]. {source} Slopes: {each}. Intervals of "
         f"predicted effects are 95%, for other items and with the uncertainty of the slopes.{beside}"
     )
 
@@ -579,9 +460,3 @@ def _method(method: str) -> str:
     if method.startswith("least squares"):
         return f"{method} [@cameron-etal-2011-robust]"
     return f"{method} [@bates-etal-2015-fitting; @satterthwaite-1946-approximate]"
-
-
-def _sizes(found: Slopes) -> str:
-    return ", ".join(
-        f"{value:.3f} ms per unit of {place}" for place, value in zip(found.places, found.values, strict=True)
-    )

@@ -5,19 +5,22 @@ Wilcox et al. 2023). Rows aren't shuffled. Intervals are paired: they are those 
 sentences (or texts, or else folds) as units, crossed with participants where there are several.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import isnan, nan
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError, SyntagmError, UsageError
 from syntagm.reading_times import folds as cut
 from syntagm.reading_times import observations as rows_of
 from syntagm.reading_times import regressions
+from syntagm.reading_times import slopes as costs
 from syntagm.reading_times.observations import Added, Observations
 from syntagm.reading_times.tables import Source
 from syntagm.result import Kind
@@ -124,6 +127,7 @@ class Outcome:
         dropped: reason -> the number of rows dropped for it.
         notes: sentences about the rows and columns.
         observations: the rows of each model.
+        slopes: those of each model, fitted to all rows; `left_out` has the reason where there are none.
     """
 
     request: Request
@@ -133,14 +137,22 @@ class Outcome:
     dropped: Mapping[str, int]
     notes: tuple[str, ...]
     observations: Mapping[str, Observations]
+    slopes: Mapping[str, costs.Slopes] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def frame(self) -> pl.DataFrame:
         """Return the folds of all models: one row each, with the columns `COLUMNS`, and before them that of `request.by`."""
-        rows = [row for gain in self.gains for row in gain.by_fold()]
+        return self._table([row for gain in self.gains for row in gain.by_fold()], COLUMNS)
+
+    def slope_frame(self) -> pl.DataFrame:
+        """Return the slopes of all models: one row each, with `slopes.COLUMNS`, and before them that of `request.by`."""
+        return self._table([row for each in self.slopes.values() for row in each.cells()], costs.COLUMNS)
+
+    def _table(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pl.DataFrame:
         if not (by := self.request.by):
-            return pl.DataFrame(rows, schema=list(COLUMNS), orient="row")
+            return pl.DataFrame(rows, schema=list(columns), orient="row")
         divided = [(*row[0].partition("/")[::2], *row[1:]) for row in rows]
-        return pl.DataFrame(divided, schema=[by, *COLUMNS], orient="row")
+        return pl.DataFrame(divided, schema=[by, *columns], orient="row")
 
 
 def prepare(source: Source, request: Request, excluded: pl.Series | None = None) -> dict[str, Observations]:
@@ -153,18 +165,9 @@ def prepare(source: Source, request: Request, excluded: pl.Series | None = None)
     """
     grouping = regressions.grouping_columns(request.random, request.response)
     rows = rows_of.observations(
-        source,
-        request.response,
-        request.baseline,
-        request.added,
-        request.lags,
-        request.given,
-        request.where,
-        grouping,
-        excluded,
-        request.by,
-        request.missing,
-    )
+        source, request.response, request.baseline, request.added, request.lags, request.given, request.where, grouping,
+        excluded, request.by, request.missing,
+    )  # fmt: skip
     parts = rows_of.by_value(rows) if request.by else {"": rows}
     found: dict[str, Observations] = {}
     for value, part in parts.items():
@@ -195,12 +198,20 @@ def fit(
     """
     parts = prepare(source, request, excluded)
     gains, baselines, warned = [], dict[int, Numbers](), list[str]()
+    found, left_out = dict[str, costs.Slopes](), dict[str, str]()
     for label, rows in parts.items():
         fold_of = _folds(rows, request.folds)
         warned += [warning for warning in _without_coefficients(rows, label, fold_of) if warning not in warned]
         if id(rows) not in baselines:
-            baselines[id(rows)] = _held_out(rows, None, request, fold_of, "baseline", progress)
-        full = _held_out(rows, label, request, fold_of, label, progress)
+            baselines[id(rows)], said = _held_out(rows, None, request, fold_of, "baseline", progress)
+            warned += said
+        full, said = _held_out(rows, label, request, fold_of, label, progress)
+        warned += said
+        try:
+            found[label] = costs.fit(label, rows, clusters(rows), request.model, request.random)
+            warned += [f"warning: {label}, all rows: {said}" for said in found[label].messages]
+        except SyntagmError as error:
+            left_out[label] = str(error)
         units = clusters(rows, fold_of)
         base = baselines[id(rows)]
         lines = rows.frame[rows_of.LINE].to_numpy()
@@ -213,12 +224,13 @@ def fit(
         if not request.by or first.model.partition("/")[0] == second.model.partition("/")[0]
     ]
     first = next(iter(parts.values()))
-    notes = [*first.notes, *warned]
+    notes = [*first.notes, *([f"random effects: {_random(request, parts)}"] if request.random else []), *warned]
     if len(gains) > 1 and None in pairs and not request.by:
         notes.append("differences of models are left out where their rows aren't the same")
     return Outcome(
-        request, tuple(gains), tuple(pair for pair in pairs if pair), first.rows, first.dropped, tuple(notes), parts
-    )
+        request, tuple(gains), tuple(pair for pair in pairs if pair), first.rows, first.dropped, tuple(notes), parts, found,
+        left_out,
+    )  # fmt: skip
 
 
 def _without_coefficients(rows: Observations, label: str, fold_of: NDArray[np.int64]) -> list[str]:
@@ -246,9 +258,10 @@ def _held_out(
     fold_of: NDArray[np.int64],
     name: str,
     progress: Callable[[str, int, int], None] | None,
-) -> Numbers:
-    """Return the log density of each row, when its fold is held out."""
-    density = regressions.densities(request.model, rows, added, request.random)
+) -> tuple[Numbers, list[str]]:
+    """Return the log density of each row, when its fold is held out, and what the fits said of themselves."""
+    messages = list[str]()
+    density = regressions.densities(request.model, rows, added, request.random, messages)
     values = np.empty(len(fold_of))
     count = int(fold_of.max())
     for fold in range(1, count + 1):
@@ -256,7 +269,8 @@ def _held_out(
         values[held_out] = density(~held_out)
         if progress:
             progress(name, fold, count)
-    return values
+    said = Counter(messages).items()
+    return values, [f"warning: {name}, {number} of {count} folds: {each}" for each, number in said]
 
 
 def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
@@ -267,9 +281,8 @@ def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
     if labels is None:
         raise InputError("--folds", f"no column for the {kind}", "such a column", f"Name it: --columns {kind}=COLUMN.")
     if None in labels:
-        raise InputError(
-            "--folds", f"{sum(label is None for label in labels):,} rows without {kind}", f"a {kind} in each row"
-        )
+        count_without = sum(label is None for label in labels)
+        raise InputError("--folds", f"{count_without:,} rows without {kind}", f"a {kind} in each row")
     return cut.of_groups([str(label) for label in labels], count, f"{kind}s")
 
 
@@ -285,7 +298,8 @@ def clusters(rows: Observations, fold_of: NDArray[np.int64] | None = None) -> di
             found[f"{role}s"] = np.unique([str(label) for label in labels], return_inverse=True)[1]
             break
     else:
-        found["folds"] = cut.contiguous(rows.frame.height, 10) if fold_of is None else fold_of
+        own = cut.contiguous(rows.frame.height, min(10, rows.frame.height)) if fold_of is None else fold_of
+        found["tenths of the table" if fold_of is None else "folds"] = own
     if (people := rows.label("participant")) and len(set(people)) > 1:
         found["participants"] = np.unique([str(label) for label in people], return_inverse=True)[1]
     return found
@@ -388,7 +402,7 @@ def read_added(written: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[
 
 
 def lines(outcome: Outcome) -> list[str]:
-    """Say the gains, their intervals, and the differences between models."""
+    """Say the gains, their intervals, the differences between models, and the slopes."""
     said = [
         f"{gain.model}: mean gain {gain.mean:.6f} nats per observation{_bounds(gain.interval)}, n = {len(gain.gains):,}"
         for gain in outcome.gains
@@ -397,7 +411,8 @@ def lines(outcome: Outcome) -> list[str]:
         f"{pair.second} - {pair.first}: {pair.value:.6f}{_bounds(pair.interval)}, p = {pair.interval.p:.3g}"
         for pair in outcome.differences
     ]
-    return said
+    said += costs.lines(outcome.slopes.values())
+    return said + [f"no slopes of {label}: {reason}" for label, reason in outcome.left_out.items()]
 
 
 _CROSSED = ", crossed [@cameron-etal-2011-robust]"
@@ -421,7 +436,10 @@ def methods(outcome: Outcome) -> str:
     added = "; ".join(f"{each.label}: {', '.join(each.columns)}" for each in request.added)
     apart = f", with a fit for each value of {request.by}" if request.by else ""
     crossed = any(len(gain.clusters) > 1 for gain in outcome.gains)
-    random = f" Random effects were {' + '.join(request.random)}." if request.random else ""
+    random = f" Random effects were {_random(request, outcome.observations)}." if request.random else ""
+    how = " and ".join(dict.fromkeys(each.method for each in outcome.slopes.values()))
+    each_slope = "; ".join(map(str, outcome.slopes.values()))
+    slopes = f" Slopes were fitted to all rows by {how}: {each_slope}." if how else ""
     return (
         f"We measured how much surprisal [@hale-2001-probabilistic; @levy-2008-expectation] improves the prediction of "
         f"{request.response} on held-out data [@goodkind-bicknell-2018-predictive; @wilcox-etal-2023-testing]. "
@@ -429,8 +447,18 @@ def methods(outcome: Outcome) -> str:
         f"{count}-fold cross-validation with {cut_as} as folds and no shuffling, we fitted {_MODELS[request.model]}. "
         f"The baseline had the predictors {', '.join(request.baseline) or 'none'}"
         f"{later}; added were {added}.{random} The gain is the difference of the held-out log-likelihoods in nats per "
-        f"observation; intervals are 95% ({outcome.gains[0].interval.method}{_CROSSED if crossed else ''})."
+        f"observation; intervals are 95% ({outcome.gains[0].interval.method}{_CROSSED if crossed else ''}).{slopes}"
     )
+
+
+def _random(request: Request, parts: Mapping[str, Observations]) -> str:
+    """Say the random effects of each model; random slopes of added columns are in models with these columns alone."""
+    bars = regressions.random_terms(request.random, request.response)
+    terms = {}
+    for label, rows in parts.items():
+        for name, added in (("the baseline", ()), (label, rows.added[label])):
+            terms[name] = " + ".join(regressions.mixed_formula(rows, added, bars)[1]) or "none"
+    return "; ".join(f"{own} in {name}" for name, own in terms.items())
 
 
 def _bounds(interval: Interval) -> str:

@@ -15,7 +15,7 @@ import polars as pl
 
 from syntagm.errors import InputError, UsageError
 from syntagm.reading_times import roles
-from syntagm.reading_times.tables import Source
+from syntagm.reading_times.tables import Source, refuse_absurd
 from syntagm.stats.mixed import columns as model_columns
 from syntagm.stats.mixed import formula
 from syntagm.stats.mixed.columns import Columns
@@ -440,11 +440,5 @@ def _complete(
     frame = frame.with_columns(reason.alias(":dropped"))
     counts = frame.filter(pl.col(":dropped").is_not_null())[":dropped"].value_counts(sort=True)
     kept = frame.filter(pl.col(":dropped").is_null())
-    for name in (response, *variables, *later):
-        if kept[name].dtype.is_float() and not kept[name].is_finite().all():
-            line = kept.filter(~pl.col(name).is_finite())[LINE][0]
-            cure = (
-                f"Logarithms of 0? Count them as missing, --missing {name}=inf, or add 1 to counts before taking them."
-            )
-            raise InputError(f"line {line}", f"an infinite number in column {name}", "finite numbers", cure)
+    refuse_absurd(kept, (response, *variables, *later), kept[LINE])
     return kept.drop(":dropped", ":excluded"), dict(counts.iter_rows())

@@ -13,7 +13,7 @@ the training rows, divided by their residual degrees of freedom.
 In a mixed model, a group that has training rows has its random effects; one that is new adds their variance.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
@@ -99,7 +99,9 @@ def normal(residual: Numbers, variance: float | Numbers) -> Numbers:
     return np.asarray(-0.5 * (_LOG_2PI + np.log(variance) + residual**2 / variance), np.float64)
 
 
-def densities(model: str, rows: Observations, added: str | None, random: Sequence[str] = ()) -> Densities:
+def densities(
+    model: str, rows: Observations, added: str | None, random: Sequence[str] = (), messages: list[str] | None = None
+) -> Densities:
     """Return a function from training rows to the log densities of the other rows.
 
     Arguments:
@@ -107,6 +109,7 @@ def densities(model: str, rows: Observations, added: str | None, random: Sequenc
         rows: the rows.
         added: the label of the columns that are added to the baseline; None for the baseline alone.
         random: random terms in lme4's notation, for `mixed`.
+        messages: where mixed models say that a fit is singular or did not converge.
 
     Raises:
         UsageError: there is no such model, or random terms and the model don't go together.
@@ -123,7 +126,7 @@ def densities(model: str, rows: Observations, added: str | None, random: Sequenc
     own = rows.added[added] if added is not None else ()
     match model:
         case "mixed":
-            return _Mixed(rows, own, random)
+            return _Mixed(rows, own, random, [] if messages is None else messages)
         case "smooth":
             return _Smooth(rows, own)
     return _Linear(rows, own, model == "loglinear")
@@ -136,8 +139,7 @@ class _Linear:
         self.columns = rows.columns((*rows.baseline, *added)).values
         self.response, self.jacobian = rows.times, np.zeros(len(rows.times))
         if logarithmic:
-            refuse_not_positive(rows)
-            self.response = np.log(rows.times)
+            self.response = logarithms(rows)
             self.jacobian = -self.response
 
     def __call__(self, train: Truths) -> Numbers:
@@ -146,8 +148,8 @@ class _Linear:
         return normal(residual, line.variance) + self.jacobian[~train]
 
 
-def refuse_not_positive(rows: Observations) -> None:
-    """Refuse times that have no logarithm.
+def logarithms(rows: Observations) -> Numbers:
+    """Return the natural logarithms of the times. Shape (rows,).
 
     Raises:
         InputError: a time is not above 0.
@@ -156,6 +158,7 @@ def refuse_not_positive(rows: Observations) -> None:
         line = rows.frame[LINE][int(np.argmax(wrong))]
         found = f"{int(wrong.sum()):,} times that are not above 0, first in line {line}"
         raise InputError(f"column {rows.response}", found, "positive times", "Exclude them, or use --model ols.")
+    return np.log(rows.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,12 +275,9 @@ def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> C
 class _Mixed:
     """A linear mixed-effects model by restricted likelihood."""
 
-    def __init__(self, rows: Observations, added: Sequence[Term], random: Sequence[str]) -> None:
-        self.rows = rows
-        absent = {variable for terms in rows.added.values() for term in terms for variable in term} - {
-            variable for term in added for variable in term
-        }
-        self.text = mixed_formula(rows.response, (*rows.baseline, *added), random_terms(random, rows.response), absent)
+    def __init__(self, rows: Observations, added: Sequence[Term], random: Sequence[str], messages: list[str]) -> None:
+        self.rows, self.messages = rows, messages
+        self.text, _ = mixed_formula(rows, added, random_terms(random, rows.response))
         self.model = formula.parse(self.text)
         self.table = grouped(rows, self.model.bars)
         levels = model_columns.levels(self.model, self.table, {})
@@ -289,6 +289,7 @@ class _Mixed:
 
     def __call__(self, train: Truths) -> Numbers:
         fit = linear.fit(self.text, self.table.filter(pl.Series(train)), reml=True, dependent="drop", starts=1)
+        self.messages += [each for each in fit.messages if each.startswith(("singular", "not converged"))]
         test = ~train
         mean = np.zeros(int(test.sum()))
         estimates = {each.name: each.estimate for each in fit.coefficients}
@@ -337,19 +338,20 @@ def random_terms(random: Sequence[str], response: str) -> tuple[Bar, ...]:
     return model.bars
 
 
-def mixed_formula(response: str, fixed: Sequence[Term], bars: Sequence[Bar], absent: Collection[Variable] = ()) -> str:
-    """Write a formula in lme4's notation.
+def mixed_formula(rows: Observations, added: Sequence[Term], bars: Sequence[Bar]) -> tuple[str, list[str]]:
+    """Write the formula of the baseline and some added terms in lme4's notation, and list its random terms.
 
-    Arguments:
-        absent: variables that the model doesn't have; random slopes of them are left out.
+    Random slopes of columns that other models add are left out.
     """
-    parts = ["1", *map(_written, fixed)]
+    absent = {variable for terms in rows.added.values() for term in terms for variable in term}
+    absent -= {variable for term in added for variable in term}
+    kept = []
     for bar in bars:
-        slopes = [term for term in bar.effects.terms if not set(term) & set(absent)]
+        slopes = [term for term in bar.effects.terms if not set(term) & absent]
         if slopes or bar.effects.intercept:
             inner = " + ".join([str(int(bar.effects.intercept)), *map(_written, slopes)])
-            parts.append(f"({inner} | {':'.join(_quoted(name) for name in bar.group)})")
-    return f"{_quoted(response)} ~ " + " + ".join(parts)
+            kept.append(f"({inner} | {':'.join(_quoted(name) for name in bar.group)})")
+    return f"{_quoted(rows.response)} ~ " + " + ".join(["1", *map(_written, (*rows.baseline, *added)), *kept]), kept
 
 
 def _written(term: Term) -> str:

@@ -5,6 +5,7 @@ missing values, and are counted.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -27,6 +28,19 @@ UNITS = ("ms", "s", "log-ms")
 DECIMALS = {"point": ".", "comma": ","}
 # The row of a table in its file, which messages and lists name.
 LINE = "line"
+# No time, surprisal, length or count is larger, and sums of its squares don't overflow.
+LARGEST = 1e15
+# Raw results that are no tables with a row for each word: how a file begins -> what it is, and the cure.
+RAW = {
+    r"#\s*\n|#\s*Results on ": (
+        "raw results of Ibex or PCIbex", "Read them in R with read.pcibex, keep the rows of words, and write a CSV with a header."
+    ),
+    r"\d+,[^\n]*,(DashedSentence|PennController|Controller-\w+)\b": (
+        "raw results of Ibex or PCIbex, without a header", "Put a line with the names of the columns above them."
+    ),
+    r"\s*\[?\s*\[?\s*\{\s*\"": ("JSON, as jsPsych saves it", "Save a CSV, with a row for each word."),
+}  # fmt: skip
+_ARRAYS = "Give each word a row: pandas.DataFrame.explode, tidyr::unnest."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,9 @@ class Source:
             row = int(wrong.arg_max() or 0)
             found = f"{column[row]!r} in column {name}"
             cure = f"{int(wrong.sum()):,} cells of the column are no numbers."
-            if self.decimal == "." and "," in column[row]:
+            if column[row].lstrip().startswith("["):
+                cure = f"Are these arrays, as jsPsych writes them? {_ARRAYS}"
+            elif self.decimal == "." and "," in column[row]:
                 cure = "Are these decimal commas? Then give --decimal comma."
             raise InputError(self.place(row), found, "a number, or an empty cell or NA for a missing one", cure)
         return pl.Series(name, numbers).fill_nan(None)
@@ -214,6 +230,9 @@ def open_table(path: Path, decimal: str = "point") -> Source:
     text = (
         "\n".join(line for _, line in lines.read(path)) if content[:2] == b"\x1f\x8b" else utf8.decoded(content, path)
     )
+    for beginning, (what, cure) in RAW.items():
+        if re.match(beginning, text):
+            raise InputError(str(path), what, "a table with a header and a row for each word or region", cure)
     first = text.partition("\n")[0]
     delimiter = max("\t,;", key=first.count)
     quote = delimiter != "\t" or first.lstrip().startswith('"')
@@ -267,6 +286,13 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
         raise UsageError("--unit", repr(unit), "one of " + ", ".join(UNITS))
     chosen = roles.choose(source.names, given, [name for name in roles.BY_NAME if name not in unused])
     columns: dict[str, pl.Series] = {}
+    used = {column for made_from in chosen.values() for column in made_from}
+    arrays = [name for name in source.names if _of_arrays(source.frame[name])]
+    if arrays and (used & {*arrays} or not {"word", "token"} & chosen.keys()):
+        found = f"arrays in the cells of {' and '.join(arrays)}, as jsPsych writes them"
+        raise InputError(
+            str(source.path), found, "a row for each word", f"{_ARRAYS} If they are something else, delete them."
+        )
     for name, made_from in chosen.items():
         if name in _NUMERIC:
             columns[name] = source.numbers(made_from[0])
@@ -277,7 +303,6 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
         # Names of texts recur in other languages.
         columns["text"] = source.texts((*chosen["language"], *chosen["text"]))
-    used = {column for made_from in chosen.values() for column in made_from}
     for name in source.names:
         if name not in used and name != LINE:
             columns[name if name not in columns else f"{name}.file"] = source.frame[name]
@@ -288,6 +313,14 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
         source.lines.alias(LINE)
     )
     return Readings(frame, chosen, source, tuple(_notes(source, frame, chosen, unit)), unit or "ms")
+
+
+def _of_arrays(column: pl.Series) -> bool:
+    """Return whether all cells are arrays, some of them of several values."""
+    if column.dtype != pl.String:
+        return isinstance(column.dtype, pl.List | pl.Array)
+    cells = column.filter(~column.str.strip_chars().is_in(MISSING)).drop_nulls()
+    return bool(len(cells) and cells.str.contains(r"^\s*\[.*\]\s*$").all() and cells.str.contains(",").any())
 
 
 def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> Iterable[str]:
@@ -309,6 +342,27 @@ def _said_missing(rows: pl.DataFrame, columns: Sequence[str]) -> str:
     texts = [rows[name].str.strip_chars() for name in columns if rows[name].dtype == pl.String]
     found = sorted({cell for column in texts for cell in column.drop_nulls() if cell in MISSING[1:]})
     return f" ({', '.join(found)} is a missing value)" if found else ""
+
+
+def refuse_absurd(frame: pl.DataFrame, names: Iterable[str], lines: pl.Series, place: str = "") -> None:
+    """Refuse columns of numbers with an infinite one, or one beyond `LARGEST`; missing values are let through.
+
+    Raises:
+        InputError: there is one; the message names its line.
+    """
+    for name in names:
+        column = frame[name]
+        if (
+            column.dtype.is_float()
+            and (wrong := (~column.is_finite() | (column.abs() > LARGEST)).fill_null(False)).any()
+        ):
+            row = int(wrong.arg_max() or 0)
+            found = "an infinite number" if column.is_infinite()[row] else f"the number {column[row]:g}"
+            cure = f"A placeholder, or the logarithm of 0? Count it as missing (NA; in a fit, --missing {name}={column[row]:g})"
+            cure += ", or add 1 to counts before taking logarithms."
+            raise InputError(
+                f"{place}line {lines[row]}", f"{found} in column {name}", "finite numbers up to 1e15", cure
+            )
 
 
 def keys(frame: pl.DataFrame, *names: str) -> list[str]:

@@ -379,7 +379,7 @@ def test_effects_in_ms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     people.write_text("\n".join(["participant,suite,item,condition,region,time", *lines]))
     output = tmp_path / "effects.csv"
     line = ["reading", "effects", str(path), *FIT[:-1], "1", "--words", str(words), "--contrast", "amb-unamb"]
-    assert main([*line, "--people", str(people), "-o", str(output)]) == 0
+    assert main([*line, "--people", str(people), "--times", "words", "-o", str(output)]) == 0
     found = {row["region"]: row for row in read(output)}
     assert float(found["verb"]["bits"]) == 4
     assert float(found["noun"]["predicted"]) == 0
@@ -390,7 +390,7 @@ def test_effects_in_ms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert float(row["ratio_low"]) < 0.1 < float(row["ratio_high"])
     capsys.readouterr()
     given = ["reading", "effects", "--ms-per-bit", "2,1", "--words", str(words), "--contrast", "amb-unamb"]
-    assert main(given) == 0
+    assert main([*given, "--times", "words"]) == 0
     assert "| given | s | amb - unamb | after | 6 | 0 |" in capsys.readouterr().out.replace("0.000", "0")
 
 
@@ -406,6 +406,7 @@ def test_undefined_bits_are_not_zero(lags: str, tmp_path: Path, capsys: pytest.C
     ]  # fmt: skip
     words, output = table(tmp_path / "words.csv", lines, header), tmp_path / "effects.csv"
     line = ["reading", "effects", "--ms-per-bit", lags, "--words", str(words), "--contrast", "amb-un"]
+    line += ["--times", "words"]
     assert main([*line, "-o", str(output)]) == 0
     assert "1 word of --words without bits" in capsys.readouterr().err
     [verb] = [row for row in read(output) if row["region"] == "verb"]
@@ -422,7 +423,7 @@ def test_figures(tmp_path: Path) -> None:
     drawn = [f"--figure={name}={tmp_path / name}" for name in ("gain", "lag", "shape")]
     assert main(["reading", "fit", str(path), *FIT, *drawn, "--against", str(sizes)]) == 0
     lags = pl.read_csv(tmp_path / "lag.csv")
-    assert lags["x"].to_list() == [-1, 0, 1, 2, 3]
+    assert lags["x"].to_list() == [-1, 0, 1, 2]
     assert abs(lags["value"][1] - 2) < 1
     assert pl.read_csv(tmp_path / "gain.csv")["x"].to_list() == [45.5]
 
@@ -448,3 +449,107 @@ def test_texts_are_counted_within_languages(tmp_path: Path, capsys: pytest.Captu
     lines = [f"{lang},1,1,{place},w{lang}{place},30{place}" for lang in ("de", "en") for place in range(1, 5)]
     assert main(["reading", "check", str(table(tmp_path / "times.csv", lines, f"lang,{HEADER}"))]) == 0
     assert "8 rows, 1 participants, 2 texts" in capsys.readouterr().out
+
+
+NUMBERS = {"time": "1e300", "bits": "1e300", "length": "-1e160"}
+
+
+@pytest.mark.parametrize("column", NUMBERS)
+@pytest.mark.parametrize("model", ["ols", "loglinear", "smooth"])
+def test_numbers_whose_squares_overflow_are_refused(
+    column: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A time of 1e300 gave a gain of nan."""
+    frame = pl.read_csv(simulated(tmp_path / "table.csv", 200))
+    absurd = pl.when(pl.int_range(pl.len()) == 40).then(float(NUMBERS[column])).otherwise(pl.col(column))
+    frame.with_columns(absurd.alias(column)).write_csv(tmp_path / "table.csv")
+    line = ["reading", "fit", str(tmp_path / "table.csv"), *FIT[:-2], "--model", model, "--folds", "contiguous:2"]
+    assert main(line) == 2
+    assert f"line 42: the number {float(NUMBERS[column]):g} in column {column}" in capsys.readouterr().err
+    assert main([*line, "--missing", f"{column}={NUMBERS[column]}"]) == 0
+    assert "nan" not in capsys.readouterr().out
+
+
+def test_a_time_of_more_than_a_day_is_an_alarm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for absurd in ("1e9", "1e300", "inf"):
+        lines = [*LINES[:-1], ",".join([*LINES[-1].split(",")[:4], absurd])]
+        assert main(["reading", "check", str(table(tmp_path / "times.csv", lines))]) == 1
+        assert "alarm [units]: 1 times of more than a day (first in line 23)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("absurd", ["1e300", "inf", "-1e200"])
+def test_effects_of_absurd_numbers_are_refused(absurd: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"{item},{condition},v,w,3" for item in (1, 2) for condition in "ab"]
+    words = table(tmp_path / "words.csv", lines, "item,condition,region,word,bits")
+    times = [f"{who},{item},{condition},v,300" for who in "pq" for item in (1, 2) for condition in "ab"]
+    people = table(
+        tmp_path / "people.csv",
+        [*times[:-1], times[-1].replace("300", absurd)],
+        "participant,item,condition,region,time",
+    )
+    line = ["reading", "effects", "--ms-per-bit", "2", "--words", str(words), "--contrast", "a-b", "--times", "words"]
+    assert main([*line, "--people", str(people)]) == 2
+    assert f"{people}, line 9: " in capsys.readouterr().err
+    table(tmp_path / "words.csv", [*lines[:-1], f"2,b,v,w,{absurd}"], "item,condition,region,word,bits")
+    assert main(line) == 2
+    assert f"{words}, line 5: " in capsys.readouterr().err
+    assert main([*line, f"--ms-per-bit={absurd}"]) == 2
+
+
+def test_repeated_rows_ring_without_positions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All rows, those of a participant or of a text, in any order, or numbered: but not a word that is read twice in one time."""
+    header = "participant,story,word,RT"
+    lines = [",".join(cell for at, cell in enumerate(line.split(",")) if at != 2) for line in LINES]
+    first, story = [line for line in lines if line[0] == "1"], [line for line in lines if line.startswith("1,A")]
+    for doubled, where in (
+        (lines, ""), (lines[::-1], ""), (first, ", for example of participant 1"),
+        (story, ", for example of participant 1, text A"),
+    ):  # fmt: skip
+        path = table(tmp_path / "times.csv", [*lines, *doubled], header)
+        assert main(["reading", "check", str(path)]) == 1
+        shown = capsys.readouterr().out
+        assert f"alarm [doubled]: {2 * len(doubled)} rows that recur with all their cells{where} (" in shown
+    numbered = [f"{at},{line}" for at, line in enumerate([*lines, *lines])]
+    for name in ("", "index"):
+        assert main(["reading", "check", str(table(tmp_path / "times.csv", numbered, f"{name},{header}"))]) == 1
+        assert "[doubled]" in capsys.readouterr().out
+    for sound in (lines, [*lines, lines[0], *lines[-2:]]):
+        assert main(["reading", "check", str(table(tmp_path / "times.csv", sound, header))]) == 0
+
+
+def test_a_fit_says_that_rows_are_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.read_csv(simulated(tmp_path / "table.csv", 200)).drop("position")
+    line = ["reading", "fit", str(tmp_path / "table.csv"), *FIT[:-2], "--folds", "contiguous:2"]
+    frame.write_csv(tmp_path / "table.csv")
+    assert main(line) == 0
+    assert "doubled" not in capsys.readouterr().err
+    pl.concat([frame, frame]).write_csv(tmp_path / "table.csv")
+    assert main(line) == 0
+    assert "alarm [doubled]: 400 rows that recur" in capsys.readouterr().err
+
+
+RAW = {
+    "comments": ("#\n# Results on Friday\n# 1. Results reception time.\n1,ab,DashedSentence,0,0,x,NULL,1,The,320\n", "Ibex"),
+    "comments of PCIbex": ("# Results on Fri, 3 May 2024\n1,ab,PennController,0,0,x,NULL,PennController,0,_Trial_\n", "PCIbex"),
+    "no header": ("1715,ab,DashedSentence,0,0,x,NULL,1,The,320\n1715,ab,DashedSentence,0,0,x,NULL,2,cat,350\n", "Ibex"),
+    "JSON": ('[{"trial_type": "spr", "words": ["The", "cat"], "rts": [320, 350]},\n{"trial_type": "spr"}]\n', "jsPsych"),
+    "arrays": (
+        'subject,item,words,rts\ns1,1,"[""The"", ""cat""]","[320, 350]"\ns1,2,"[""A""]","[340]"\n', "words and rts, as jsPsych",
+    ),
+    "lists of Python": ("subject,item,words,rts\ns1,1,\"['The', 'cat']\",\"[320, 350]\"\n", "words and rts, as jsPsych"),
+    "arrays as times": ('subject,item,word,rt\ns1,1,The cat,"[320, 350]"\n', "arrays in the cells of rt"),
+    "no known column": ("Zeit,Wort\n300,Hund\n310,Katze\n", "no column for time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_raw_results_are_refused_by_name(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, said = RAW[name]
+    (tmp_path / "raw.csv").write_text(content)
+    assert main(["reading", "check", str(tmp_path / "raw.csv")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_arrays_beside_words_are_no_concern(tmp_path: Path) -> None:
+    lines = [f'{line},"[0, 1]"' for line in LINES]
+    assert main(["reading", "check", str(table(tmp_path / "times.csv", lines, f"{HEADER},question_order"))]) == 0

@@ -234,11 +234,14 @@ def test_answers_that_were_exported_give_the_same_run(tmp_path: Path) -> None:
         made = planned([pairs(items=4)], design, 8)
         study = filled(made, tmp_path / design)
         given = study.answers()
-        lines = [row.cells for row in answers.rows(made, given, {})]
+        columns, lines = answers.table(made, given)
         from syntagm.io import csv
 
+        # Times are those of regions, and say so.
+        assert columns == (*answers.COLUMNS, *(["times"] if design == "self-paced" else []))
+        assert {row[-1] for row in lines if row[6]} == ({"regions"} if design == "self-paced" else set())
         path = tmp_path / f"{design}.csv"
-        path.write_text("".join(csv.lines(answers.COLUMNS, lines)))
+        path.write_text("".join(csv.lines(columns, lines)))
         audit = Audit()
         again = read.read(path, made, {}, audit)
         assert not audit.found

@@ -5,7 +5,7 @@
     syntagm reading table times.csv --model 'gpt2?boundary=word' --frequency wordfreq:en -o table.csv
     syntagm reading fit table.csv --response time --baseline length frequency --add bits --lags 2 -o gains.csv
     syntagm reading effects table.csv --response time --baseline length frequency --add bits --lags 2 \\
-        --words words.csv --people people.csv --contrast ambiguous-unambiguous -o effects.csv
+        --words words.csv --people people.csv --times regions --contrast ambiguous-unambiguous -o effects.csv
 
 Each subcommand has its own help: syntagm reading fit --help.
 """
@@ -69,6 +69,9 @@ lack a value or a lag are dropped from both models and counted; then folds are c
 in their order as R's cut(1:n, K), sentence:K and participant:K whole ones. FILE.csv has a row for each
 model and fold (model,fold,n,loglik_baseline,loglik,gain): sums over held-out rows, and the gain per row;
 with --by COLUMN, before them the value of COLUMN, whose rows have a fit and folds of their own.
+What a bit costs, of the word and with --lags of the words before, comes from the same model fitted to all
+rows; --slopes writes it (model,predictor,back,slope,se,low,high,unit). Errors of slopes are cluster-robust,
+those of mixed models are the model's.
 --missing frequency=inf counts such values as missing. `syntagm table|figure gain|lag|shape FILE.csv`,
 `syntagm report FILE.csv` and `syntagm cite FILE.csv` show the results again.
 Alarms about the table are printed beside the results.
@@ -77,16 +80,17 @@ _EFFECTS = """Predict effects of suites in milliseconds from what a bit costs on
 
     syntagm export runs/gpt2 --as words -o words.csv
     syntagm reading effects table.csv --response time --baseline length frequency --add bits --lags 2 \\
-        --words words.csv --contrast ambiguous-unambiguous --people trials.csv -o effects.csv
+        --words words.csv --contrast ambiguous-unambiguous --people trials.csv --times regions -o effects.csv
     syntagm reading effects table.csv --response time --baseline position --add bits,length,frequency --lags 1 \\
         --model mixed --random '(1 + bits | participant)' '(1 | item)' \\
-        --words words.csv --contrast ambiguous-unambiguous
-    syntagm reading effects --ms-per-bit 2.1,1.3 --words words.csv --contrast ambiguous-unambiguous
+        --words words.csv --contrast ambiguous-unambiguous --times words
+    syntagm reading effects --ms-per-bit 2.1,1.3 --words words.csv --contrast ambiguous-unambiguous --times words
 
 The slopes of surprisal (of a word, and with --lags of the words before) are those of least squares on
 TABLE, with cluster-robust uncertainty, or of a mixed-effects model. Further columns of --add have slopes,
 too, and WORDS must have them. WORDS has the surprisals of suites word by word, PEOPLE reading
-times by condition, item and region. Output: model, suite, contrast, region, the difference in bits, the
+times by condition, item and region: of words, or of whole regions (--times; exports of self-paced experiments
+have a column that says so). Output: model, suite, contrast, region, the difference in bits, the
 effect of people, the predicted one, and their ratio, with 95% intervals; `syntagm table|figure ms FILE.csv`
 and `syntagm report FILE.csv` show them again.
 """
@@ -160,20 +164,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--by", metavar="COLUMN", default="", help="a fit for each value of a column, such as the language"
     )
     fit.add_argument(
-        "--folds",
-        metavar="KIND:K",
-        default="contiguous:10",
+        "--folds", metavar="KIND:K", default="contiguous:10",
         help="contiguous:K, sentence:K, text:K or participant:K (contiguous:10)",
-    )
+    )  # fmt: skip
     fit.add_argument(
-        "--figure",
-        metavar="NAME=STEM",
-        action="append",
-        default=[],
+        "--figure", metavar="NAME=STEM", action="append", default=[],
         help="draw gain, lag or shape to STEM.png, STEM.svg ...",
-    )
+    )  # fmt: skip
     fit.add_argument(
         "--against", metavar="FILE", type=Path, help="numbers of models for the figure gain: model, and one column"
+    )
+    fit.add_argument(
+        "--slopes", metavar="CSV", type=Path, help="write what a unit of each added column costs, from all rows"
     )
     fit.add_argument("--methods", action="store_true", help="print a methods paragraph with citations")
     _of_exclusions(fit)
@@ -196,19 +198,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     effects.add_argument("--people", metavar="FILE", type=Path, help="reading times of people for the suites")
     _add_roles(effects, "--people-columns", "what columns of --people mean")
     effects.add_argument("--contrast", metavar="A-B", required=True, help="the effect: condition A minus condition B")
+    effects.add_argument(
+        "--times", choices=["words", "regions"], default="",
+        help="what people's times are: of words (means over a region), or of whole regions (sums); "
+        "needed unless a column `times` of --people says so",
+    )  # fmt: skip
     effects.add_argument("--by-item", action="store_true", help="a row for each item")
     _of_output(effects)
 
 
 def _add_random(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--random",
-        metavar="TERM",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--random", metavar="TERM", nargs="+", action="extend", default=[],
         help="random terms of a mixed model: '(1 | participant)'",
-    )
+    )  # fmt: skip
 
 
 def _add_roles(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
@@ -233,20 +236,14 @@ def _of_join(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     _add_roles(parser, "--score-columns", "what columns of the scores mean")
     add(
-        "--texts",
-        choices=["name", "order"],
-        default="name",
+        "--texts", choices=["name", "order"], default="name",
         help="join texts by name (the default), or the n-th with the n-th",
-    )
+    )  # fmt: skip
     add("--tolerate", metavar="WHAT", default="", help="differences between words: quotes,dashes,case")
     add(
-        "--accept",
-        metavar="SHOWN=SCORED",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--accept", metavar="SHOWN=SCORED", nargs="+", action="extend", default=[],
         help="two spellings that are one word",
-    )
+    )  # fmt: skip
 
 
 def _of_exclusions(parser: argparse.ArgumentParser) -> None:
@@ -257,31 +254,19 @@ def _of_regression(parser: argparse.ArgumentParser, required: bool = True) -> No
     add = parser.add_argument
     add("--response", metavar="COLUMN", required=required, help="the column of the times")
     add(
-        "--baseline",
-        metavar="COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--baseline", metavar="COLUMN", nargs="+", action="extend", default=[],
         help="predictors of the baseline; terms such as length:frequency, too",
-    )
+    )  # fmt: skip
     add(
-        "--add",
-        metavar="COLUMN",
-        nargs="+",
-        action="append",
-        required=required,
+        "--add", metavar="COLUMN", nargs="+", action="append", required=required,
         help="predictors that are added, [NAME=]COLUMN ...; once for each model",
-    )
+    )  # fmt: skip
     add("--lags", metavar="N", type=int, default=0, help="the same columns of N words before are predictors, too (0)")
     add("--where", metavar="COLUMN=VALUE", nargs="+", action="extend", default=[], help="use only these rows")
     add(
-        "--missing",
-        metavar="COLUMN=NUMBER",
-        nargs="+",
-        action="extend",
-        default=[],
+        "--missing", metavar="COLUMN=NUMBER", nargs="+", action="extend", default=[],
         help="values that stand for missing ones: frequency=0 frequency=inf",
-    )
+    )  # fmt: skip
     _add_roles(parser, "--columns", "the columns of text, sentence, participant and model")
     _add_decimal(parser)
 

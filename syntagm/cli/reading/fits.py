@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from syntagm.reading_times.alarms import Alarm
     from syntagm.reading_times.analyses import Analysis
-    from syntagm.reading_times.effects import Contrast, Slopes
+    from syntagm.reading_times.effects import Contrast
     from syntagm.reading_times.fitting import Request
+    from syntagm.reading_times.slopes import Slopes
     from syntagm.reading_times.tables import Readings, Source
 
 # The figures of a fit.
@@ -26,12 +27,19 @@ FIGURES = ("gain", "lag", "shape")
 
 
 def fit(options: argparse.Namespace) -> int:
-    """Fit reading times, and print the gains on held-out folds; return 0."""
-    from syntagm.reading_times import analyses, fitting, tables
+    """Fit reading times, and print gains on held-out folds and slopes; return 1 if --slopes lacks those of a model."""
+    from syntagm.io import atomic, csv
+    from syntagm.reading_times import analyses, fitting, slopes, tables
 
     drawn = [_figure(text) for text in options.figure]
     source = tables.open_table(options.file, options.decimal)
     request = _request(options, source)
+    if options.slopes:
+        if request.model == "smooth":
+            raise UsageError(
+                "--slopes", "--model smooth, whose effects are curves", "another --model, or --figure shape=STEM"
+            )
+        _files.spare_csv(options.slopes, [*([request.by] if request.by else []), *slopes.COLUMNS], options.force)
     excluded, of_exclusions = _excluded(options, source, request)
     outcome = fitting.fit(source, request, excluded)
     outcome = replace(outcome, notes=(*outcome.notes, *of_exclusions))
@@ -42,6 +50,10 @@ def fit(options: argparse.Namespace) -> int:
     print_counts("dropped", outcome.dropped)
     for line in fitting.lines(outcome):
         print(line)
+    if options.slopes:
+        frame = outcome.slope_frame()
+        atomic.write(options.slopes, "".join(csv.lines(frame.columns, frame.iter_rows())).encode())
+        print(f"slopes: {options.slopes}")
     tests = (
         [test for label, rows in outcome.observations.items() for test in fitting.linearity(label, rows)]
         if request.model == "smooth"
@@ -63,7 +75,7 @@ def fit(options: argparse.Namespace) -> int:
     if options.output:
         content = analyses.of_fit(outcome, found, tests)
         save_table(options, outcome.frame(), {options.file: source.digest}, content)
-    return 0
+    return 1 if options.slopes and outcome.left_out else 0
 
 
 def _figure(text: str) -> tuple[str, Path]:
@@ -102,8 +114,16 @@ def effects(options: argparse.Namespace) -> int:
         options.contrast, words.frame["condition"].unique(maintain_order=True).drop_nulls().to_list()
     )
     inputs = {options.words: words_source.digest}
-    slopes, notes = _slopes(options, inputs)
     times = _times_of_people(options, contrast, inputs) if options.people else None
+    unit = effects.unit_of(options.times, times)
+    slopes, notes = _slopes(options, inputs)
+    if times:
+        included = effects.included(times)
+        if lost := times.frame.height - included.frame.height:
+            notes.append(
+                f"{lost:,} of {times.frame.height:,} rows of --people left out: their column excluded has a reason"
+            )
+        times = effects.of_regions(included, unit)
     models = words.frame["model"].unique(maintain_order=True).to_list() if "model" in words.frame.columns else [None]
     rows = []
     for one in slopes:
@@ -115,14 +135,14 @@ def effects(options: argparse.Namespace) -> int:
                 f"those of {one.model}",
                 "Name the model as there: --add NAME=COLUMN.",
             )
-        amounts = effects.region_amounts(words, model, one)
+        amounts = effects.region_amounts(words, model, one, unit)
         items = None
         # Rows of items are about the same items anyway.
         if times is not None and not options.by_item:
             amounts, items, left_out = effects.shared(amounts, times, contrast)
             notes += [left_out] if left_out and left_out not in notes else []
         people = effects.of_people(times, contrast, options.by_item, items) if times is not None else {}
-        rows += effects.effects(one, amounts, contrast, people, options.by_item)
+        rows += effects.effects(one, amounts, contrast, people, options.by_item, unit)
     columns = effects.COLUMNS if not options.by_item else (*effects.COLUMNS[:4], "item", *effects.COLUMNS[4:])
     cells = [row.row if not options.by_item else (*row.row[:4], row.item, *row.row[4:]) for row in rows]
     missing = sorted({(row.suite, row.region) for row in rows if row.people.value != row.people.value})
@@ -144,13 +164,13 @@ def effects(options: argparse.Namespace) -> int:
         import polars as pl
 
         results = {
-            "columns": list(columns), "methods": effects.methods(slopes, contrast, times is not None),
+            "columns": list(columns), "methods": effects.methods(slopes, contrast, times is not None, unit),
             "slopes": [row for one in slopes for row in analyses.of_slopes(one)],
         }  # fmt: skip
         frame = pl.DataFrame(cells, schema=list(columns), orient="row")
         save_table(options, frame, inputs, {"rows": len(cells), "notes": notes, "results": results})
     title = f"Effects in ms: {contrast}"
-    print(Table(title, tuple(columns), shown, notes=("Intervals: 95%.",)).markdown())  # type: ignore[arg-type]
+    print(Table(title, tuple(columns), shown, notes=(effects.UNITS[unit], "Intervals: 95%.")).markdown())  # type: ignore[arg-type]
     return 0
 
 
@@ -175,9 +195,7 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
 
     A table is added to the inputs.
     """
-    import numpy as np
-
-    from syntagm.reading_times import effects, fitting, tables
+    from syntagm.reading_times import effects, fitting, slopes, tables
 
     if bool(options.file) == bool(options.ms_per_bit):
         raise UsageError(
@@ -187,10 +205,12 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
         )
     if options.ms_per_bit:
         try:
-            values = np.array([float(part) for part in options.ms_per_bit.split(",")])
+            values = [float(part) for part in options.ms_per_bit.split(",")]
         except ValueError:
-            raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers, separated by commas") from None
-        return [effects.given(values.tolist())], ["slopes are given, without uncertainty"]
+            values = []
+        if not values or not all(abs(value) <= tables.LARGEST for value in values):
+            raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers up to 1e15, separated by commas")
+        return [slopes.given(values)], ["slopes are given, without uncertainty"]
     if bool(options.random) != (options.model == "mixed"):
         raise UsageError(
             f"--model {options.model}",
@@ -205,16 +225,9 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
     found, notes = [], []
     for label, rows in fitting.prepare(source, request).items():
         notes += [note for note in rows.notes if note not in notes]
-        one = effects.slopes(label, rows, fitting.clusters(rows), request.random)
-        found.append(one)
-        for place, unit in zip(one.places, np.eye(len(one.values)), strict=True):
-            number = one.predict(unit)
-            what = "bit" if place.predictor == one.predictors[0] else "unit"
-            notes.append(
-                f"{label}, {place}: {number.value:.3f} ms per {what} [{number.ends[0]:.3f}, {number.ends[1]:.3f}], n = {one.n:,}"
-            )
+        found.append(effects.slopes(label, rows, fitting.clusters(rows), request.random))
     found_alarms, unasked = _alarms(source, request)
-    return found, [*notes, *unasked, *map(said, found_alarms)]
+    return found, [*notes, *slopes.lines(found), *unasked, *map(said, found_alarms)]
 
 
 def _request(options: argparse.Namespace, source: "Source") -> "Request":

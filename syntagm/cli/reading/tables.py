@@ -40,6 +40,8 @@ def check(options: argparse.Namespace) -> int:
     if options.file is None:
         raise UsageError("reading check", "no file", "a table of reading times")
     times = times_of(options)
+    if not {"time", "word", "token", "bits", "logprob"} & times.chosen.keys():
+        times.require("time")
     found, joined = alarms.alarms(times.frame), None
     if options.scores:
         try:

@@ -12,6 +12,7 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.reading_times.analyses import EFFECTS, Analysis
 from syntagm.reading_times.effects import COLUMNS as _COLUMNS
+from syntagm.reading_times.effects import UNITS
 
 COLUMNS = ("analysis", *_COLUMNS)
 SCHEMA = {
@@ -19,7 +20,7 @@ SCHEMA = {
     "ms": pl.Float64, "low": pl.Float64, "high": pl.Float64, "items": pl.Int64,
 }  # fmt: skip
 OneSuite = Annotated[str, "name of a suite; default: every suite"]
-_SLOPES = ("model", "predictor", "words_back", "ms", "low", "high", "n")
+_SLOPES = ("model", "predictor", "words_back", "ms", "low", "high", "n", "unit")
 
 
 def make_table(analyses: Sequence[Analysis], suite: OneSuite = "") -> Table:
@@ -32,7 +33,7 @@ def make_table(analyses: Sequence[Analysis], suite: OneSuite = "") -> Table:
     by_item = any("item" in frame.columns for _, frame in frames)
     columns = (*COLUMNS[:5], "item", *COLUMNS[5:]) if by_item else COLUMNS
     rows = tuple(
-        tuple(one.name if name == "analysis" else row.get(name) for name in columns)
+        tuple({"analysis": one.name, "times": "unit unknown", **row}.get(name) for name in columns)
         for one, frame in frames
         for row in frame.iter_rows(named=True)
     )
@@ -40,13 +41,18 @@ def make_table(analyses: Sequence[Analysis], suite: OneSuite = "") -> Table:
 
 
 def notes(analyses: Sequence[Analysis]) -> tuple[str, ...]:
-    """Return a sentence for each slope of each analysis."""
-    return tuple(
-        f"{one.name}: {model}, {predictor} of {f'{back} before' if back else 'the word'}: {ms:.3f} ms per unit"
+    """Return a sentence for what the numbers of each analysis are about, and for each of its slopes."""
+    units = tuple(f"{one.name}: {UNITS[unit]}" for one in analyses for unit in _units(one))
+    return units + tuple(
+        f"{one.name}: {model}, {predictor} of {f'{back} before' if back else 'the word'}: {ms:.3f} {unit or 'ms per unit'}"
         + (f" [{low:.3f}, {high:.3f}], n = {n:,}." if low is not None else ".")
         for one in analyses
-        for model, predictor, back, ms, low, high, n in one.rows("slopes", _SLOPES)
+        for model, predictor, back, ms, low, high, n, unit in one.rows("slopes", _SLOPES)
     )
+
+
+def _units(one: Analysis) -> list[str]:
+    return one.frame["times"].unique(maintain_order=True).to_list() if "times" in one.frame.columns else [""]
 
 
 def draw_figure(analyses: Sequence[Analysis], suite: OneSuite = "") -> Figure:
@@ -71,6 +77,8 @@ def draw_figure(analyses: Sequence[Analysis], suite: OneSuite = "") -> Figure:
             rows.append((*place, f"predicted, {row['model']}{within}", *predicted, row["items"]))
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(pl.col("low", "high").fill_null(float("nan")))
     series = table["of"].unique(maintain_order=True).to_list()
+    per = {"words": "ms per word", "regions": "ms per region", "": "ms, unit unknown"}
+    units = " or ".join(dict.fromkeys(per[unit] for one in analyses for unit in _units(one)))
     specs: list[Spec] = []
     for at, ((name, contrast), part) in enumerate(table.group_by("suite", "contrast", maintain_order=True)):
         drawn = [
@@ -81,7 +89,7 @@ def draw_figure(analyses: Sequence[Analysis], suite: OneSuite = "") -> Figure:
             for row in part.iter_rows(named=True)
         ]  # fmt: skip
         title = f"{name}: {contrast}" if name else str(contrast)
-        specs.append(dots.panel(drawn, axes.quantity("value", "effect (ms)"), title, 0.0, series, key=not at))
+        specs.append(dots.panel(drawn, axes.quantity("value", f"effect ({units})"), title, 0.0, series, key=not at))
     chart = pile(specs, 20) if len(specs) > 1 else specs[0]
     return Figure(finish(chart, "Effects in ms", "95% intervals"), table)
 
@@ -90,7 +98,7 @@ def _frame(one: Analysis, suite: str) -> pl.DataFrame:
     if one.command != EFFECTS:
         found = f"an analysis of `{one.command}`"
         raise UsageError(f"ms of {one.name}", found, "one of `reading effects`", "Give the file that it wrote.")
-    texts = ("model", "suite", "contrast", "region", "item")
+    texts = ("model", "suite", "contrast", "region", "item", "times")
     frame = (
         one.frame.with_columns(
             pl.col(name).cast(pl.String).replace("NA", None).cast(pl.Float64)

@@ -37,6 +37,7 @@ def notes(analyses: Sequence[Analysis]) -> tuple[str, ...]:
     ]
     return (
         "ms: the difference of the predicted time from that at the median of the predictor.",
+        "Fitted by penalised least squares of times with the baseline, whatever --model of the analysis.",
         "low, high: 95% interval at each place, rows as independent.",
         *tests,
     )
