@@ -1,16 +1,14 @@
 """Find the lines that were put in, left out or changed between two texts, however long and repetitive they are."""
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import pairwise
 
 # Texts are aligned by runs of lines that each text has exactly once: long runs first, since short ones agree by chance.
 _RUNS = (32, 8, 2, 1)
-# The most pairs of equal lines in a stretch without such runs that is aligned line by line; a longer one counts as replaced.
-_PAIRS = 10_000
+# A stretch without such runs that needs more edits than this counts as replaced.
+_EDITS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ def blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
         places = [
             Block(at, at + 1, at, at + 1) for at, (one, other) in enumerate(zip(a, b, strict=True)) if one != other
         ]
-        if len(places) <= sum(max(block.last - block.first, block.new_last - block.new_first) for block in found):
+        if len(places) < sum(max(block.last - block.first, block.new_last - block.new_first) for block in found):
             return places
     return found
 
@@ -72,13 +70,12 @@ def _blocks(a: list[int], b: list[int], block: Block, runs: Sequence[int]) -> It
             yield Block(i, i_end, j, j_end)
         return
     inner = Block(i, i_end, j, j_end)
-    if not runs:
-        yield from _by_line(a, b, inner)
-        return
-    anchors = [(i - 1, j - 1), *_anchors(a, b, inner, runs[0]), (i_end, j_end)]
-    for (p, q), (p_end, q_end) in pairwise(anchors):
-        if p + 1 < p_end or q + 1 < q_end:
+    kept = _anchors(a, b, inner, runs[0]) if runs else _shortest(a, b, inner)
+    for (p, q), (p_end, q_end) in pairwise([(i - 1, j - 1), *kept, (i_end, j_end)]):
+        if runs and (p + 1 < p_end or q + 1 < q_end):
             yield from _blocks(a, b, Block(p + 1, p_end, q + 1, q_end), runs[1:])
+        elif p + 1 < p_end or q + 1 < q_end:
+            yield Block(p + 1, p_end, q + 1, q_end)
 
 
 def _anchors(a: list[int], b: list[int], block: Block, size: int) -> list[tuple[int, int]]:
@@ -111,12 +108,41 @@ def _unique(lines: list[int], first: int, last: int, size: int) -> dict[tuple[in
     return found
 
 
-def _by_line(a: list[int], b: list[int], block: Block) -> Iterator[Block]:
-    ours, theirs = a[block.first : block.last], b[block.new_first : block.new_last]
-    counts = Counter(theirs)
-    if sum(counts[line] for line in ours) > _PAIRS:
-        yield block
-        return
-    for kind, i, i_end, j, j_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
-        if kind != "equal":
-            yield Block(block.first + i, block.first + i_end, block.new_first + j, block.new_first + j_end)
+def _shortest(a: list[int], b: list[int], block: Block) -> list[tuple[int, int]]:
+    """The lines that stay under the fewest edits, in both texts; none if these are too many.
+
+    Myers (1986), An O(ND) difference algorithm and its variations.
+    """
+    width, height = block.last - block.first, block.new_last - block.new_first
+    ends, trail = {1: 0}, list[dict[int, int]]()
+    for edits in range(_EDITS + 1):
+        trail.append(dict(ends))
+        for diagonal in range(-edits, edits + 1, 2):
+            before = _before(ends, diagonal, edits)
+            x = ends[before] + (before < diagonal)
+            y = x - diagonal
+            while x < width and y < height and a[block.first + x] == b[block.new_first + y]:
+                x, y = x + 1, y + 1
+            ends[diagonal] = x
+            if x >= width and y >= height:
+                return [(block.first + i, block.new_first + j) for i, j in _stayed(trail, x, y)]
+    return []
+
+
+def _before(ends: dict[int, int], diagonal: int, edits: int) -> int:
+    """The diagonal from which the path to this one, of so many edits, comes."""
+    down = diagonal == -edits or (diagonal != edits and ends[diagonal - 1] < ends[diagonal + 1])
+    return diagonal + 1 if down else diagonal - 1
+
+
+def _stayed(trail: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    found = []
+    for edits in range(len(trail) - 1, -1, -1):
+        before = _before(trail[edits], x - y, edits)
+        from_x = trail[edits][before]
+        from_y = from_x - before
+        while x > from_x and y > from_y:
+            x, y = x - 1, y - 1
+            found.append((x, y))
+        x, y = from_x, from_y
+    return found[::-1]

@@ -41,22 +41,26 @@ def prepare(work: Path, shared: Path | None) -> None:
     Arguments:
         shared: the folder of published data; its slices are left out where there is none.
     """
-    texts = work / "texts"
-    texts.mkdir(parents=True)
-    for seed, (name, number) in enumerate({"train": 400, "valid": 40, "test": 40, "cloze": 60}.items()):
-        (texts / f"{name}.txt").write_text(_sentences(seed, number))
-    (texts / "words.csv").write_text(_WORDS)
-    (texts / "pairs.tsv").write_text(_PAIRS)
-    stories = [_story(seed) for seed in range(len(_STORIES))]
-    (texts / "stories.txt").write_text("".join(f"{' '.join(story)}\n" for story in stories))
-    (texts / "times.csv").write_text(_times(stories))
-    (texts / "times_in_s.csv").write_text(_times(stories, 1000))
-    (texts / "people.csv").write_text(_people())
-    (texts / "frequencies.csv").write_text("word,frequency\n" + "".join(f"{one},{n}\n" for one, n in _READ.items()))
+    texts(work / "texts")
     shutil.copytree(SAMPLES, work / "samples")
     if shared:
         (work / "shared").symlink_to(shared.resolve())
         _slices(shared / "data", work / "shared_slices")
+
+
+def texts(folder: Path) -> None:
+    """Write the texts and lists of our own, always the same, into a new folder."""
+    folder.mkdir(parents=True)
+    for seed, (name, number) in enumerate({"train": 400, "valid": 40, "test": 40, "cloze": 60}.items()):
+        (folder / f"{name}.txt").write_text(_sentences(seed, number))
+    (folder / "words.csv").write_text(_WORDS)
+    (folder / "pairs.tsv").write_text(_PAIRS)
+    stories = [_story(seed) for seed in range(len(_STORIES))]
+    (folder / "stories.txt").write_text("".join(f"{' '.join(story)}\n" for story in stories))
+    (folder / "times.csv").write_text(_times(stories))
+    (folder / "times_in_s.csv").write_text(_times(stories, 1000))
+    (folder / "people.csv").write_text(_people())
+    (folder / "frequencies.csv").write_text("word,frequency\n" + "".join(f"{one},{n}\n" for one, n in _READ.items()))
 
 
 def _sentences(seed: int, number: int) -> str:
