@@ -38,11 +38,7 @@ _add(
     f"experiment make hu2020/number_prep --design forced-choice --precision 0.2 --pilot {PEOPLE} -o {{out}}",
     False,
 )
-_add(
-    "studies/preset",
-    "experiment make warstadt2020/causative --preset warstadt2020 --limit 10 --participants 4 -o {out}",
-    False,
-)
+_add("studies/preset", "experiment make warstadt2020/causative --preset warstadt2020 -o {out}", False)
 _add("runs/people_table", f"experiment import {_CHOICES}_answers.csv --plan {_CHOICES} -o {{out}} --label table")
 _add(
     "runs/read", f"run models/5gram --suite hu2020/number_prep warstadt2020/causative {_SAMPLE} -o {{out}} --no-report"
