@@ -97,6 +97,7 @@ for _view, _of, _runs in (
     ("ceiling", "forced", f"{PEOPLE} runs/read"),
 ):
     _add(f"tables/{_view}-{_of}", f"table {_view} {_runs} -o {{out}}")
+_add("figures/people_effects-paced", f"figure people_effects {_PACED} -o {{out}} --format vl.json")
 _add("tables/people_effects-ratings", "table people_effects runs/people_acceptability -o {out}", False)
 _add("looks/cite_people", f"cite runs/read {PEOPLE} {_PACED}")
 _add("looks/cite_reading", f"cite {READING} -o {{out}}")
