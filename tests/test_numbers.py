@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.steps import Step
+from tests.golden.step import Step
 from tools import numbers
 
 HEADER = "model,suite,item,value,margin\n"

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.golden.record import record
+from tests.golden.step import Step
 from tests.golden.steps import STEPS as GOLDEN
-from tests.golden.steps import Step
 
 ROOT = Path(__file__).resolve().parents[1]
 _MODELS = ("toy", "5gram", "demo")

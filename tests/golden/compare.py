@@ -6,17 +6,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from fnmatch import fnmatch
-from itertools import zip_longest
 from pathlib import Path
+
+from . import align
 
 RENAMES = Path(__file__).with_name("renames.csv")
 # Classes of files, by their endings; all others hold numbers.
-KINDS = {"drawings": (".svg", ".vl.json"), "words": (".md", ".tex", ".txt", ".said", ".bib")}
+KINDS = {"drawings": (".svg", ".vl.json", ".css", ".js"), "words": (".md", ".tex", ".txt", ".said", ".bib")}
 _SHOWN, _WIDTH = 3, 160
-# Longer files are compared line by line, without looking for lines that were put in or left out.
-_ALIGNED = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def _file(name: str, listed: Iterable[Rename]) -> str:
 def _difference(name: str, old: Path, new: Path, listed: Iterable[Rename]) -> str:
     if old.read_bytes() == new.read_bytes():
         return ""
-    a, b = old.read_text().splitlines(), new.read_text().splitlines()
+    a, b = (path.read_bytes().decode().split("\n") for path in (old, new))
     for row in listed:
         if row.where in ("view", "option", "file") or not fnmatch(name, row.where):
             continue
@@ -115,16 +113,26 @@ def _difference(name: str, old: Path, new: Path, listed: Iterable[Rename]) -> st
         else:
             b = [line for line in b if row.new not in line]
     views = {row.old: row.new for row in listed if row.where == "view"}
-    places = [k for k, (one, other) in enumerate(zip_longest(a, b)) if one != other and _viewed(one, views) != other]
-    if not places:
+    there = set(b)
+    a = [line if line in there or (other := _viewed(line, views)) not in there else other for line in a]
+    return _told(a, b)
+
+
+def _told(a: Sequence[str], b: Sequence[str]) -> str:
+    """How many lines differ, and the first of them; "" if none do."""
+    if not (found := align.blocks(a, b)):
         return ""
-    if len(a) != len(b) and max(len(a), len(b)) < _ALIGNED:
-        pairs = [place for place in SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if place[0] != "equal"]
-        count = sum(max(a_last - a_first, b_last - b_first) for _, a_first, a_last, b_first, b_last in pairs)
-        shown = [_shown(a[one[1] : one[2]], b[one[3] : one[4]], one[1]) for one in pairs]
-    else:
-        count, shown = len(places), [_shown(a[k : k + 1], b[k : k + 1], k) for k in places]
-    return f"{count} of {max(len(a), len(b))} lines" + "".join(shown[:_SHOWN])
+    counts = {
+        "changed": sum(align.changed(a, b, block) for block in found),
+        "added": sum(block.added for block in found),
+        "removed": sum(block.removed for block in found),
+    }
+    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    shown = [
+        _shown(a[block.first : block.last], b[block.new_first : block.new_last], block.first)
+        for block in found[:_SHOWN]
+    ]
+    return f"{sum(counts.values()):,} of {max(len(a), len(b)):,} lines ({told})" + "".join(shown)
 
 
 def _shown(a: Sequence[str], b: Sequence[str], k: int) -> str:
@@ -133,10 +141,10 @@ def _shown(a: Sequence[str], b: Sequence[str], k: int) -> str:
     return f"\n  line {k + 1}" + f"\n  - {_around(one, other)}" * bool(a) + f"\n  + {_around(other, one)}" * bool(b)
 
 
-def _viewed(line: str | None, views: Mapping[str, str]) -> str | None:
+def _viewed(line: str, views: Mapping[str, str]) -> str:
     """The line with views called by their new names: plain words only where they are meant as names."""
     for old, new in views.items():
-        if line is not None and old in line:
+        if old in line:
             line = line.replace(old, new) if "_" in old else re.sub(rf"\b(table|figure) {old}\b", rf"\1 {new}", line)
     return line
 

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 import polars as pl
 
 Kept = dict[str, str]
-# Not kept: pixels, the state of a training that goes on, locks, answers of the cache.
-_LEFT_OUT = re.compile(r"(\.(png|pdf|sqlite|sqlite-wal|sqlite-shm|tmp)|(^|/)lock|(^|/)state(/.*)?)$")
+# Not kept: pixels, the state of a training that goes on, locks, answers of the cache, the random key of a study.
+_LEFT_OUT = re.compile(r"(\.(png|pdf|sqlite|sqlite-wal|sqlite-shm|tmp)|(^|/)(lock|key)|(^|/)state(/.*)?)$")
 _HASHED = re.compile(
     r"(\.safetensors|\.bin|(^|/)(tokenizer|vocab|special_tokens_map)\.json|vocabulary\.txt|corpora/.*)$"
 )
@@ -72,9 +72,11 @@ def kept(files: list[Path], root: Path, places: dict[str, str]) -> Kept:
             found |= _as_text(path, name)
     # In the order of their content, so that the names of shards don't matter here; the ledger has these.
     for kind, paths in shards.items():
-        head, *tables = sorted(_table(path) for path in paths)
-        rows = "".join(one.partition("\n")[2] for one in [head, *tables])
+        tables = [pl.read_parquet(path) for path in paths]
+        head, *others = sorted(map(_csv, tables))
+        rows = "".join(one.partition("\n")[2] for one in [head, *others])
         found[f"{kind}.csv"] = head.partition("\n")[0] + "\n" + rows
+        found[f"{kind}.schema"] = "".join(sorted(set(map(_schema, tables))))
     found = {name: normalised(text, places) for name, text in found.items()}
     for name in [name for name in found if _WORDS.search(name)]:
         found[f"{name}.numbers"] = numbers(found[name])
@@ -83,10 +85,14 @@ def kept(files: list[Path], root: Path, places: dict[str, str]) -> Kept:
 
 def _as_text(path: Path, name: str) -> Kept:
     if name.endswith(".parquet"):
-        return {f"{name}.csv": _table(path)}
+        table = pl.read_parquet(path)
+        return {f"{name}.csv": _csv(table), f"{name}.schema": _schema(table)}
     text = path.read_bytes().decode(errors="replace")
     if name.endswith(".html"):
         return _page(text, name)
+    if name.endswith("/pages.json"):
+        # Its hashes are those of files with times and versions in them, which are kept themselves.
+        return {name: "".join(f"{file}\n" for file in json.loads(text)["files"])}
     if name.endswith(".json") and not name.endswith(".vl.json"):
         return {name: "".join(_flat(json.loads(text)))} if text.strip() else {name: text}
     if name.endswith("ledger.jsonl"):
@@ -95,11 +101,16 @@ def _as_text(path: Path, name: str) -> Kept:
     return {name: text}
 
 
-def _table(path: Path) -> str:
-    found = pl.read_parquet(path)
-    lists = [name for name, kind in found.schema.items() if isinstance(kind, pl.List | pl.Struct)]
+def _csv(table: pl.DataFrame) -> str:
+    """The values of a table, all digits of floats; lists as JSON."""
+    lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List | pl.Struct)]
     as_json: Callable[[Any], str] = lambda one: json.dumps(list(one), ensure_ascii=False)  # noqa: E731
-    return found.with_columns(pl.col(name).map_elements(as_json, pl.String) for name in lists).write_csv()
+    return table.with_columns(pl.col(name).map_elements(as_json, pl.String) for name in lists).write_csv()
+
+
+def _schema(table: pl.DataFrame) -> str:
+    """The columns of a table and their types, which CSV doesn't tell."""
+    return "".join(f"{name}\t{kind}\n" for name, kind in table.schema.items())
 
 
 def _flat(value: Any, place: str = "") -> Iterator[str]:

@@ -6,12 +6,17 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urljoin
+from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
 
 from . import inputs, normal
 from .compare import digest, renames
@@ -65,16 +70,64 @@ class Command:
         listed = self._run(["train", "--help"]).stdout.partition("  FAMILY\n")[2]
         families = re.findall(r"^    (\w+)(?: |$)", listed, re.MULTILINE)
         helps = [self._run(["train", family, "--help"]).stdout for family in families]
+        self.helps: dict[str, str] = {}
         options = {word.strip(",") for text in helps for word in text.split()}
         self.options = {row.new: row.old for row in renames() if row.where == "option" and row.new not in options}
 
-    def __call__(self, words: str) -> subprocess.CompletedProcess[str]:
-        """Run it with the options as the checkout calls them; the exit code and what was printed."""
-        return self._run([self.options.get(word, word) for word in shlex.split(words)])
+    def __call__(self, words: str, asks: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run it with the options as the checkout calls them; the exit code and what was printed.
+
+        Arguments:
+            words: what stands behind `syntagm`; `[--option value]` is left out where the checkout has no such option.
+            asks: what a server is asked before it is stopped: file for the answer -> address.
+        """
+        known = re.sub(r" \[(--\S+)([^]]*)\]", partial(self._optional, words), words)
+        listed = [self.options.get(word, word) for word in shlex.split(known)]
+        return self._serve(listed, asks) if asks else self._run(listed)
+
+    def _optional(self, words: str, option: re.Match[str]) -> str:
+        """An option with its value, if the checkout knows it."""
+        name = " ".join(re.findall(r"^(?:reading|experiment) \S+|^\S+", words))
+        if name not in self.helps:
+            self.helps[name] = self._run([*name.split(), "--help"]).stdout
+        return f" {option[1]}{option[2]}" if re.search(rf"{option[1]}\b", self.helps[name]) else ""
 
     def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
         line = [self.python, "-m", "syntagm", *words]
         return subprocess.run(line, cwd=self.work, env=self.surroundings, capture_output=True, text=True, check=False)
+
+    def _serve(self, words: list[str], asks: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        """Start a server, ask it on the address that it prints, and end it as Ctrl-C does; 1 if it refused to answer."""
+        line = [self.python, "-m", "syntagm", *words]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            line, cwd=self.work, env=self.surroundings, stdout=pipe, stderr=pipe, text=True
+        ) as server:
+            assert server.stdout
+            try:
+                refused = self._ask(server.stdout.readline().strip(), asks)
+            finally:
+                server.send_signal(signal.SIGINT)
+                said, errors = server.communicate()
+        return subprocess.CompletedProcess(line, server.returncode or min(1, refused), said, errors)
+
+    def _ask(self, start: str, asks: Mapping[str, str]) -> int:
+        """Keep each answer, or the code with which it was refused; how many were."""
+        if not start:
+            return 1
+        visitor = build_opener(ProxyHandler({}), HTTPCookieProcessor())
+        visitor.open(start).close()
+        refused = 0
+        for name, address in asks.items():
+            path = self.work / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with visitor.open(urljoin(start, address)) as answer:
+                    path.write_bytes(answer.read())
+            except HTTPError as error:
+                refused += 1
+                path.with_name(f"{path.name}.refused.txt").write_text(f"{error.code}\n")
+        return refused
 
 
 def record(
@@ -185,7 +238,8 @@ def _kept(one: Step, command: Command, views: Views, places: dict[str, str]) -> 
     # What a record that was broken off left there.
     for path in _files(stem):
         path.unlink()
-    done = command(named.replace("{out}", one.out))
+    asks = {f"{one.out}/{name}": address for name, address in one.asks}
+    done = command(named.replace("{out}", one.out), asks)
     said = f"exit {done.returncode}\n--- output\n{done.stdout}--- errors\n{done.stderr}"
     stem.with_name(stem.name + ".said").write_text(said)
     found = normal.kept(_files(stem), command.work, places)

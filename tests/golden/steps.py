@@ -1,47 +1,26 @@
 """The commands whose output is recorded, in order; later ones use what earlier ones made.
 
 A step keeps what it prints (`NAME.said`) and every file whose name begins with its own, which stands for `{out}` in the command.
+An option in square brackets is given only where the checkout has it.
 Views (`syntagm table`, `syntagm figure`) go by their names of today, whatever a checkout calls them.
 """
 
-import re
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A command and what becomes of it.
-
-    Arguments:
-        out: the name of the step, and of its files.
-        command: what stands behind `syntagm`.
-        quick: is it one of the quick steps?
-        exit: the exit code that it should have.
-        said: is what it prints kept?
-    """
-
-    out: str
-    command: str
-    quick: bool = False
-    exit: int = 0
-    said: bool = True
-
-    @property
-    def shared(self) -> bool:
-        """Does it rest on published data?"""
-        return bool(re.search(r"\bshared/|shared_slices|[-_]shared\b", f"{self.out} {self.command}"))
-
-    @property
-    def views(self) -> list[tuple[str, str]]:
-        """`table` or `figure`, and which."""
-        return re.findall(r"^(table|figure) (\S+)", self.command)
-
+from . import people
+from .people import PEOPLE, READING
+from .step import Step
 
 STEPS: list[Step] = []
 
 
-def _add(out: str, command: str, quick: bool = False, exit: int = 0, said: bool = True) -> None:
-    STEPS.append(Step(out, command, quick, exit, said))
+def _add(
+    out: str,
+    command: str,
+    quick: bool = False,
+    exit: int = 0,
+    said: bool = True,
+    asks: tuple[tuple[str, str], ...] = (),
+) -> None:
+    STEPS.append(Step(out, command, quick, exit, said, asks))
 
 
 _TEXTS = "--corpus texts/train.txt --valid texts/valid.txt"
@@ -238,6 +217,8 @@ _add(
 )
 _TRAINED = " ".join(f"papers/experiment/runs/{one}" for one in ("ngram-xs", "ngram-sm", "lstm-xs-1", "lstm-sm-1"))
 
+STEPS += people.STEPS
+
 # Tables: name of the view, what it is of, whether it is quick. Views that are not listed have a step, too: `plain`.
 _TABLES = [
     ("scores", "hu", _runs("hu"), False),
@@ -366,6 +347,36 @@ _add("looks/report_fills", f"report {_FILLS} -o {{out}}.html --figures {{out}}.f
 _add("looks/report_mixed_kinds", "report fills/demo runs/demo-mixed -o {out}.html", True, exit=2)
 _add("looks/no_verdicts", "table discordant fills/demo fills/5gram measure=equal_weight", True, exit=2)
 
+# Folders of pages, with all tables as CSV, JSON and Parquet; and what only a server has: filters, a search, another convention,
+# and suites as files. Its other tables are those of the folder, made by the same function; some show that they are the same.
+_ALIKE = "runs/5gram-samples runs/toy-samples"
+_add(
+    "runs/5gram-samples",
+    "run models/5gram --suite samples/blimp samples/syntaxgym/lanterns.json -o {out} --no-report",
+    True,
+)
+_add("pages/read", f"report runs/read {READING} -o {{out}}/", True)
+_add("pages/two", f"report {_PAIR} -o {{out}}/")
+_add("pages/fill", "report fills/demo fills/5gram -o {out}/")
+_add("pages/people", f"report {PEOPLE} -o {{out}}/", True)
+_SERVED = {
+    "index.html": "/",
+    "scores.parquet": "/overview.parquet",
+    "suite.html": "/suite/number_prep?verdict=fails&order=lowest",
+    "suite.json": "/suite/number_prep.json?table=suite&verdict=holds",
+    "items.csv": "/suite/number_prep.csv",
+    "items.parquet": "/suite/number_prep.parquet",
+    "item.html": "/suite/number_prep/10",
+    "tokens.json": "/suite/number_prep/10.json",
+    "tokens.parquet": "/suite/number_prep/10.parquet",
+    "search.html": "/search?words=plumber",
+    "search.csv": "/search.csv?words=plumber",
+    "convention.csv": "/under/mean_word/overview.csv",
+    "reading.parquet": "/reading.parquet",
+    "reading.svg": "/reading.svg?figure=reading_gain",
+}
+_add("pages/served", f"serve runs/read {READING}", True, said=False, asks=tuple(_SERVED.items()))
+
 # Suites.
 for _key in ("hu2020", "marvin2018", "warstadt2020"):
     _add(f"suites/describe_{_key}", f"describe {_key} -o {{out}}.md")
@@ -380,6 +391,9 @@ _add(
     "check shared/data/syntaxgym shared/data/blimp/passive_1.jsonl shared/data/marvin_linzen shared/data/minimal_pairs "
     "shared/data/refining_tse --allow-pickle",
 )
+_add("suites/check_json", f"check {_FOLDERS} --json", True, exit=1)
+_add("suites/check_baselines", "check hu2020/mvrr texts/pairs.tsv --baselines --json", True)
+_add("suites/describe_baselines", "describe hu2020/mvrr texts/pairs.tsv --baselines -o {out}.md", True)
 _add("suites/make_hu", "make hu2020 -o {out}")
 _add("suites/make_ml", "make marvin2018 -o {out} --as tsv -n 20 --style published", exit=1)
 _add("suites/make_bl", "make warstadt2020 -o {out} --as blimp -n 20 --seed 7", True)
