@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 # The beginning of a table, which shows what its columns hold: the same rows of a file and of its first 64 KiB.
 EXCERPT, ROWS = 16_384, 100
 
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_GAP = re.compile(r"[\s\-_]+")
 _NUMBER = re.compile(r"[-+]?[\d.,\u00a0\u202f]*\d(?:e[-+]?\d+)?\s*%?", re.IGNORECASE)
 
 IsHeader = Callable[[Sequence[str]], object]
@@ -142,6 +145,16 @@ def is_json(content: str) -> bool:
 def whole_lines(content: str) -> str:
     """Return the beginning of a text, without a line that is cut off."""
     return content if len(content) < EXCERPT else content[: content.rfind("\n", 0, EXCERPT) + 1]
+
+
+@lru_cache(maxsize=4096)
+def plain(name: str) -> str:
+    """Return the name of a column in lower case, with underscores between its words.
+
+    >>> plain("Good sentence "), plain("sentenceGood"), plain("ill-formed")
+    ('good_sentence', 'sentence_good', 'ill_formed')
+    """
+    return _GAP.sub("_", _HUMP.sub("_", name.strip())).lower()
 
 
 def text(row: dict[str, Any], column: str, place: str) -> str:

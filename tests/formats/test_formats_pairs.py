@@ -143,7 +143,7 @@ A = [("The kite is high.", "The kite are high."), ("Ida sings.", "Ida sing.")]
 
 
 class TestLabels:
-    @pytest.mark.parametrize("values", ["0 1", "a b", "0 b"])
+    @pytest.mark.parametrize("values", ["0 1", "a b", "0 b", "A B"])
     def test_a_column_says_which_is_good(self, tmp_path: Path, values: str) -> None:
         first, second = values.split()
         text = SIDES.format(first, second)
@@ -156,7 +156,7 @@ class TestLabels:
         (suite,) = reading.read(made(tmp_path, rows, "x.jsonl") + "?good=a&bad=b&label=y")
         assert texts(suite) == [("Ida sings.", "Ida sing."), ("Bo hums.", "Bo hum.")]
 
-    @pytest.mark.parametrize("value", ["2", "A", "true", "good", "0.0", "-1"])
+    @pytest.mark.parametrize("value", ["2", "true", "good", "0.0", "-1"])
     def test_anything_else_is_refused_with_the_row(self, tmp_path: Path, value: str) -> None:
         path = made(tmp_path, SIDES.format(0, value), "x.csv")
         message = f"line 3, label: '{value}'; expected 0 or a if the sentence in 'a' is good, 1 or b if that in 'b' is"
@@ -219,6 +219,87 @@ class TestLabels:
         text = "a,b,y,prefix,critical_good,critical_bad\nIda sings.,Ida sing.,0,Ida,sings,sing\n"
         with pytest.raises(UsageError, match="label= beside the columns of one_prefix"):
             reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=y")
+
+
+CUPS = ("The cups are full.", "The cups is full."), ("A cup break.", "A cup breaks.")
+CUPS_RIGHT = [CUPS[0], CUPS[1][::-1]]
+
+
+class TestLabelsThatNameAColumn:
+    """The first sentence of the first row is the good one, and the second sentence of the second row."""
+
+    def read(self, folder: Path, columns: str, labels: str, options: str) -> list[tuple[str, ...]]:
+        """Read a table whose last columns are the two sentences and the label `is`."""
+        rows = ["\t".join((*pair, label)) for pair, label in zip(CUPS, labels.split(), strict=True)]
+        path = made(folder, "\n".join(["\t".join((*columns.split(), "is")), *rows, ""]))
+        return texts(reading.read(path + options)[0])
+
+    @pytest.mark.parametrize(
+        ("columns", "labels"),
+        [
+            ("text1 text2", "1 2"), ("text_1 text_2", "1 2"), ("1st 2nd", "1 2"), ("text1 text2", "text1 TEXT2"),
+            ("s1_text s2_text", "1 2"), ("sent0 sent1", "0 1"), ("sentence_A sentence_B", "A B"),
+            ("sentence_A sentence_B", "a b"), ("optionA optionB", "A B"), ("left_text right_text", "left right"),
+            ("textGood textBad", "good bad"), ("acceptable unacceptable", "acceptable unacceptable"),
+            ("x y", "0 1"), ("sentence_A sentence_B", "0 1"),
+        ],
+    )  # fmt: skip
+    def test_they_mean_it(self, tmp_path: Path, columns: str, labels: str) -> None:
+        columns = columns.replace("1st 2nd", "text-1 text-2")
+        first, second = columns.split()
+        assert self.read(tmp_path, columns, labels, f"?good={first}&bad={second}&label=is") == CUPS_RIGHT
+        # Whichever of the two is given as the good column: a label is the name of a column, not a place in the options.
+        if labels != "0 1" or first == "sent0":
+            assert self.read(tmp_path, columns, labels, f"?good={second}&bad={first}&label=is") == CUPS_RIGHT
+
+    @pytest.mark.parametrize(
+        ("columns", "labels", "options"),
+        [
+            ("text1 text2", "1 1", "good=text1&bad=text2"),  # 1 is text1, or the second of 0 and 1
+            ("text1 text2", "0 1", "good=text1&bad=text2"),  # 1 is text1, or the second of 0 and 1
+            ("text1 text2", "0 0", "good=text1&bad=text2"),
+            ("x y", "1 1", "good=x&bad=y"),  # 1 of 1 and 2, or of 0 and 1
+            ("x y", "0 1", "good=y&bad=x"),  # 0 is y, as the options count, or x, as the table does
+        ],
+    )
+    def test_a_doubt_is_refused_with_the_option_that_ends_it(
+        self, tmp_path: Path, columns: str, labels: str, options: str
+    ) -> None:
+        with pytest.raises(InputError, match=r"line 2, is: '[01]', which may count .* values=\. Add &values=X,Y"):
+            self.read(tmp_path, columns, labels, f"?{options}&label=is")
+
+    @pytest.mark.parametrize(
+        ("labels", "values"), [("1 2", "1,2"), ("0 1", "0,1"), ("1 0", "1,0"), ("true false", "True,False"), ("v n", "v, n")]
+    )
+    def test_the_option_says_it(self, tmp_path: Path, labels: str, values: str) -> None:
+        assert self.read(tmp_path, "x y", labels, f"?good=x&bad=y&label=is&values={values}") == CUPS_RIGHT
+        first, second = values.split(",")
+        reversed_ = f"?good=x&bad=y&label=is&values={second},{first}"
+        assert self.read(tmp_path, "x y", labels, reversed_) == [pair[::-1] for pair in CUPS_RIGHT]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ("&label=is&values=1", "values: '1'; expected two labels"),
+            ("&label=is&values=a,A", "expected two labels"),
+            ("&values=1,2", "values: given without label="),
+            ("&label=none&values=1,2", "values: given without label="),
+        ],
+    )
+    def test_values_of_another_form_are_refused(self, tmp_path: Path, options: str, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
+            self.read(tmp_path, "x y", "1 2", f"?good=x&bad=y{options}")
+
+    def test_what_labels_mean_is_shown(self, tmp_path: Path) -> None:
+        path = made(tmp_path, "text_A\ttext_B\tis\nThe cups are full.\tThe cups is full.\tA\n")
+        said = reading.read_as(f"{path}?good=text_A&bad=text_B&label=is")
+        assert "where is is text_a or a, the other way round where it is text_b or b" in said
+
+    def test_a_column_of_such_labels_is_asked_for(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="columns that may say which sentence is good: 'is'"):
+            self.read(tmp_path, "left_text right_text", "left right", "?good=left_text&bad=right_text")
+        with pytest.raises(InputError, match="columns that may say which sentence is good: 'is'"):
+            self.read(tmp_path, "good_text bad_text", "good bad", "")
 
 
 class TestSilentChoices:

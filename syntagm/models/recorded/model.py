@@ -124,7 +124,7 @@ def _refusal(error: InputError) -> ModelError:
 
 def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     """Return the name of the recorded model; "" if the file has none."""
-    return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None)), {}).get(
+    return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None, blanks=True)), {}).get(
         "model", ""
     )
 
@@ -170,7 +170,7 @@ def _same(first: Surprisals, second: Surprisals) -> bool:
 
 def _rows(path: str, text: str, model: str | None) -> Iterator[tuple[int, dict[str, str]]]:
     models = set()
-    for line, row in csv.records(text, Path(path), _NEEDED, limit=None):
+    for line, row in csv.records(text, Path(path), _NEEDED, limit=None, blanks=True):
         if model is None or row.get("model") == model:
             models.add(row.get("model"))
             yield line, row
