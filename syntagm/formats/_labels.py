@@ -19,20 +19,11 @@ _PART = re.compile(r"_|(?<=\d)(?=\D)|(?<=\D)(?=\d)")
 
 
 def meaning(columns: Sequence[str], pair: tuple[str, str], found: Iterable[str], values: str) -> Mapping[str, int]:
-    """Map labels in lower case to the column with the good sentence: 0 the first of the pair, 1 the second.
+    """Map labels, in lower case, to the column with the good sentence: 0 the first of the pair, 1 the second.
 
     A label names a column, by its name or by the part in which the two names differ. 0 and 1 count the columns, unless it may
-    be otherwise: the names are numbered from 1, the columns stand in the other order, or all labels are 1, which may count
-    from 1. The option `values` says what can't be told.
-
-    Arguments:
-        columns: the columns of the table, in its order.
-        pair: the two columns.
-        found: the labels that occur.
-        values: the label of the first column and that of the second, separated by a comma; "" to find out.
-
-    Raises:
-        UsageError: `values` has another form.
+    be otherwise: the names are numbered from 1, the columns stand in the other order, or all labels that are `found` are 1,
+    which may count from 1. `values` says what can't be told.
 
     >>> meaning(("id", "sentence_A", "sentence_B"), ("sentence_A", "sentence_B"), ("A", "B"), "")
     {'sentence_a': 0, 'a': 0, 'sentence_b': 1, 'b': 1}
@@ -52,37 +43,28 @@ def meaning(columns: Sequence[str], pair: tuple[str, str], found: Iterable[str],
 
 
 def side(meant: Mapping[str, int], cell: object, pair: tuple[str, str], place: str) -> int:
-    """Return the place in the pair of the column that a label means.
-
-    Raises:
-        InputError: it means none of the two.
-    """
+    """Return the place in the pair of the column that a label means."""
     value = shape.plain(cell).strip()
     if (number := meant.get(value.lower())) is not None:
         return number
     found = repr(value[:60]) if value else "an empty cell"
-    first, second = (" or ".join(of(meant, number)) for number in (0, 1))
-    expected = f"{first} if the sentence in {pair[0]!r} is good, {second} if that in {pair[1]!r} is"
+    expected = f"{of(meant, 0)} if the sentence in {pair[0]!r} is good, {of(meant, 1)} if that in {pair[1]!r} is"
     if value and not meant:
         found, expected = f"{found}, which may count the columns from 0 or from 1", "the option values="
     cure = f"Add &values=X,Y if X means that the sentence in {pair[0]!r} is good, and Y the other."
     raise InputError(place, found, expected, cure if value else "")
 
 
-def of(meant: Mapping[str, int], place: int) -> list[str]:
-    """Return the labels that mean a column of the pair."""
-    return [label for label, which in meant.items() if which == place]
+def of(meant: Mapping[str, int], place: int) -> str:
+    """Return the labels that mean a column of the pair, for people."""
+    return " or ".join(label for label, which in meant.items() if which == place)
 
 
 def refuse_unused(table: _table.Table, pair: tuple[str, str], used: Sequence[str], known: bool) -> None:
     """Refuse a table in which a column that is not used may say which sentence is good.
 
-    Arguments:
-        known: whether the names of the pair say it, too. A column may contradict them that has a name and values of such
-            columns, or both names as its values.
-
-    Raises:
-        InputError: there is such a column.
+    If the names of the pair say it, too (`known`), a column may contradict them that has a name and values of such columns,
+    or both names as its values.
     """
     names = {label: place for label, place in _names(pair).items() if not label.isdecimal()}
     found = {name: _values(table, name) for name in table.columns if name not in used}
@@ -112,9 +94,7 @@ def _names(pair: tuple[str, str]) -> dict[str, int]:
                 part.pop(end)
     own = ["_".join(part) if all(parts) else "" for part in parts]
     spelled = [(name.strip().lower(), _table.plain(name), part) for name, part in zip(pair, own, strict=True)]
-    return {
-        label: place for place in (0, 1) for label in spelled[place] if label and label not in spelled[1 - place]
-    }
+    return {label: place for place in (0, 1) for label in spelled[place] if label and label not in spelled[1 - place]}
 
 
 def _values(table: _table.Table, name: str) -> set[str]:

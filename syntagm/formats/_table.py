@@ -64,20 +64,9 @@ def read(
 ) -> Table:
     """Read a table: JSON if the text begins with a bracket or brace, otherwise cells under a header.
 
-    Arguments:
-        content: the text.
-        path: the file, for messages.
-        is_header: function that returns whether a row of cells is the header. It is called with the first row for each
-            delimiter.
-        delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `is_header` accepts the
-            header, otherwise the one that most rows fit.
-        quote: whether quotation marks enclose cells.
-        cure: how to solve the problem if quotation marks don't match, for the message.
-
-    Raises:
-        InputError: a row is longer or shorter than the header, two columns have the same name, a quotation mark may have
-            joined lines by mistake, or there are too many rows.
-        UsageError: the delimiter is not one character.
+    The default delimiter is the one with which `is_header` accepts the first row, otherwise the one that most rows fit.
+    Refused are rows that are longer or shorter than the header, columns of the same name, and lines that a quotation mark may
+    have joined by mistake.
     """
     if not is_json(content):
         chosen = delimiter_character(delimiter) if delimiter else _delimiter(content, path, is_header, quote)
@@ -118,13 +107,7 @@ def _without_blank(columns: Sequence[str], rows: Sequence[tuple[int, list[str]]]
 
 
 def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False, delimiter: str = "") -> Table:
-    """Return the first rows of a table, to see what its columns hold. Rows that can't be read are left out.
-
-    Arguments:
-        path: the file.
-        content: the text, or the first 64 KiB of it.
-        is_header, delimiter: as for `read`.
-    """
+    """Return the first rows of a table, to see what its columns hold. Rows that can't be read are left out."""
     if is_json(content):
         objects = list(islice(json.beginning(content), ROWS))
         rows = tuple((number, _present(row)) for number, row in enumerate(objects, 1))

@@ -34,7 +34,6 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from syntagm.check.alike import LEAST_WORDS, alike, mostly, unlike
 from syntagm.errors import InputError, UsageError
@@ -163,7 +162,7 @@ def read_as(path: Path, head: str, **options: str) -> str:
     parts = [f"good: {pair[0]}, bad: {pair[1]}", f"suite: {suite}" if suite else "suite: the file"]
     if label not in ("", _labels.NONE) and {*pair} <= {*table.columns}:
         meant = _labels.meaning(table.columns, pair, table.cells(label), options.get("values", ""))
-        first, second = (" or ".join(_labels.of(meant, place)) for place in (0, 1))
+        first, second = _labels.of(meant, 0), _labels.of(meant, 1)
         parts[0] += f" where {label} is {first}, the other way round where it is {second}" if meant else ""
     if options.get("discard"):
         parts.append(f"discarded: {options['discard']}")
@@ -397,12 +396,7 @@ def _unknown(path: Path, content: str, found: str = "") -> InputError:
 
 
 def _ratings(table: _table.Table, name: str) -> dict[str, float]:
-    """Return the mean rating of each sentence in a table of the same folder: id -> mean.
-
-    Raises:
-        UsageError: the name is a path to another folder, or the table of pairs has no ids of sentences.
-        InputError: a rating is no number, a column is missing, or no id is one of the table of pairs.
-    """
+    """Return the mean rating of each sentence in a table of the same folder: id -> mean."""
     if Path(name).name != name:
         raise UsageError("ratings", repr(name), "the name of a file in the folder of the table")
     if not set(JOINED_BY) <= set(table.columns):

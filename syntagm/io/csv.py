@@ -134,9 +134,7 @@ def _trimmed(content: str, delimiter: str, quote: bool) -> str:
     return re.sub(rf"(\A|{edge}){blank}*({quoted}|{bare}){end}", r"\1\2", content)
 
 
-def under(
-    header: Sequence[str], content: str, path: Path, blanks: bool = False
-) -> Iterator[tuple[int, list[str]]]:
+def under(header: Sequence[str], content: str, path: Path, blanks: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table that must have exactly this header.
 
     Raises:

@@ -189,14 +189,11 @@ def answers_of(head: str) -> str:
     """Return the name of the program whose raw results a text begins like; "" if it is none.
 
     Ibex and PCIbex write comments that name the columns; jsPsych gives each trial its type, its index and its time.
-
-    >>> answers_of("# Results on Monday\\n# USER AGENT: none\\n"), answers_of('[{"trial_type":"x","trial_index":0,"time_elapsed":9}]')
-    ('Ibex or PCIbex', 'jsPsych')
     """
     if _IBEX.search(head):
         return "Ibex or PCIbex"
     start = re.split(r"\r?\n|}", head, maxsplit=1)[0]
-    return "jsPsych" if all(re.search(rf'\b{name}\b', start) for name in _JSPSYCH) else ""
+    return "jsPsych" if all(re.search(rf"\b{name}\b", start) for name in _JSPSYCH) else ""
 
 
 def unclaimed(file: Path) -> tuple[str, str]:

@@ -135,9 +135,9 @@ def _refusal(error: InputError) -> ModelError:
 
 def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     """Return the name of the recorded model; "" if the file has none."""
-    return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None, blanks=True)), {}).get(
-        "model", ""
-    )
+    return options.get("model") or next(
+        (row for _, row in csv.records(text, Path(path), limit=None, blanks=True)), {}
+    ).get("model", "")
 
 
 def _derived(options: Mapping[str, str], model: str) -> dict[str, str]:
