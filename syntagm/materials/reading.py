@@ -192,8 +192,8 @@ def answers_of(head: str) -> str:
     """
     if _IBEX.search(head):
         return "Ibex or PCIbex"
-    start = re.split(r"\r?\n|}", head, maxsplit=1)[0]
-    return "jsPsych" if all(re.search(rf"\b{name}\b", start) for name in _JSPSYCH) else ""
+    columns = head if head.lstrip()[:1] in ("[", "{") else head.partition("\n")[0]
+    return "jsPsych" if all(re.search(rf"\b{name}\b", columns) for name in _JSPSYCH) else ""
 
 
 def unclaimed(file: Path) -> tuple[str, str]:

@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toy_runs import interrupt, toy_run
 
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import pairs
+from syntagm.check import Finding, check
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.formats import _pair, pairs
 from syntagm.materials import reading
-from syntagm.suite import Suite, published
+from syntagm.runs.engine import well_formed
+from syntagm.runs.store import open_run
+from syntagm.suite import Sentence, Suite, published
 
 DATA = Path(__file__).parents[1] / "data"
 BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
@@ -136,6 +140,60 @@ class TestRefusals:
     def test_options(self, tmp_path: Path, options: str, message: str) -> None:
         with pytest.raises(UsageError, match=message):
             reading.read(made(tmp_path, "good\tbad\na\tb\n") + options)
+
+
+class TestBlanksAroundCells:
+    """White space next to a delimiter is content in quotation marks only."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "id, bad, good\n1, Bo hum., Bo hums.\n2, The mat burn., The mat burns.\n",
+            "id ,good ,bad \n1 ,Bo hums. ,Bo hum. \n2 ,The mat burns. ,The mat burn. \n",
+            'id; bad ;good\r\n1;\t"Bo hum." ; "Bo hums."\r\n   \r\n2; The mat burn.;\u00a0The mat burns. \r\n',
+            "id\t good\tbad \n1\tBo hums. \t Bo hum.\n 2\tThe mat burns.\t The mat burn.  ",
+        ],
+    )
+    def test_they_are_no_content(self, tmp_path: Path, text: str) -> None:
+        name = "mats.csv" if "\tgood" not in text and "\t good" not in text else "mats.tsv"
+        [suite] = reading.read(made(tmp_path, text, name))
+        assert texts(suite) == [("Bo hums.", "Bo hum."), ("The mat burns.", "The mat burn.")]
+        assert [item.id for item in suite.items] == ["1", "2"]
+
+    def test_in_a_header_that_options_name(self, tmp_path: Path) -> None:
+        path = made(tmp_path, "pa, pb, ta, tb\nx, y, Bo hums ., Bo hum .\n", "x.csv")
+        assert texts(reading.read(f"{path}?good=ta&bad=tb")[0]) == [("Bo hums .", "Bo hum .")]
+
+    def test_quoted_they_are_content_and_said(self, tmp_path: Path) -> None:
+        path = made(tmp_path, 'good,bad\nBo hums. , " Bo hum."\n"A, b ""c"" d", "A, b, ""c"" d"\n', "x.csv")
+        [suite] = reading.read(path)
+        assert texts(suite) == [("Bo hums.", " Bo hum."), ('A, b "c" d', 'A, b, "c" d')]
+        assert [spot.code for spot in check([suite]) if spot.code == "W302"] == ["W302"]
+        pairs.write([suite], tmp_path / "again.tsv")
+        assert texts(reading.read(tmp_path / "again.tsv")[0]) == texts(suite)
+
+    def test_where_no_quotation_mark_encloses_cells(self, tmp_path: Path) -> None:
+        path = made(tmp_path, 'good, bad\n"Bo hums" , "Bo hum"\n', "x.csv")
+        assert texts(reading.read(f"{path}?quote=none")[0]) == [('"Bo hums"', '"Bo hum"')]
+
+    def test_a_run_that_was_begun_with_them_goes_on_by_no_other_sentences(self, tmp_path: Path) -> None:
+        path = made(tmp_path, "good, bad\nThe dog barks, The dog bark\n", "mats.csv")
+        earlier = Suite("mats", reading.read(path)[0].items, (_pair.FULL,))
+        bad = {"good": Sentence("The dog barks"), "bad": Sentence(" The dog bark")}
+        earlier = replace(earlier, items=(replace(earlier.items[0], sentences=bad),))
+        before = toy_run(tmp_path / "run", earlier).results("mats")
+        interrupt(tmp_path / "run")
+        with pytest.raises(RunError, match=r"a run on other suites; .* Different: mats"):
+            toy_run(tmp_path / "run", *reading.read(path))
+        assert not open_run(tmp_path / "run").done
+        toy_run(tmp_path / "run", earlier)
+        assert open_run(tmp_path / "run").results("mats").equals(before)
+
+    def test_a_run_shows_sentences_with_blanks_at_their_ends(self, tmp_path: Path) -> None:
+        path = made(tmp_path, '{"good": "The dog barks", "bad": " The dog bark"}\n', "x.jsonl")
+        noted: list[Finding] = []
+        list(well_formed(reading.read(path), noted))
+        assert [finding.code for finding in noted] == ["W302"]
 
 
 SIDES = "a,b,label\nThe kite is high.,The kite are high.,{}\nIda sing.,Ida sings.,{}\n"
@@ -269,7 +327,8 @@ class TestLabelsThatNameAColumn:
             self.read(tmp_path, columns, labels, f"?{options}&label=is")
 
     @pytest.mark.parametrize(
-        ("labels", "values"), [("1 2", "1,2"), ("0 1", "0,1"), ("1 0", "1,0"), ("true false", "True,False"), ("v n", "v, n")]
+        ("labels", "values"),
+        [("1 2", "1,2"), ("0 1", "0,1"), ("1 0", "1,0"), ("true false", "True,False"), ("v n", "v, n")],
     )
     def test_the_option_says_it(self, tmp_path: Path, labels: str, values: str) -> None:
         assert self.read(tmp_path, "x y", labels, f"?good=x&bad=y&label=is&values={values}") == CUPS_RIGHT

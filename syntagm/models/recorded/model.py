@@ -107,12 +107,12 @@ def load(path: str, **options: str) -> Recorded:
         if of_zoo and all(row["bits"] == "nan" for _, row in of_zoo if row["index"] == "0"):
             options = {"bos": "no", **options}
         chosen = FAMILY.choose(options)
-        derived = _derived(options, "" if of_zoo else _model(path, text, options))
+        derived = _derived(options, _model(path, text, options) if of_zoo is None else "")
         both_sides = derived.get("sides") == "both"
         resolved = {name: derived.get(name) for name in ("sides", "regions", "exact", "boundary")}
         settings = FAMILY.scoring_settings({"bos": chosen["bos"]}, **resolved)
         stated = _Stated(settings, "both" if both_sides else "left", derived.get("exact") != "no")
-        records = of_zoo or csv.records(text, Path(path), _NEEDED, limit=None, blanks=True)
+        records = csv.records(text, Path(path), _NEEDED, limit=None, blanks=True) if of_zoo is None else of_zoo
         answers = _answers(path, _rows(path, records, options.get("model")), stated)
     except InputError as error:
         raise _refusal(error) from error
