@@ -289,8 +289,8 @@ class TestPrefixesAndEndings:
         assert reading.read_as(gold).startswith("continuations: the words before the place, then the right")
         with pytest.raises(InputError, match=r"in its file \.gold\. .*Name oars\.gold"):
             reading.read(tmp_path / "oars.text")
-        gold.write_text(f"{4 + first}\tsinks\tsink\t1\n{2 + first}\trow\trows\t0\n")
-        with pytest.raises(InputError, match=r"line 2: 'row' at [12] of 'men row"):
+        gold.write_text(f"{4 + first}\tsinks\tsink\t1\n5\trow\trows\t0\n")
+        with pytest.raises(InputError, match="line 2: 'row' at 5 of 'men row"):
             reading.read(gold)
         gold.write_text("4\tsinks\tsink\n")
         with pytest.raises(InputError, match=r"1 lines, and 2 in oars\.text"):
