@@ -102,14 +102,11 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def text_of(suite: Suite, mark: str = "\t", by_item: bool = False) -> str:
-    """Return the table of a suite as text.
+    """Return the table of a suite as text; InputError if it can't store the suite.
 
     Arguments:
         mark: the separator of cells.
         by_item: one item per row, with a column for each region of each condition, instead of the layout of `write`.
-
-    Raises:
-        InputError: the table can't store the suite; the message gives the reason.
     """
     path = Path(f"{suite.name}.tsv")
     text = csv.plain(_rows_of_items(suite) if by_item else _rows(suite), mark)
