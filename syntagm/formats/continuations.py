@@ -33,6 +33,7 @@ _CLASSES = ("correct", "wrong")
 _Texts: TypeAlias = tuple[str, str]
 # The place of an item, its prefixes and its endings, the good one first, its id ("" for its number) and its tags.
 _Row: TypeAlias = tuple[str, _Texts, _Texts, str, Mapping[str, str]]
+_Layout: TypeAlias = Callable[[str, Path], Iterator[_Row]]
 
 
 def claims(path: Path, head: str) -> bool:
@@ -42,7 +43,7 @@ def claims(path: Path, head: str) -> bool:
 
 def read_as(path: Path, head: str, **options: str) -> str:
     """Say which sentence is taken as the good one."""
-    return f"{_SAID.get(_layout(path, head) or _of_list)}; scored: the ending given its prefix"
+    return f"{_SAID[_layout(path, head) or _of_list]}; scored: the ending given its prefix"
 
 
 def read(path: Path) -> Iterator[Suite]:
@@ -61,7 +62,7 @@ def read(path: Path) -> Iterator[Suite]:
     yield Suite(path.stem, tuple(items), (_ENDING,))
 
 
-def _layout(path: Path, head: str) -> Callable[[str, Path], Iterator[_Row]] | None:
+def _layout(path: Path, head: str) -> _Layout | None:
     first, start = head.partition("\n")[0], head.lstrip()[:1]
     if path.suffix == ".json" and start == "{":
         return _of_task if all(f'"{key}"' in head for key in ("examples", "input", "target_scores")) else None
@@ -131,7 +132,7 @@ def _of_forms(content: str, path: Path) -> Iterator[_Row]:
         yield place, (good["prefix"], bad["prefix"]), (good["form"], bad["form"]), key, tags
 
 
-_SAID = {
+_SAID: Mapping[_Layout, str] = {
     _of_list: "pairs of prefixes and pairs of endings, the good one first",
     _of_task: "the input and its two targets, the one with the higher score is good",
     _of_gold: "the words before the place, then the right or the wrong form",

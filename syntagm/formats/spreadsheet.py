@@ -167,7 +167,7 @@ def _refuse_header(names: Sequence[str], path: Path) -> None:
 def _column(name: str) -> str:
     """Return the name of a column, in which the case of the four fixed names does not matter."""
     name = name.strip()
-    return LONG[0] if name.lower() in _ITEMS else name.lower() if name.lower() in LONG else name
+    return LONG[0] if _table.plain(name) in _ITEMS else name.lower() if name.lower() in LONG else name
 
 
 def _fitted(cells: list[str], count: int) -> list[str]:

@@ -54,6 +54,10 @@ class TestNumberedRegions:
         assert item.sentences["A"].content("Region02") == "sink"
         assert reading.unscored_columns(tmp_path / "kites.csv") == ["story", "answer"]
 
+    def test_the_column_of_items_in_other_spellings(self, tmp_path: Path) -> None:
+        for name in ("Item ID", "itemId", "ITEM_NUMBER"):
+            assert read(tmp_path, self.TABLE.replace("item_id", name)).items[0].id == "1"
+
     def test_other_names_among_them_are_regions_as_ever(self, tmp_path: Path) -> None:
         suite = read(tmp_path, "item,condition,region1,verb,region3\n1,a,The oars,sink,here\n1,b,The oar,sink,here\n")
         assert suite.items[0].sentences["a"].text == "The oars sink here"
