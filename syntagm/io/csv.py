@@ -123,15 +123,15 @@ def _trimmed(content: str, delimiter: str, quote: bool) -> str:
     'good,"a, b",c "d"\\n'
     """
     mark = re.escape(delimiter)
-    blank, edge = rf"[^\S\r\n{mark}]", rf"[\r\n{mark}]"
-    at_an_end = rf"\A{blank}+|(?<={edge}){blank}+|{blank}+(?={edge}|\Z)"
+    blank, solid, edge = rf"[^\S\r\n{mark}]", rf"[^\s{mark}]", rf"[\r\n{mark}]"
+    at_an_end = rf"(?<={edge}){blank}++|\A{blank}++|(?<!{blank}){blank}++(?={edge}|\Z)"
     if not (quote and '"' in content):
         return re.sub(at_an_end, "", content)
     if not re.search(at_an_end, content):
         return content
-    end = rf"{blank}*(?={edge}|\Z)"
-    quoted, bare = rf'"[^"]*(?:""[^"]*)*"(?={end})', rf"[^\r\n{mark}]*?"
-    return re.sub(rf"(\A|{edge}){blank}*({quoted}|{bare}){end}", r"\1\2", content)
+    end = rf"{blank}*+(?={edge}|\Z)"
+    quoted, bare = rf'"[^"]*+(?:""[^"]*+)*+"(?={end})', rf"(?:{solid}++(?:{blank}++{solid}++)*+)?+"
+    return re.sub(rf"(\A|{edge}){blank}*+({quoted}|{bare}){end}", r"\1\2", content)
 
 
 def under(header: Sequence[str], content: str, path: Path, blanks: bool = False) -> Iterator[tuple[int, list[str]]]:
