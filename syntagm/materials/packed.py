@@ -225,7 +225,7 @@ def _workbook(path: Path, sheet: str) -> bytes:
     frame = filled[sheet] if sheet else next(iter(filled.values()))
     rows = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
     # The first row is the header as it stands, so that two columns of one name are seen.
-    return csv.plain(rows, ",").encode()
+    return csv.plain(rows, ",", blanks=True).encode()  # nobody sees them in a workbook
 
 
 def _zipped(file: io.BufferedReader, path: Path) -> Iterator[tuple[str, bytes]]:

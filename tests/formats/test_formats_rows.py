@@ -244,6 +244,15 @@ class TestRegionRows:
         assert texts(suite) == [("The keys 's",)]
 
 
+def test_lists_of_words_in_cells_are_no_sentences(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('good,bad\n"[""Bo"", ""hums""]","[""Bo"", ""hum""]"\n')
+    with pytest.raises(InputError, match=r"line 2, good: a list of words: .*; expected text"):
+        reading.read(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text('i,c,w\n1,a,"[""Bo"", ""hums""]"\n')
+    with pytest.raises(InputError, match="line 2: a list of words"):
+        reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+
+
 class TestPrefixesAndEndings:
     """The layouts of published sets whose forms are scored after a prefix."""
 
