@@ -71,8 +71,7 @@ def refuse_unused(table: _table.Table, pair: tuple[str, str], used: Sequence[str
     named = [name for name, values in found.items() if values and name.strip().lower() in NAMES]
     if known:
         labels = [name for name in named if found[name] in _DECIDING]
-        both = {0, 1}
-        labels += [name for name, values in found.items() if {names.get(value) for value in values} == both]
+        labels += [name for name, values in found.items() if {names.get(value) for value in values} == {0, 1}]
     else:
         of_pair = [name for name, values in found.items() if values and values <= names.keys()]
         labels = [*named, *(name for name, values in found.items() if values in _DECIDING), *of_pair]
