@@ -51,7 +51,7 @@ _CELLS = st.text(alphabet=' \t\u3000\r\n",;|ab', max_size=5)
 
 
 @given(st.lists(st.lists(_CELLS, min_size=2, max_size=2), min_size=1, max_size=4), st.sampled_from(",;\t|"))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_tables_are_written_so_that_the_same_cells_are_read(rows: list[list[str]], mark: str) -> None:
     path = Path("x.csv")
     assert [row for _, row in csv.rows(csv.plain(rows, mark), path, mark)] == rows
