@@ -188,7 +188,7 @@ def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings:
         print(f"{args.fix}: {counted(len(changes), 'sentence')} mended; the changes are in {_log(args.fix)}")
     if args.exclude_list:
         rows = mending.to_exclude(every, findings)
-        atomic.write(args.exclude_list, "".join(csv.lines(excluded.COLUMNS, rows)).encode())
+        atomic.write(args.exclude_list, csv.plain([excluded.COLUMNS, *rows], ",").encode())
         print(f"{args.exclude_list}: {counted(len(rows), 'item')} to exclude; use run --exclude {args.exclude_list}")
 
 

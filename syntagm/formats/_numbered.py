@@ -16,9 +16,6 @@ def numbered(suite: Suite) -> Suite:
 
     The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence without
     regions becomes one region.
-
-    Raises:
-        InputError: the sentences have different regions.
     """
     sequences = _names(suite)
     has_names = not all(_is_numbered(names) for names in sequences)

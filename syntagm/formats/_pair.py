@@ -24,16 +24,7 @@ FIELDS = {
 
 
 def split(text: str, prefix: str, word: str, place: str) -> Sentence:
-    """Split a sentence into regions.
-
-    Arguments:
-        text: the sentence.
-        prefix: the text before the critical word. Surrounding white space is ignored.
-        word: the critical word or words. Surrounding white space is ignored.
-        place: the place of the sentence, for messages.
-
-    Raises:
-        InputError: the sentence doesn't begin with prefix and word, with or without a space between them.
+    """Split a sentence that begins with a prefix and a critical word, whose surrounding white space is ignored, into regions.
 
     >>> sentence = split("The dogs bark.", "The dogs", " bark", "here")
     >>> [sentence.content(name) for name in ("prefix", "critical", "rest")]
@@ -69,15 +60,8 @@ def regions(good: str, bad: str, method: str, fields: Sequence[str], place: str)
 def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) -> Iterator[Suite]:
     """Yield the suites of a file, in the order in which their names first appear.
 
-    A tag that all items of a suite share becomes a tag of the suite.
-
-    Arguments:
-        items: pairs (name of a suite, item).
-        method: `one_prefix` or `two_prefix` if the sentences have regions, else None.
-        place: the file, for messages.
-
-    Raises:
-        InputError: there are no items.
+    A tag that all items of a suite share becomes a tag of the suite. `items` are pairs of the name of a suite and an item, and
+    `method` is None if the sentences have no regions.
     """
     grouped: dict[str, list[Item]] = {}
     for name, item in items:
@@ -96,14 +80,7 @@ def alternating(path: Path, first: str) -> Iterator[Suite]:
     """Read lines without a header, of which each two are a pair. The suite is named after the file.
 
     The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
-    `phenomenon`. Pairs are numbered from 0.
-
-    Arguments:
-        path: the file.
-        first: `good` or `bad`, the first sentence of each pair.
-
-    Raises:
-        InputError: a line is empty, or the number of lines is odd.
+    `phenomenon`. Pairs are numbered from 0. `first` is `good` or `bad`, the first sentence of each pair.
     """
     sentences = []
     for number, line in utf8.lines(utf8.read(path)):
@@ -144,11 +121,7 @@ def _shared(tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def method(suite: Suite) -> str | None:
-    """Return the prefix method of a suite of minimal pairs, or None.
-
-    Raises:
-        InputError: the suite does not consist of minimal pairs.
-    """
+    """Return the prefix method of a suite, or None; InputError if it does not consist of minimal pairs."""
     place = f"suite {suite.name}"
     names = [prediction.name for prediction in suite.predictions]
     formulas = {prediction.name: prediction.formula for prediction in suite.predictions}
@@ -171,11 +144,7 @@ def method(suite: Suite) -> str | None:
 
 
 def parts(item: Item, method: str | None, place: str) -> dict[str, str]:
-    """Return the prefix fields of an item under BLiMP's names. Without a method, the result is empty.
-
-    Raises:
-        InputError: the regions are not those of the method.
-    """
+    """Return the prefix fields of an item under BLiMP's names; none without a method."""
     good, bad = item.sentences["good"], item.sentences["bad"]
     place = f"{place}, item {item.id}"
     if method is None:

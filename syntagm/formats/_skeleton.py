@@ -62,11 +62,7 @@ def texts(values: Mapping[str, Any], used: Sequence[str]) -> dict[str, str]:
 
 
 def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str, str]:
-    """Return the tags that are not reserved, which `texts` reads back.
-
-    Raises:
-        InputError: a tag has a name in `used`, which the format uses.
-    """
+    """Return the tags that are not reserved, which `texts` reads back; none may have a name in `used`."""
     public = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
     for key in used:
         if key in public:

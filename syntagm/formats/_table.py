@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 # The beginning of a table, which shows what its columns hold: the same rows of a file and of its first 64 KiB.
 EXCERPT, ROWS = 16_384, 100
 
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_GAP = re.compile(r"[\s\-_]+")
 _NUMBER = re.compile(r"[-+]?[\d.,\u00a0\u202f]*\d(?:e[-+]?\d+)?\s*%?", re.IGNORECASE)
 
 IsHeader = Callable[[Sequence[str]], object]
@@ -61,20 +64,9 @@ def read(
 ) -> Table:
     """Read a table: JSON if the text begins with a bracket or brace, otherwise cells under a header.
 
-    Arguments:
-        content: the text.
-        path: the file, for messages.
-        is_header: function that returns whether a row of cells is the header. It is called with the first row for each
-            delimiter.
-        delimiter: a character, `tab`, `comma` or `semicolon`. The default is the delimiter for which `is_header` accepts the
-            header, otherwise the one that most rows fit.
-        quote: whether quotation marks enclose cells.
-        cure: how to solve the problem if quotation marks don't match, for the message.
-
-    Raises:
-        InputError: a row is longer or shorter than the header, two columns have the same name, a quotation mark may have
-            joined lines by mistake, or there are too many rows.
-        UsageError: the delimiter is not one character.
+    The default delimiter is the one with which `is_header` accepts the first row, otherwise the one that most rows fit.
+    Refused are rows that are longer or shorter than the header, columns of the same name, and lines that a quotation mark may
+    have joined by mistake.
     """
     if not is_json(content):
         chosen = delimiter_character(delimiter) if delimiter else _delimiter(content, path, is_header, quote)
@@ -115,13 +107,7 @@ def _without_blank(columns: Sequence[str], rows: Sequence[tuple[int, list[str]]]
 
 
 def excerpt(path: Path, content: str, is_header: IsHeader = lambda names: False, delimiter: str = "") -> Table:
-    """Return the first rows of a table, to see what its columns hold. Rows that can't be read are left out.
-
-    Arguments:
-        path: the file.
-        content: the text, or the first 64 KiB of it.
-        is_header, delimiter: as for `read`.
-    """
+    """Return the first rows of a table, to see what its columns hold. Rows that can't be read are left out."""
     if is_json(content):
         objects = list(islice(json.beginning(content), ROWS))
         rows = tuple((number, _present(row)) for number, row in enumerate(objects, 1))
@@ -142,6 +128,16 @@ def is_json(content: str) -> bool:
 def whole_lines(content: str) -> str:
     """Return the beginning of a text, without a line that is cut off."""
     return content if len(content) < EXCERPT else content[: content.rfind("\n", 0, EXCERPT) + 1]
+
+
+@lru_cache(maxsize=4096)
+def plain(name: str) -> str:
+    """Return the name of a column in lower case, with underscores between its words.
+
+    >>> plain("Good sentence "), plain("sentenceGood"), plain("ill-formed")
+    ('good_sentence', 'sentence_good', 'ill_formed')
+    """
+    return _GAP.sub("_", _HUMP.sub("_", name.strip())).lower()
 
 
 def text(row: dict[str, Any], column: str, place: str) -> str:

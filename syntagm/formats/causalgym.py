@@ -5,7 +5,8 @@
                    "variables": {"subject": {"singular": ["guard"], "plural": ["authors"]}, "verbed": ["hated"], ...}}}
 
 Each entry is a suite. An item is a prefix, drawn at random, with a value of the variable `label`; its good sentence goes on
-with a label of that value, its bad one with a label of another value at the same place of its list. The labels are
+with a label of that value, its bad one with a label of another value at the same place of its list. If `label` is a list of
+variables, all of them take their words from that value. `label_prepend_space` puts a blank before these words. The labels are
 compared after the same prefix (BLiMP's one-prefix method), as well as the sentences. Items are distinct.
 """
 
@@ -63,19 +64,26 @@ def read(path: Path, *, n: str = "100", seed: str = "1", suite: str = "") -> Ite
 
 def _items(name: str, entry: dict[str, Any], place: str, n: int, seed: int) -> Iterator[tuple[str, Item]]:
     templates = _texts(entry, "templates", place)
-    labelled = shape.field(entry, "label", str, place)
+    given = entry.get("label")
+    deciding = _texts(entry, "label", place) if isinstance(given, list) else [shape.field(entry, "label", str, place)]
     labels = {
         key: _texts(entry["labels"], key, f"{place}, labels") for key in shape.field(entry, "labels", dict, place)
     }
     variables = shape.field(entry, "variables", dict, place)
-    values = _values(variables, labelled, labels, place)
-    joint = " " if entry.get("result_prepend_space", False) else ""
+    values = {name: _values(variables, name, labels, place) for name in deciding}
+    blank = " " if entry.get("label_prepend_space", False) else ""
+    joint = " " if entry.get("result_prepend_space", False) else blank
     chance, seen, tries = Random(f"{seed} {name}"), set[tuple[str, str, str]](), 0
     while len(seen) < n and tries < 20 * n:
         tries += 1
-        template, value = chance.choice(templates), chance.choice(sorted(values))
-        filled = {labelled: chance.choice(values[value])}
-        prefix = _SLOT.sub(lambda match: _filled(match[1], filled, variables, chance, place), template)  # noqa: B023
+        template, value = chance.choice(templates), chance.choice(sorted(values[deciding[0]]))
+        filled = {name: chance.choice(values[name][value]) for name in deciding}
+
+        def word(match: re.Match[str]) -> str:
+            before = blank if match[1] in deciding else ""
+            return before + _filled(match[1], filled, variables, chance, place)  # noqa: B023
+
+        prefix = _SLOT.sub(word, template).lstrip()
         position = chance.randrange(len(labels[value]))
         other = chance.choice([key for key in labels if key != value])
         good, bad = labels[value][position], labels[other][position % len(labels[other])]

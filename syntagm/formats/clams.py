@@ -30,7 +30,7 @@ def read(path: Path) -> Iterator[Suite]:
         if label != expected or not text.strip():
             cure = "Good and bad sentences alternate, the good one first."
             raise InputError(f"{path}, line {number}", repr(line[:60]), f"{expected}, a tab and a sentence", cure)
-        sentences.append(Sentence(shape.sentence(text, f"{path}, line {number}")))
+        sentences.append(Sentence(shape.sentence(text.strip(), f"{path}, line {number}")))
     if len(sentences) % 2:
         raise InputError(
             str(path), f"{len(sentences)} lines", "an even number of lines", "The last pair lacks its bad sentence."

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _table, pairs
+from syntagm.formats import _pair, _table
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -168,7 +168,7 @@ def first(columns: Sequence[str], names: Sequence[str]) -> str:
 
 def column_of(columns: Sequence[str], name: str) -> str:
     """Return the only column that a known name means, however it is spelled; "" if there is none, or several."""
-    found = [column for column in columns if pairs.plain(column) == name or column.strip().lower() == name]
+    found = [column for column in columns if _table.plain(column) == name or column.strip().lower() == name]
     return found[0] if len(found) == 1 else ""
 
 

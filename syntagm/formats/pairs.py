@@ -11,9 +11,10 @@ precede or follow both words, and case, blanks and hyphens don't matter: `senten
 Columns of numbers are not recognised. Options name other columns: `pairs.csv?good=right&bad=wrong`. The header shows
 whether cells are separated by a tab, `;` or `,`.
 
-`pairs.csv?good=A&bad=B&label=COLUMN` reads a table in which a column says which sentence is good: 0 or the name of A for
-A, 1 or the name of B for B. If such a column may exist and no option mentions it, the table is refused; `label=none` says
-that there is none.
+`pairs.csv?good=A&bad=B&label=COLUMN` reads a table in which a column says which sentence is good: the name of A for A and
+that of B for B, or what differs in them (`1` and `2` of `text1` and `text2`), or otherwise 0 for A and 1 for B; `&values=X,Y`
+names other labels. If such a column may exist and no option mentions it, the table is refused; `label=none` says that there
+is none.
 
 `discard=COLUMN` names a column that marks rows which their authors left out: they are read, get the tag `discard`, and are
 counted by `check` and `run`. `ratings=FILE` joins a table of the same folder with the columns `id`, `sentence` and
@@ -30,16 +31,13 @@ default is its number, from 0. Other columns are tags.
 """
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from syntagm.check.alike import LEAST_WORDS, alike, mostly, unlike
 from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, _table
+from syntagm.formats import _labels, _pair, _table
 from syntagm.io import atomic, csv, shape, utf8
 from syntagm.suite import Item, Sentence, Suite
 
@@ -78,8 +76,6 @@ KNOWN = (
     *OTHERS,
     SOURCES,
 )
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_GAP = re.compile(r"[\s\-_]+")
 IDS = ("id", "pairid", "pair_id", "item", "item_id", "item_number", "")
 SUITES = ("suite", "paradigm", "uid")
 FIELDS = (
@@ -87,15 +83,8 @@ FIELDS = (
     ("two_prefix", ("prefix_good", "prefix_bad", "word")),
     *_pair.FIELDS.items(),
 )
-# The names, and the pairs of values, of columns that may say which of two sentences is good.
-LABELS = (
-    "acceptable", "answer", "better", "choice", "chosen", "correct", "gold", "grammatical", "label", "labels", "preference",
-    "preferred", "target", "winner",
-)  # fmt: skip
 # The names of a column of single sentences.
 SINGLE = ("sentence", "text", "sent")
-DECIDING = ({"0", "1"}, {"1", "2"}, {"a", "b"}, {"true", "false"})
-NO_LABEL = "none"
 # The ids of the two sentences, by which ratings of another table are joined.
 JOINED_BY = ("gramm_id", "ungramm_id")
 NO_QUOTES = f"{csv.DOUBLE[:-1]}, or add the option quote=none if quotation marks are ordinary characters."
@@ -129,7 +118,7 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     cure = f"Name the columns of pairs, as in {path.name}?good=COLUMN&bad=COLUMN"
     cure += ", and add &label=COLUMN if a column says which of the two is good."
     single = [name for name in table.columns if name.strip().lower() in SINGLE]
-    labels = [name for name in table.columns if name.strip().lower() in LABELS]
+    labels = [name for name in table.columns if name.strip().lower() in _labels.NAMES]
     if len(single) == 1 and labels:
         named = f"{path.name}?format=judgements&sentence={single[0]}&label={labels[0]}"
         cure += f" If each row is a single sentence, labelled 1 or 0, write {named}"
@@ -171,9 +160,10 @@ def read_as(path: Path, head: str, **options: str) -> str:
     label = options.get("label", "")
     suite = _suite(table.columns, options.get("suite", ""))
     parts = [f"good: {pair[0]}, bad: {pair[1]}", f"suite: {suite}" if suite else "suite: the file"]
-    parts[0] += (
-        f" where {label} is 0 or {pair[0]}, the other way round where it is 1" if label not in ("", NO_LABEL) else ""
-    )
+    if label not in ("", _labels.NONE) and {*pair} <= {*table.columns}:
+        meant = _labels.meaning(table.columns, pair, table.cells(label), options.get("values", ""))
+        first, second = _labels.of(meant, 0), _labels.of(meant, 1)
+        parts[0] += f" where {label} is {first}, the other way round where it is {second}" if meant else ""
     if options.get("discard"):
         parts.append(f"discarded: {options['discard']}")
     return ", ".join(parts)
@@ -193,6 +183,7 @@ def read(
     good: str = "",
     bad: str = "",
     label: str = "",
+    values: str = "",
     id: str = "",
     suite: str = "",
     discard: str = "",
@@ -206,8 +197,9 @@ def read(
         path: the file.
         good: the column of the acceptable sentences; required unless its name is a known one.
         bad: the column of the unacceptable sentences; required unless its name is a known one.
-        label: a column that says which of the two sentences is acceptable: 0 or the name of the column `good`, or 1 or
-            that of the column `bad`. `none` if no column says so.
+        label: a column that says which of the two sentences is acceptable, by the name of its column, or 0 for that in
+            `good` and 1 for that in `bad`. `none` if no column says so.
+        values: the label for the column `good`, a comma, and the label for the column `bad`.
         id: the column with the ids of pairs.
         suite: the column with the names of suites.
         discard: the column that marks rows which their authors left out.
@@ -229,14 +221,19 @@ def read(
     table = _read(content, path, (good, bad) if good else None, delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _only(table, content)
-    for name in (*pair, id, suite, discard, "" if label == NO_LABEL else label):
+    for name in (*pair, id, suite, discard, "" if label == _labels.NONE else label):
         if name and name not in columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
     id, suite = _id(columns, id), _suite(columns, suite)
+    if values and label in ("", _labels.NONE):
+        raise UsageError("values", "given without label=", "both label= and values=")
     if not label:
-        _refuse_labels(table, pair, (*pair, id, suite, discard))
+        is_known = pair in _names()(table.columns) and not _open(table, pair)
+        _labels.refuse_unused(table, pair, (*pair, id, suite, discard), is_known)
     joined = _ratings(table, ratings) if ratings else {}
-    yield from _suites(table, pair, "" if label == NO_LABEL else label, id, suite, discard, joined)
+    label = "" if label == _labels.NONE else label
+    meant = _labels.meaning(columns, pair, table.cells(label), values) if label else {}
+    yield from _suites(table, pair, label, meant, id, suite, discard, joined)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
@@ -278,30 +275,20 @@ def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tupl
     return find
 
 
-@lru_cache(maxsize=4096)
-def plain(name: str) -> str:
-    """Return the name of a column in lower case, with underscores between its words.
-
-    >>> plain("Good sentence "), plain("sentenceGood"), plain("ill-formed")
-    ('good_sentence', 'sentence_good', 'ill_formed')
-    """
-    return _GAP.sub("_", _HUMP.sub("_", name.strip())).lower()
-
-
 def _named(columns: Sequence[str], name: str) -> str | None:
-    """Return the column with a name, as `plain` spells it; None if there is none, or if there are several."""
+    """Return the column with a name, as `_table.plain` spells it; None if there is none, or if there are several."""
     return _meant(columns).get(name)
 
 
 def _meant(columns: Sequence[str]) -> dict[str, str]:
-    """Map names to the columns that they mean: the one of this name, otherwise the only one that `plain` spells so.
+    """Map names to the columns that they mean: the one of this name, otherwise the only one that `_table.plain` spells so.
 
     >>> _meant(["Good sentence", "BAD", "bad "])["good_sentence"], "bad" in _meant(["Good sentence", "BAD", "bad "])
     ('Good sentence', False)
     """
     spelt: dict[str, list[str]] = {}
     for column in columns:
-        for name in dict.fromkeys((plain(column), column.strip().lower())):
+        for name in dict.fromkeys((_table.plain(column), column.strip().lower())):
             spelt.setdefault(name, []).append(column)
     return {name: of[0] for name, of in spelt.items() if len(of) == 1} | {column: column for column in columns}
 
@@ -388,12 +375,8 @@ def _open(table: _table.Table, pair: tuple[str, str]) -> bool:
     return _plain(pair) == SOURCES and not any(_named(table.columns, name) for name in ("phenomenon", "paradigm"))
 
 
-def _lower(pair: tuple[str, str]) -> tuple[str, str]:
-    return pair[0].strip().lower(), pair[1].strip().lower()
-
-
 def _plain(pair: tuple[str, str]) -> tuple[str, str]:
-    return plain(pair[0]), plain(pair[1])
+    return _table.plain(pair[0]), _table.plain(pair[1])
 
 
 def _only(table: _table.Table, content: str) -> tuple[str, str]:
@@ -412,49 +395,8 @@ def _unknown(path: Path, content: str, found: str = "") -> InputError:
     return InputError(str(path), found or columns or "no columns", "a known pair of columns such as good and bad", cure)
 
 
-def _refuse_labels(table: _table.Table, pair: tuple[str, str], used: Sequence[str]) -> None:
-    """Refuse a table in which a column that is not used may say which sentence is good.
-
-    If the names of the pair say it, too, a column may contradict them that has a name and values of such columns, or both
-    names as its values.
-    """
-    ours = set(_lower(pair))
-    values = {name: _values(table, name) for name in table.columns if name not in used}
-    labelled = [name for name, found in values.items() if found and name.strip().lower() in LABELS]
-    if pair in _names()(table.columns) and not _open(table, pair):
-        labels = [name for name in labelled if values[name] in DECIDING]
-        labels += [name for name, found in values.items() if found == ours]
-    else:
-        labels = [
-            *labelled,
-            *(name for name, found in values.items() if found in DECIDING or (found and found <= ours)),
-        ]
-    if labels := list(dict.fromkeys(labels)):
-        more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
-        found = f"columns that may say which sentence is good: {', '.join(map(repr, labels[:3]))}{more}"
-        options = f"{table.path.name}?good={pair[0]}&bad={pair[1]}&label="
-        cure = f"Write {options}{labels[0]} if 0 or {pair[0]} there means that the sentence in {pair[0]!r} is good, and 1 or "
-        cure += f"{pair[1]} the other; write {options}{NO_LABEL} if {pair[0]!r} always has the good one."
-        raise InputError(str(table.path), found, "the option label=", cure)
-
-
-def _values(table: _table.Table, name: str) -> set[str]:
-    """Return the values of a column in lower case, without empty cells; no more than are needed to see that they are many."""
-    values: set[str] = set()
-    for cell in table.cells(name):
-        values.add(cell.lower())
-        if len(values) > 2:
-            break
-    return values
-
-
 def _ratings(table: _table.Table, name: str) -> dict[str, float]:
-    """Return the mean rating of each sentence in a table of the same folder: id -> mean.
-
-    Raises:
-        UsageError: the name is a path to another folder, or the table of pairs has no ids of sentences.
-        InputError: a rating is no number, a column is missing, or no id is one of the table of pairs.
-    """
+    """Return the mean rating of each sentence in a table of the same folder: id -> mean."""
     if Path(name).name != name:
         raise UsageError("ratings", repr(name), "the name of a file in the folder of the table")
     if not set(JOINED_BY) <= set(table.columns):
@@ -484,6 +426,7 @@ def _suites(
     table: _table.Table,
     pair: tuple[str, str],
     label: str,
+    meant: Mapping[str, int],
     id: str,
     suite: str,
     discard: str = "",
@@ -496,7 +439,9 @@ def _suites(
     items = []
     for index, (number, row) in enumerate(table.rows):
         place = table.place(number)
-        good, bad = (_table.text(row, name, place) for name in _sides(row, pair, label, place))
+        texts = [_table.text(row, name, place) for name in pair]
+        first = _labels.side(meant, row.get(label, ""), pair, f"{place}, {label}") if label else 0
+        good, bad = texts[first], texts[1 - first]
         if method:
             critical = [shape.plain(row.get(name, "")) for name in fields]
             sentences = _pair.regions(good, bad, method, critical, place)
@@ -511,19 +456,6 @@ def _suites(
                 tags[f"rating_{side}"] = csv.cell(rating)
         items.append((name, Item(shape.plain(row.get(id, "")) or str(index), sentences, tags)))
     return _pair.suites(items, method, str(table.path))
-
-
-def _sides(row: dict[str, Any], pair: tuple[str, str], label: str, place: str) -> tuple[str, str]:
-    """Return the columns of the good and of the bad sentence in a row."""
-    if not label:
-        return pair
-    value = shape.plain(row.get(label, "")).strip()
-    for number, name in enumerate(pair):
-        if value in (str(number), name):
-            return pair if number == 0 else (pair[1], pair[0])
-    found = repr(value[:60]) if value else "an empty cell"
-    expected = f"0 or {pair[0]} if the sentence in {pair[0]!r} is good, 1 or {pair[1]} if that in {pair[1]!r} is"
-    raise InputError(f"{place}, {label}", found, expected)
 
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:

@@ -43,7 +43,7 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
         InputError, UsageError: as for the format `pairs`.
     """
     first, second, label = _COLUMNS
-    yield from pairs.read(path, good=first, bad=second, label=label, suite=suite)
+    yield from pairs.read(path, good=first, bad=second, label=label, values="0,1", suite=suite)
 
 
 def _has_columns(columns: Sequence[str]) -> bool:

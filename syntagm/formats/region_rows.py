@@ -131,10 +131,17 @@ def _predictions(formula: str) -> tuple[Prediction, ...]:
 
 def _joined(table: _table.Table, rows: Rows, content: str, region: str) -> Sentence:
     """Return the sentence whose rows are words or regions."""
+    contents = [shape.plain(row.get(content, "")).strip() for _, row in rows]
+    for times in range(2, len(rows) // 2 + 1):
+        if len(rows) % times == 0 and contents == contents[: len(rows) // times] * times:
+            found = f"the sentence {' '.join(contents[: len(rows) // times])[:60]!r} {times} times"
+            raise InputError(
+                table.place(rows[0][0]), found, "each once", "Keep the rows of one person, if these are answers."
+            )
     text, regions = "", list[Region]()
     for count, (number, row) in enumerate(rows, 1):
         place = table.place(number)
-        cell = shape.plain(row.get(content, "")).strip()
+        cell = contents[count - 1]
         name = _table.name(row, region, place).strip() if region else str(count)
         start = len(text) + (1 if text and cell else 0)
         text = f"{text} {cell}".strip() if cell else text

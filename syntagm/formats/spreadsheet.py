@@ -11,6 +11,9 @@ The header decides the layout:
     item,CONDITION:REGION,CONDITION:REGION,...       one item per row
     item,condition,region,content                    one region per row
 
+The column of items may also be called `item_id` or `item_number`. If columns next to each other are called `Region1`,
+`region_02` and the like, these are the regions, and columns before and after them are not read.
+
 A sentence consists of the contents of its regions, in order, joined with single spaces. A content that begins with `~`
 follows without a space. An empty cell is a region of length 0. A region called `sentence` is a whole sentence without
 regions. Columns called `tag.NAME` are tags of the item.
@@ -20,6 +23,7 @@ value), `#metric` (`sum` by default), and `#suite` (the name; by default that of
 cells.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +40,8 @@ LONG = ("item", "condition", "region", "content")
 WHOLE = "sentence"
 TAG = "tag."
 ATTACHED = "~"
+_ITEMS = ("item_id", "item_number")
+_REGION = re.compile(r"region[ _]?\d+", re.IGNORECASE)
 # The kind of a row about the suite -> how many cells follow.
 KINDS = {"#prediction": 2, "#tag": 2, "#metric": 1, "#suite": 1}
 
@@ -47,9 +53,20 @@ def claims(path: Path, head: str) -> bool:
     """
     if path.suffix not in ENDINGS or not any(_is_header(_first(head, mark)) for mark in _table.DELIMITERS.values()):
         return False
-    table = _table.excerpt(path, head, lambda names: _is_header([_column(name) for name in names]))
+    if any(kind in head for kind in KINDS):
+        return True
+    table = _excerpt(path, head)
+    names = [_column(name) for name in table.columns]
+    # Tables of pairs and of judgements have ids of items and conditions, too.
+    if table.columns[0].lower() != LONG[0] and not (set(LONG) <= {*names} or any(map(_REGION.fullmatch, names))):
+        return False
     others = [name for name in table.columns if _column(name) not in LONG[:3] and not name.strip().startswith(TAG)]
-    return any(kind in head for kind in KINDS) or not any(map(table.has_numbers, others))
+    return not any(table.has_numbers(name) for name in others if name not in _unread(names))
+
+
+def unscored(path: Path, head: str, **options: str) -> list[str]:
+    """Return the columns beside numbered regions, which are not read."""
+    return _unread(_excerpt(path, head, options.get("delimiter", "")).columns)
 
 
 def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
@@ -85,14 +102,11 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def text_of(suite: Suite, mark: str = "\t", by_item: bool = False) -> str:
-    """Return the table of a suite as text.
+    """Return the table of a suite as text; InputError if it can't store the suite.
 
     Arguments:
         mark: the separator of cells.
         by_item: one item per row, with a column for each region of each condition, instead of the layout of `write`.
-
-    Raises:
-        InputError: the table can't store the suite; the message gives the reason.
     """
     path = Path(f"{suite.name}.tsv")
     text = csv.plain(_rows_of_items(suite) if by_item else _rows(suite), mark)
@@ -104,10 +118,25 @@ def text_of(suite: Suite, mark: str = "\t", by_item: bool = False) -> str:
     return text
 
 
+def _excerpt(path: Path, head: str, delimiter: str = "") -> _table.Table:
+    return _table.excerpt(path, head, lambda names: _is_header([_column(name) for name in names]), delimiter)
+
+
+def _unread(columns: Sequence[str]) -> list[str]:
+    """Return the columns beside those that are called region 1, 2 ...; none if there are no such columns in a block."""
+    places = [place for place, name in enumerate(columns) if _REGION.fullmatch(name)]
+    if not places or places[-1] - places[0] >= len(places) or "condition" not in map(_column, columns):
+        return []
+    others = [*columns[: places[0]], *columns[places[-1] + 1 :]]
+    return [name for name in others if _column(name) not in LONG[:2] and not name.startswith(TAG)]
+
+
 def _parsed(content: str, mark: str, path: Path) -> Suite:
     rows = csv.rows(content, path, mark)
     names = [_column(name) for name in next(rows, (1, []))[1]]
-    _refuse_header(names, path)
+    unread = _unread(names)
+    _refuse_header([name for name in names if name not in unread], path)
+    csv.refuse_repeated(names, path)
     suite = _Suite(path)
     for line, cells in rows:
         place = f"{path}, line {line}"
@@ -115,13 +144,12 @@ def _parsed(content: str, mark: str, path: Path) -> Suite:
             suite.add_setting(cells, place)
         elif any(cell.strip() for cell in cells):
             row = csv.named(names, _fitted(cells, len(names)), place)
-            suite.add({name: cell.strip() for name, cell in row.items()}, place)
+            suite.add({name: cell.strip() for name, cell in row.items() if name not in unread}, place)
             shape.count(len(suite.contents), path)
     return suite.suite()
 
 
 def _refuse_header(names: Sequence[str], path: Path) -> None:
-    csv.refuse_repeated(names, path)
     if not _is_header(names):
         shown = ", ".join(names[:12]) or "no columns"
         expected = "item,condition,REGION,..., item,CONDITION:REGION,..., or item,condition,region,content"
@@ -139,7 +167,7 @@ def _refuse_header(names: Sequence[str], path: Path) -> None:
 def _column(name: str) -> str:
     """Return the name of a column, in which the case of the four fixed names does not matter."""
     name = name.strip()
-    return name.lower() if name.lower() in LONG else name
+    return LONG[0] if _table.plain(name) in _ITEMS else name.lower() if name.lower() in LONG else name
 
 
 def _fitted(cells: list[str], count: int) -> list[str]:
@@ -309,6 +337,7 @@ def _rows(suite: Suite) -> list[list[str]]:
         len(sequences) > 1
         or len(set(regions)) < len(regions)
         or any(name.lower() in LONG or name.startswith(TAG) for name in regions)
+        or _unread((*LONG[:2], *regions))
     )
     header = [*(LONG if long else (*LONG[:2], *regions)), *(TAG + name for name in tags)]
     rows = _settings(suite)

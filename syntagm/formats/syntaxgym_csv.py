@@ -39,7 +39,7 @@ def read(path: Path, *, joined: str = "main") -> Iterator[Suite]:
     Raises:
         InputError: the columns differ, or regions are not numbered 1, 2, 3 ...; the message names the line.
     """
-    rows = [_checked(row, line, path) for line, row in csv.under(COLUMNS, utf8.read(path), path)]
+    rows = [_checked(row, line, path) for line, row in csv.under(COLUMNS, utf8.read(path), path, blanks=True)]
     items = []
     for _, group in groupby(rows, key=lambda row: row[1][0]):
         items.append(_item(list(group), path, joined))
@@ -64,7 +64,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
                 number = region["region_number"]
                 label = suite.tags.get(f"region.{number}", "")
                 rows.append([item.id, condition["condition_name"], number, label, region["content"]])
-    atomic.write(path, csv.plain(rows, ",").encode())
+    atomic.write(path, csv.plain(rows, ",", blanks=True).encode())
 
 
 def _checked(row: list[str], line: int, path: Path) -> Row:

@@ -10,6 +10,8 @@ from typing import Any
 from syntagm import registry
 from syntagm.errors import InputError, UsageError
 from syntagm.formula import parse
+from syntagm.io import utf8
+from syntagm.materials.reading import HEAD, answers_of
 from syntagm.models.contract import LanguageModel
 from syntagm.progress import Progress
 from syntagm.runs.engine import execute
@@ -89,6 +91,10 @@ def import_results(
         raise UsageError("import-results", repr(tool), "one of " + ", ".join(known))
     if not _LABEL.fullmatch(label):
         raise UsageError("--label", repr(label), "letters, digits, '_', '.', '-' and '/', at most 100")
+    for file in map(Path, files):
+        if program := answers_of(utf8.beginning(file, HEAD).decode(errors="replace")):
+            cure = "What people answered to an experiment of Syntagm's is imported by `syntagm experiment import`."
+            raise InputError(str(file), f"raw results of {program}", f"results of {tool}", cure)
     pairs = list(registry.find("imported", tool.replace("-", "_")).read([Path(file) for file in files], suites))
     if not pairs:
         raise InputError(", ".join(map(str, files[:3])), "no pairs", "results of at least one pair")

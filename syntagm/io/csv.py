@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -62,14 +63,15 @@ def lines(columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: s
         yield delimiter.join([cell(value, delimiter) for value in row]) + "\n"
 
 
-def plain(rows: Iterable[Sequence[object]], delimiter: str) -> str:
-    """Format rows as published datasets do, with quotation marks only where a cell needs them."""
+def plain(rows: Iterable[Sequence[object]], delimiter: str, blanks: bool = False) -> str:
+    """Format rows as published datasets do, with quotation marks only where `rows` needs them; `blanks` as there."""
     content = io.StringIO()
     minimal = csv.writer(content, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(content, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
-        # The standard writer doesn't quote a lone carriage return, but the reader takes it for a line end.
-        needs_quotes = any("\r" in str(cell) for cell in row)
+        # The standard writer quotes neither a lone carriage return, which ends a line, nor blanks at the ends of a cell.
+        texts = [str(cell) for cell in row]
+        needs_quotes = any("\r" in text or (not blanks and text != text.strip()) for text in texts)
         (quoted if needs_quotes else minimal).writerow(row)
     return content.getvalue()
 
@@ -81,8 +83,11 @@ def rows(
     quote: bool = True,
     limit: int | None = MAX_CELLS,
     cure: str = DOUBLE,
+    blanks: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are skipped.
+
+    White space at the ends of a cell is content only in quotation marks: people align cells, and write `good, bad`.
 
     Arguments:
         content: text of the table.
@@ -91,13 +96,14 @@ def rows(
         quote: whether quotation marks enclose cells; if not, they are ordinary characters.
         limit: maximum number of cells; None for no limit.
         cure: how to solve the problem if quotation marks don't match, for the message.
+        blanks: whether white space at the ends of cells is content without quotation marks, too, as in tables of tokens.
 
     Raises:
         InputError: quotation marks don't match, a cell has more than 131,072 characters, or there are too many cells.
     """
     if limit is not None and content.count(delimiter) > limit:
         raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
-    source = io.StringIO(content, newline="")
+    source = io.StringIO(content if blanks else _trimmed(content, delimiter, quote), newline="")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
     table = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
     begin = 1
@@ -110,13 +116,31 @@ def rows(
         raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
 
 
-def under(header: Sequence[str], content: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+def _trimmed(content: str, delimiter: str, quote: bool) -> str:
+    """Delete white space at the ends of cells, outside of quotation marks.
+
+    >>> _trimmed('good , "a, b" ,c "d" \\n', ",", True)
+    'good,"a, b",c "d"\\n'
+    """
+    mark = re.escape(delimiter)
+    blank, solid, edge = rf"[^\S\r\n{mark}]", rf"[^\s{mark}]", rf"[\r\n{mark}]"
+    at_an_end = rf"(?<={edge}){blank}++|\A{blank}++|(?<!{blank}){blank}++(?={edge}|\Z)"
+    if not (quote and '"' in content):
+        return re.sub(at_an_end, "", content)
+    if not re.search(at_an_end, content):
+        return content
+    end = rf"{blank}*+(?={edge}|\Z)"
+    quoted, bare = rf'"[^"]*+(?:""[^"]*+)*+"(?={end})', rf"(?:{solid}++(?:{blank}++{solid}++)*+)?+"
+    return re.sub(rf"(\A|{edge}){blank}*+({quoted}|{bare}){end}", r"\1\2", content)
+
+
+def under(header: Sequence[str], content: str, path: Path, blanks: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table that must have exactly this header.
 
     Raises:
         InputError: the header differs, a row and the header differ in length, or as for `rows`.
     """
-    remaining = rows(content, path)
+    remaining = rows(content, path, blanks=blanks)
     line, names = next(remaining, (1, []))
     if names != list(header):
         raise InputError(f"{path}, line {line}", ",".join(names)[:200] or "no header", ",".join(header))
@@ -126,7 +150,7 @@ def under(header: Sequence[str], content: str, path: Path) -> Iterator[tuple[int
 
 
 def records(
-    content: str, path: Path, needed: Sequence[str] = (), limit: int | None = MAX_CELLS
+    content: str, path: Path, needed: Sequence[str] = (), limit: int | None = MAX_CELLS, blanks: bool = False
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Read the rows as mappings from column to cell, each with the line where it begins.
 
@@ -134,12 +158,12 @@ def records(
         content: text of the table.
         path: the file that it comes from, for messages.
         needed: required columns; others are allowed.
-        limit: maximum number of cells; None for no limit.
+        limit, blanks: as for `rows`.
 
     Raises:
         InputError: a column is missing or repeated, a row and the header differ in length, or as for `rows`.
     """
-    remaining = rows(content, path, limit=limit)
+    remaining = rows(content, path, limit=limit, blanks=blanks)
     line, names = next(remaining, (1, []))
     refuse_repeated(names, path)
     if missing := [name for name in needed if name not in names]:

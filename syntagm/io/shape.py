@@ -120,6 +120,8 @@ def sentence(value: Any, place: str) -> str:
     """Return the value if it is a string of at most 10,000 characters; raise InputError if not."""
     if not isinstance(value, str):
         raise InputError(place, shown(value), "a string", "Put it in quotation marks.")
+    if value.startswith('["') and value.endswith('"]'):
+        raise InputError(place, f"a list of words: {shown(value)}", "text", "Join them with spaces.")
     if len(value) > MAX_SENTENCE:
         raise InputError(
             place, f"{len(value)} characters", f"at most {MAX_SENTENCE}", "Check that it is a single sentence."

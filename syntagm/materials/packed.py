@@ -223,7 +223,8 @@ def _workbook(path: Path, sheet: str) -> bytes:
         listed = ", ".join(map(repr, filled)) or "none"
         raise UsageError(str(path), found, f"one of {listed}", f"Name it: {path.name}?sheet=NAME" if filled else "")
     frame = filled[sheet] if sheet else next(iter(filled.values()))
-    rows = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
+    # Nobody sees blanks at the ends of cells, which are no content in its CSV either.
+    rows = [["" if cell is None else str(cell).strip() for cell in row] for row in frame.iter_rows()]
     # The first row is the header as it stands, so that two columns of one name are seen.
     return csv.plain(rows, ",").encode()
 

@@ -24,6 +24,8 @@ HEAD = 64 * 1024
 # What spreadsheet programs save, and is not read. Workbooks of Excel (.xlsx) are; see `packed`.
 WORKBOOKS = (".xlsm", ".xls", ".ods", ".numbers")
 _TABLES = (".csv", ".tsv", ".jsonl", ".json", ".txt")
+_IBEX = re.compile(r"^# (?:Results on |Columns below this comment|1\. Results reception time)", re.MULTILINE)
+_JSPSYCH = ("trial_type", "trial_index", "time_elapsed")
 _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTALL)
 
 
@@ -158,6 +160,10 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     if file.suffix.lower() in WORKBOOKS:
         cure = "Save the sheet as CSV (UTF-8) in your spreadsheet program."
         raise InputError(str(file), "a workbook", "text, such as a table in CSV or TSV", cure)
+    if program := answers_of(_head(file)):
+        cure = "Name the table from which the experiment was made. `syntagm reading` reads reading times, and "
+        cure += "`syntagm experiment import` the answers to an experiment of Syntagm's."
+        raise InputError(str(file), f"raw results of {program}", "suites, in which each sentence stands once", cure)
     if "format" in options:
         module: ModuleType = registry.find("formats", options["format"])
         return module
@@ -179,12 +185,27 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
     raise InputError(str(file), found, "", cure)
 
 
+def answers_of(head: str) -> str:
+    """Return the name of the program whose raw results a text begins like; "" if it is none.
+
+    Ibex and PCIbex write comments that name the columns; jsPsych gives each trial its type, its index and its time.
+    """
+    if _IBEX.search(head):
+        return "Ibex or PCIbex"
+    columns = head if head.lstrip()[:1] in ("[", "{") else head.partition("\n")[0]
+    return "jsPsych" if all(re.search(rf"\b{name}\b", columns) for name in _JSPSYCH) else ""
+
+
 def unclaimed(file: Path) -> tuple[str, str]:
     """Return a message about a file that no format recognises, with its columns if it is a table, and what to do."""
     file = packed.plain(file)
     head = _head(file)
     if (first := head.partition("\n")[0].strip().strip('"')).casefold() in ("sep=;", "sep=,", "sep="):
         return f"its first line is {first}, which is for Excel alone", "Delete this line."
+    if file.suffix == ".text" and file.with_suffix(".gold").is_file():
+        return "the sentences of a set whose forms are in its file .gold", f"Name {file.stem}.gold."
+    if program := answers_of(head):
+        return f"raw results of {program}", ""
     columns, cure = pairs.unclaimed(file, head)
     return "no format claims it" + (f": {columns}" if columns else ""), cure
 

@@ -236,7 +236,7 @@ def open_table(path: Path, decimal: str = "point") -> Source:
     first = text.partition("\n")[0]
     delimiter = max("\t,;", key=first.count)
     quote = delimiter != "\t" or first.lstrip().startswith('"')
-    remaining = csv.rows(text, path, delimiter, quote)
+    remaining = csv.rows(text, path, delimiter, quote, blanks=True)  # tokens begin with them
     line, names = next(remaining, (1, []))
     names = [name.strip() for name in names]
     if len(names) < 2:
@@ -300,6 +300,8 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
             columns[name] = source.truths(made_from[0])
         else:
             columns[name] = source.texts(made_from, shown=name in ("word", "token"))
+            if name == "word":
+                columns[name] = columns[name].str.strip_chars().replace("", None)
     if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
         # Names of texts recur in other languages.
         columns["text"] = source.texts((*chosen["language"], *chosen["text"]))

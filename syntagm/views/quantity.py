@@ -207,7 +207,7 @@ def _exposure(file: str, suite: str) -> Mapping[str, str]:
 def _rarest(path: Path, _: int) -> Mapping[str, Mapping[str, int]]:
     """Read the counts of the rarest bigrams: suite -> item -> count."""
     least: dict[str, dict[str, int]] = {}
-    for line, (suite, item, unit, _text, count) in csv.under(COLUMNS, utf8.read(path), path):
+    for line, (suite, item, unit, _text, count) in csv.under(COLUMNS, utf8.read(path), path, blanks=True):
         if not count.isdecimal():
             raise InputError(
                 f"{path}, line {line}, count", repr(count), "a whole number", "Run `syntagm exposure` again."

@@ -102,7 +102,7 @@ def test_arguments_that_mean_nothing(argument: str, message: str, capsys: pytest
 
 def test_ten_findings_a_code_unless_all_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "blanks.tsv"
-    path.write_text("good\tbad\n" + "".join(f" The kites {number}.\tThe kite {number}.\n" for number in range(13)))
+    path.write_text("good\tbad\n" + "".join(f'" The kites {number}."\tThe kite {number}.\n' for number in range(13)))
     assert main(["check", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     # 10 shown, 1 line about the other 3, 1 line of counts.
@@ -159,7 +159,8 @@ def test_findings_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_what_is_mechanical_is_mended_and_the_rest_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, fixed, excluded = (tmp_path / name for name in ("pairs.tsv", "clean.tsv", "bad.csv"))
     path.write_text(
-        "good\tbad\tdiscard\n Ida  sings well.\tIda sing well.\t\nBo hums a tune.\tBo hums a tune.\t\n"
+        'good\tbad\tdiscard\n" Ida  sings well."\tIda sing well.\t\n'
+        "Bo hums a tune.\tBo hums a tune.\t\n"
         "Les Ã©lÃ¨ves dorment.\tLes e\u0301lèves dort.\t\nAda sees it.\tAda see it.\ttypo\n",
         encoding="utf-8",
     )

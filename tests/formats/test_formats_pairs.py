@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toy_runs import interrupt, toy_run
 
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import pairs
+from syntagm.check import Finding, check
+from syntagm.errors import InputError, RunError, UsageError
+from syntagm.formats import _pair, pairs
 from syntagm.materials import reading
-from syntagm.suite import Suite, published
+from syntagm.runs.engine import well_formed
+from syntagm.runs.store import open_run
+from syntagm.suite import Sentence, Suite, published
 
 DATA = Path(__file__).parents[1] / "data"
 BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
@@ -138,12 +142,66 @@ class TestRefusals:
             reading.read(made(tmp_path, "good\tbad\na\tb\n") + options)
 
 
+class TestBlanksAroundCells:
+    """White space next to a delimiter is content in quotation marks only."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "id, bad, good\n1, Bo hum., Bo hums.\n2, The mat burn., The mat burns.\n",
+            "id ,good ,bad \n1 ,Bo hums. ,Bo hum. \n2 ,The mat burns. ,The mat burn. \n",
+            'id; bad ;good\r\n1;\t"Bo hum." ; "Bo hums."\r\n   \r\n2; The mat burn.;\u00a0The mat burns. \r\n',
+            "id\t good\tbad \n1\tBo hums. \t Bo hum.\n 2\tThe mat burns.\t The mat burn.  ",
+        ],
+    )
+    def test_they_are_no_content(self, tmp_path: Path, text: str) -> None:
+        name = "mats.csv" if "\tgood" not in text and "\t good" not in text else "mats.tsv"
+        [suite] = reading.read(made(tmp_path, text, name))
+        assert texts(suite) == [("Bo hums.", "Bo hum."), ("The mat burns.", "The mat burn.")]
+        assert [item.id for item in suite.items] == ["1", "2"]
+
+    def test_in_a_header_that_options_name(self, tmp_path: Path) -> None:
+        path = made(tmp_path, "pa, pb, ta, tb\nx, y, Bo hums ., Bo hum .\n", "x.csv")
+        assert texts(reading.read(f"{path}?good=ta&bad=tb")[0]) == [("Bo hums .", "Bo hum .")]
+
+    def test_quoted_they_are_content_and_said(self, tmp_path: Path) -> None:
+        path = made(tmp_path, 'good,bad\nBo hums. , " Bo hum."\n"A, b ""c"" d", "A, b, ""c"" d"\n', "x.csv")
+        [suite] = reading.read(path)
+        assert texts(suite) == [("Bo hums.", " Bo hum."), ('A, b "c" d', 'A, b, "c" d')]
+        assert [spot.code for spot in check([suite]) if spot.code == "W302"] == ["W302"]
+        pairs.write([suite], tmp_path / "again.tsv")
+        assert texts(reading.read(tmp_path / "again.tsv")[0]) == texts(suite)
+
+    def test_where_no_quotation_mark_encloses_cells(self, tmp_path: Path) -> None:
+        path = made(tmp_path, 'good, bad\n"Bo hums" , "Bo hum"\n', "x.csv")
+        assert texts(reading.read(f"{path}?quote=none")[0]) == [('"Bo hums"', '"Bo hum"')]
+
+    def test_a_run_that_was_begun_with_them_goes_on_by_no_other_sentences(self, tmp_path: Path) -> None:
+        path = made(tmp_path, "good, bad\nThe dog barks, The dog bark\n", "mats.csv")
+        earlier = Suite("mats", reading.read(path)[0].items, (_pair.FULL,))
+        bad = {"good": Sentence("The dog barks"), "bad": Sentence(" The dog bark")}
+        earlier = replace(earlier, items=(replace(earlier.items[0], sentences=bad),))
+        before = toy_run(tmp_path / "run", earlier).results("mats")
+        interrupt(tmp_path / "run")
+        with pytest.raises(RunError, match=r"a run on other suites; .* Different: mats"):
+            toy_run(tmp_path / "run", *reading.read(path))
+        assert not open_run(tmp_path / "run").done
+        toy_run(tmp_path / "run", earlier)
+        assert open_run(tmp_path / "run").results("mats").equals(before)
+
+    def test_a_run_shows_sentences_with_blanks_at_their_ends(self, tmp_path: Path) -> None:
+        path = made(tmp_path, '{"good": "The dog barks", "bad": " The dog bark"}\n', "x.jsonl")
+        noted: list[Finding] = []
+        list(well_formed(reading.read(path), noted))
+        assert [finding.code for finding in noted] == ["W302"]
+
+
 SIDES = "a,b,label\nThe kite is high.,The kite are high.,{}\nIda sing.,Ida sings.,{}\n"
 A = [("The kite is high.", "The kite are high."), ("Ida sings.", "Ida sing.")]
 
 
 class TestLabels:
-    @pytest.mark.parametrize("values", ["0 1", "a b", "0 b"])
+    @pytest.mark.parametrize("values", ["0 1", "a b", "0 b", "A B"])
     def test_a_column_says_which_is_good(self, tmp_path: Path, values: str) -> None:
         first, second = values.split()
         text = SIDES.format(first, second)
@@ -156,7 +214,7 @@ class TestLabels:
         (suite,) = reading.read(made(tmp_path, rows, "x.jsonl") + "?good=a&bad=b&label=y")
         assert texts(suite) == [("Ida sings.", "Ida sing."), ("Bo hums.", "Bo hum.")]
 
-    @pytest.mark.parametrize("value", ["2", "A", "true", "good", "0.0", "-1"])
+    @pytest.mark.parametrize("value", ["2", "true", "good", "0.0", "-1"])
     def test_anything_else_is_refused_with_the_row(self, tmp_path: Path, value: str) -> None:
         path = made(tmp_path, SIDES.format(0, value), "x.csv")
         message = f"line 3, label: '{value}'; expected 0 or a if the sentence in 'a' is good, 1 or b if that in 'b' is"
@@ -219,6 +277,88 @@ class TestLabels:
         text = "a,b,y,prefix,critical_good,critical_bad\nIda sings.,Ida sing.,0,Ida,sings,sing\n"
         with pytest.raises(UsageError, match="label= beside the columns of one_prefix"):
             reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=y")
+
+
+CUPS = ("The cups are full.", "The cups is full."), ("A cup break.", "A cup breaks.")
+CUPS_RIGHT = [CUPS[0], CUPS[1][::-1]]
+
+
+class TestLabelsThatNameAColumn:
+    """The first sentence of the first row is the good one, and the second sentence of the second row."""
+
+    def read(self, folder: Path, columns: str, labels: str, options: str) -> list[tuple[str, ...]]:
+        """Read a table whose last columns are the two sentences and the label `is`."""
+        rows = ["\t".join((*pair, label)) for pair, label in zip(CUPS, labels.split(), strict=True)]
+        path = made(folder, "\n".join(["\t".join((*columns.split(), "is")), *rows, ""]))
+        return texts(reading.read(path + options)[0])
+
+    @pytest.mark.parametrize(
+        ("columns", "labels"),
+        [
+            ("text1 text2", "1 2"), ("text_1 text_2", "1 2"), ("1st 2nd", "1 2"), ("text1 text2", "text1 TEXT2"),
+            ("s1_text s2_text", "1 2"), ("sent0 sent1", "0 1"), ("sentence_A sentence_B", "A B"),
+            ("sentence_A sentence_B", "a b"), ("optionA optionB", "A B"), ("left_text right_text", "left right"),
+            ("textGood textBad", "good bad"), ("acceptable unacceptable", "acceptable unacceptable"),
+            ("x y", "0 1"), ("sentence_A sentence_B", "0 1"),
+        ],
+    )  # fmt: skip
+    def test_they_mean_it(self, tmp_path: Path, columns: str, labels: str) -> None:
+        columns = columns.replace("1st 2nd", "text-1 text-2")
+        first, second = columns.split()
+        assert self.read(tmp_path, columns, labels, f"?good={first}&bad={second}&label=is") == CUPS_RIGHT
+        # Whichever of the two is given as the good column: a label is the name of a column, not a place in the options.
+        if labels != "0 1" or first == "sent0":
+            assert self.read(tmp_path, columns, labels, f"?good={second}&bad={first}&label=is") == CUPS_RIGHT
+
+    @pytest.mark.parametrize(
+        ("columns", "labels", "options"),
+        [
+            ("text1 text2", "1 1", "good=text1&bad=text2"),  # 1 is text1, or the second of 0 and 1
+            ("text1 text2", "0 1", "good=text1&bad=text2"),  # 1 is text1, or the second of 0 and 1
+            ("text1 text2", "0 0", "good=text1&bad=text2"),
+            ("x y", "1 1", "good=x&bad=y"),  # 1 of 1 and 2, or of 0 and 1
+            ("x y", "0 1", "good=y&bad=x"),  # 0 is y, as the options count, or x, as the table does
+        ],
+    )
+    def test_a_doubt_is_refused_with_the_option_that_ends_it(
+        self, tmp_path: Path, columns: str, labels: str, options: str
+    ) -> None:
+        with pytest.raises(InputError, match=r"line 2, is: '[01]', which may count .* values=\. Add &values=X,Y"):
+            self.read(tmp_path, columns, labels, f"?{options}&label=is")
+
+    @pytest.mark.parametrize(
+        ("labels", "values"),
+        [("1 2", "1,2"), ("0 1", "0,1"), ("1 0", "1,0"), ("true false", "True,False"), ("v n", "v, n")],
+    )
+    def test_the_option_says_it(self, tmp_path: Path, labels: str, values: str) -> None:
+        assert self.read(tmp_path, "x y", labels, f"?good=x&bad=y&label=is&values={values}") == CUPS_RIGHT
+        first, second = values.split(",")
+        reversed_ = f"?good=x&bad=y&label=is&values={second},{first}"
+        assert self.read(tmp_path, "x y", labels, reversed_) == [pair[::-1] for pair in CUPS_RIGHT]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ("&label=is&values=1", "values: '1'; expected two labels"),
+            ("&label=is&values=a,A", "expected two labels"),
+            ("&values=1,2", "values: given without label="),
+            ("&label=none&values=1,2", "values: given without label="),
+        ],
+    )
+    def test_values_of_another_form_are_refused(self, tmp_path: Path, options: str, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
+            self.read(tmp_path, "x y", "1 2", f"?good=x&bad=y{options}")
+
+    def test_what_labels_mean_is_shown(self, tmp_path: Path) -> None:
+        path = made(tmp_path, "text_A\ttext_B\tis\nThe cups are full.\tThe cups is full.\tA\n")
+        said = reading.read_as(f"{path}?good=text_A&bad=text_B&label=is")
+        assert "where is is text_a or a, the other way round where it is text_b or b" in said
+
+    def test_a_column_of_such_labels_is_asked_for(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="columns that may say which sentence is good: 'is'"):
+            self.read(tmp_path, "left_text right_text", "left right", "?good=left_text&bad=right_text")
+        with pytest.raises(InputError, match="columns that may say which sentence is good: 'is'"):
+            self.read(tmp_path, "good_text bad_text", "good bad", "")
 
 
 class TestSilentChoices:

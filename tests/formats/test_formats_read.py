@@ -13,15 +13,52 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples_for_tests import DATA, FILES, UNCLAIMED, WRITTEN, of_format
 
-from syntagm import permissions
+from syntagm import permissions, word_list
 from syntagm import registry as folder
+from syntagm.conventions import ratings
 from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.imported import minicons
+from syntagm.io import csv, shape
 from syntagm.io import json as strict_json
-from syntagm.io import shape
-from syntagm.materials import finding, reading
+from syntagm.materials import excluded, finding, reading
+from syntagm.reading_times import tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
+
+
+def test_blanks_around_cells_are_no_content_in_other_tables_either(tmp_path: Path) -> None:
+    def table(name: str, *lines: str) -> Path:
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    assert excluded.read(table("out.csv", "suite, item", "kites, 1 ", 'kites , " 2"')) == (
+        ("kites", "1"),
+        ("kites", " 2"),
+    )
+    listed = word_list.read(table("words.csv", "lemma, form:sg, form:pl", 'oar, "oar" , oars'))
+    assert listed.rows[0].forms == ("oar", "oars")
+    [pair] = minicons.read([table("m.csv", "good, bad, score_good, score_bad", "A b., A c., -1, -2")])
+    assert (pair.good, pair.bad) == ("A b.", "A c.")
+    assert ratings.read(str(table("r.csv", "text, rating", "A b., 5"))) == {"A b.": 5.0}
+    words = tables.open_table(table("times.csv", "word, token, RT", " oars,  oar, 300", "sink , s, 310"))
+    frame = tables.interpret(words, {}).frame
+    # Tokens keep theirs: a blank at the beginning says where a word begins.
+    assert (frame["word"].to_list(), frame["token"].to_list()) == (["oars", "sink"], ["  oar", " s"])
+
+
+_CELLS = st.text(alphabet=' \t\u3000\r\n",;|ab', max_size=5)
+
+
+@given(st.lists(st.lists(_CELLS, min_size=2, max_size=2), min_size=1, max_size=4), st.sampled_from(",;\t|"))
+@settings(max_examples=30, deadline=None)
+def test_tables_are_written_so_that_the_same_cells_are_read(rows: list[list[str]], mark: str) -> None:
+    path = Path("x.csv")
+    assert [row for _, row in csv.rows(csv.plain(rows, mark), path, mark)] == rows
+    assert [row for _, row in csv.rows(csv.plain(rows, mark, blanks=True), path, mark, blanks=True)] == rows
+    # What a person types around unquoted cells, or around quotation marks, changes nothing.
+    typed = [f'  "{first.replace(chr(34), 2 * chr(34))}" {mark} b c  ' for first, _ in rows]
+    assert [row for _, row in csv.rows("\n".join(typed), path, mark)] == [[first, "b c"] for first, _ in rows]
 
 
 class TestFormat:

@@ -1,10 +1,13 @@
 """Layouts with a sentence, a word or a judgement in each row, alternating lines, prefixes with endings, and templates."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
+from syntagm.imported.pairs import import_results
 from syntagm.materials import reading
 from syntagm.suite import Suite
 
@@ -230,6 +233,138 @@ class TestRegionRows:
         (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,x,The\n1,a,y,keys\n1,a,x,are\n")
         with pytest.raises(InputError, match="line 4, r: the region 'x' again, after another one"):
             reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+
+    def test_rows_of_several_people_are_no_sentence(self, tmp_path: Path) -> None:
+        rows = "1,a, The\n1,a,keys \n1,a,'s\n"
+        (tmp_path / "a.csv").write_text("i,c,w\n" + rows * 3)
+        with pytest.raises(InputError, match='line 2: the sentence "The keys \'s" 3 times; expected each once'):
+            reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+        (tmp_path / "a.csv").write_text("i,c,w\n" + rows)
+        [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+        assert texts(suite) == [("The keys 's",)]
+
+
+def test_lists_of_words_in_cells_are_no_sentences(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('good,bad\n"[""Bo"", ""hums""]","[""Bo"", ""hum""]"\n')
+    with pytest.raises(InputError, match=r"line 2, good: a list of words: .*; expected text"):
+        reading.read(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text('i,c,w\n1,a,"[""Bo"", ""hums""]"\n')
+    with pytest.raises(InputError, match="line 2: a list of words"):
+        reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+
+
+class TestPrefixesAndEndings:
+    """The layouts of published sets whose forms are scored after a prefix."""
+
+    def test_tasks_of_big_bench(self, tmp_path: Path) -> None:
+        suite = one("continuations/oars.json")
+        assert texts(suite) == [
+            ("The oar of the boats floats", "The oar of the boats float"),
+            ("The oars of the boat float", "The oars of the boat floats"),
+        ]
+        assert suite.items[1].sentences["good"].content("ending") == "float"
+        for scores in ('{"is": 1}', '{"is": 1, "are": 1}', '{"is": 1, "are": 0, "am": 0}', '{"is": true, "are": 0}'):
+            path = tmp_path / "task.json"
+            path.write_text(f'{{"examples": [{{"input": "The oar", "target_scores": {scores}}}]}}')
+            with pytest.raises(
+                InputError, match=r"example 0, target_scores: 'is': .*; expected two targets with different"
+            ):
+                reading.read(path)
+
+    def test_the_table_of_forms(self, tmp_path: Path) -> None:
+        suite = one("continuations/oars.tab")
+        prefix = "The oar that the rowers broke"
+        assert texts(suite) == [(f"{prefix} sinks", f"{prefix} sink"), ("The tall man rows", "The tall man row")]
+        assert [(item.id, item.tags) for item in suite.items] == [
+            ("NV-3-0", {"n_attr": "1"}),
+            ("NV-3-1", {"n_attr": "0"}),
+        ]
+        content = (DATA / "continuations/oars.tab").read_text()
+        for damaged in (content.replace("wrong", "correct"), content.rpartition("NV")[0]):
+            (tmp_path / "oars.tab").write_text(damaged)
+            with pytest.raises(
+                InputError, match=r"line [24]: 'correct|line 4: 'wrong' of the sentence NV-3-1; expected a"
+            ):
+                reading.read(tmp_path / "oars.tab")
+
+    @pytest.mark.parametrize("first", [0, -1])
+    def test_places_of_forms_beside_their_texts(self, tmp_path: Path, first: int) -> None:
+        (tmp_path / "oars.text").write_text("the oar of boats sinks . <eos>\nmen row . <eos>\n")
+        gold = tmp_path / "oars.gold"
+        gold.write_text(f"{4 + first}\tsinks\tsink\t1\n{1 + first}\trow\trows\t0\n")
+        [suite] = reading.read(gold)
+        assert texts(suite) == [("the oar of boats sinks", "the oar of boats sink"), ("men row", "men rows")]
+        assert [item.tags for item in suite.items] == [{"attractors": "1"}, {"attractors": "0"}]
+        assert reading.read_as(gold).startswith("continuations: the words before the place, then the right")
+        with pytest.raises(InputError, match=r"in its file \.gold\. .*Name oars\.gold"):
+            reading.read(tmp_path / "oars.text")
+        gold.write_text(f"{4 + first}\tsinks\tsink\t1\n5\trow\trows\t0\n")
+        with pytest.raises(InputError, match="line 2: 'row' at 5 of 'men row"):
+            reading.read(gold)
+        gold.write_text("4\tsinks\tsink\n")
+        with pytest.raises(InputError, match=r"1 lines, and 2 in oars\.text"):
+            reading.read(gold)
+        gold.write_text("4\tsinks\tsink\nrow\n")
+        with pytest.raises(InputError, match="line 2: 'row'; expected place"):
+            reading.read(gold)
+
+    def test_their_languages(self, tmp_path: Path) -> None:
+        folder = tmp_path / "Italian"
+        folder.mkdir()
+        (folder / "generated.tab").write_bytes((DATA / "continuations/oars.tab").read_bytes())
+        [suite] = reading.read(folder / "generated.tab")
+        assert suite.tags["language"] == "it"
+
+
+def test_several_variables_that_decide_the_label(tmp_path: Path) -> None:
+    entry = {
+        "templates": ["The{noun} of the{owner} and the {other}"], "label": ["noun", "owner"], "label_prepend_space": True,
+        "labels": {"sg": ["is"], "pl": ["are"]}, "variables": {
+            "noun": {"sg": ["oar"], "pl": ["oars"]}, "owner": {"sg": ["man"], "pl": ["men"]}, "other": ["boat"],
+        },
+    }  # fmt: skip
+    path = tmp_path / "oars.json"
+    path.write_text(json.dumps({"oars": entry}))
+    [suite] = reading.read(path)
+    assert sorted(texts(suite)) == [
+        ("The oar of the man and the boat is", "The oar of the man and the boat are"),
+        ("The oars of the men and the boat are", "The oars of the men and the boat is"),
+    ]
+    path.write_text(json.dumps({"oars": entry | {"label": ["noun", "other"]}}))
+    with pytest.raises(InputError, match="variables, other: a list; expected words by their labels"):
+        reading.read(path)
+
+
+IBEX = """# Results on Sunday, 01 Mar 2026 10:00:00 UTC
+# USER AGENT: none
+# Columns below this comment are as follows:
+# 1. Results reception time.
+# 2. MD5 hash of participant's IP address.
+1772359200,0a,DashedSentence,1,0,good,1,The,301
+"""
+JSPSYCH = (
+    'rt,item,condition,sentence,words,trial_type,trial_index,time_elapsed\n9,1,good,The oar sinks,"[""The""]",spr,0,9\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "program"),
+    [
+        ("ibex.csv", IBEX, "Ibex or PCIbex"), ("jspsych.csv", JSPSYCH, "jsPsych"),
+        ("jspsych.json", '[{\n"rt": {"a": 1}, "trial_type": "spr", "trial_index": 0, "time_elapsed": 9\n}]', "jsPsych"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("options", ["", "?item=item&condition=condition&content=sentence", "?format=pairs"])
+def test_raw_results_of_experiments_are_refused_by_name(
+    tmp_path: Path, name: str, text: str, program: str, options: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert main(["run", "toy", "--suite", f"{tmp_path / name}{options}", "-o", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert f"{name}: raw results of {program}; expected suites" in said
+    assert "`syntagm reading` reads reading times" in said
+    with pytest.raises(InputError, match=f"raw results of {program}; expected results of minicons"):
+        import_results("minicons", [tmp_path / name], None, "m")
 
 
 def test_labels_go_on_after_the_same_prefix() -> None:

@@ -38,6 +38,45 @@ def test_one_sentence_per_row() -> None:
     assert (first.tags, second.tags) == ({"noun": "kite"}, {"noun": "lantern"})
 
 
+class TestNumberedRegions:
+    """The header of many tables of stimuli: `item_id`, `CONDITION`, `Region01` ..., and columns of notes."""
+
+    TABLE = "item_id, CONDITION,story,Region01,Region02,answer\n1,A,oars,The oars,sink,y\n1,B,oars,The oars,sinks,n\n"
+
+    def test_only_they_are_regions(self, tmp_path: Path) -> None:
+        suite = read(tmp_path, self.TABLE)
+        [item] = suite.items
+        assert (item.id, item.tags) == ("1", {})
+        assert {name: sentence.text for name, sentence in item.sentences.items()} == {
+            "A": "The oars sink",
+            "B": "The oars sinks",
+        }
+        assert item.sentences["A"].content("Region02") == "sink"
+        assert reading.unscored_columns(tmp_path / "kites.csv") == ["story", "answer"]
+
+    def test_the_column_of_items_in_other_spellings(self, tmp_path: Path) -> None:
+        for name in ("Item ID", "itemId", "ITEM_NUMBER"):
+            assert read(tmp_path, self.TABLE.replace("item_id", name)).items[0].id == "1"
+
+    def test_other_names_among_them_are_regions_as_ever(self, tmp_path: Path) -> None:
+        suite = read(tmp_path, "item,condition,region1,verb,region3\n1,a,The oars,sink,here\n1,b,The oar,sink,here\n")
+        assert suite.items[0].sentences["a"].text == "The oars sink here"
+
+    def test_a_suite_of_both_is_written_without_a_loss(self, tmp_path: Path) -> None:
+        spans = (Region("region1", 0, 3), Region("verb", 4, 8))
+        pair = {name: Sentence(f"{text} sink", spans) for name, text in (("a", "Oar"), ("b", "Oak"))}
+        suite = Suite("kites", (Item("1", pair),), (Prediction("p", parse("(verb;%a%) < (verb;%b%)")),))
+        write_suites([suite], tmp_path / "kites.csv")
+        assert reading.read(tmp_path / "kites.csv") == [suite]
+
+    @pytest.mark.parametrize("columns", ["good,bad", "sentence,rating", "verb,object"])
+    def test_ids_and_conditions_alone_do_not_make_a_table_of_regions(self, tmp_path: Path, columns: str) -> None:
+        (tmp_path / "a.csv").write_text(
+            f"item_id,condition,{columns}\n1,a,Ida sings.,Ida sing.\n2,b,Bo hums.,Bo hum.\n"
+        )
+        assert spreadsheet not in reading.claimed(tmp_path / "a.csv")
+
+
 def test_one_item_per_row() -> None:
     (suite,) = reading.read(DATA / "wide.tsv")
     (item,) = suite.items

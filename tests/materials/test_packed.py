@@ -193,6 +193,12 @@ def test_a_workbook_with_several_sheets_needs_a_name(tmp_path: Path) -> None:
     assert texts(f"{path}?sheet=pairs") == TEXTS
 
 
+def test_blanks_at_the_ends_of_its_cells_are_no_content(tmp_path: Path) -> None:
+    rows = [["x ", " y"], [" A kite, too, flies.", "A kite, too, fly. "]]
+    path = workbook(tmp_path / "kites.xlsx", ("pairs", rows))
+    assert texts(f"{path}?good=x&bad=y") == [("A kite, too, flies.", "A kite, too, fly.")]
+
+
 def test_a_workbook_with_two_columns_of_one_name(tmp_path: Path) -> None:
     path = workbook(
         tmp_path / "kites.xlsx", ("pairs", [["good", "bad", "good"], ["A kite flies.", "A kite fly.", "x"]])

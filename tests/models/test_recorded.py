@@ -51,6 +51,53 @@ def test_whatever_the_export_writes_comes_back(tmp_path: Path, token: str) -> No
     assert answer.bits.tolist() == [1.25, 0.1]
 
 
+ZOO = "sentence_id\ttoken_id\ttoken\tsurprisal\n"
+
+
+class TestLmZoo:
+    """What `lm-zoo get-surprisals` writes."""
+
+    def zoo(self, folder: Path, rows: str, options: str = "") -> Recorded:
+        model = names.load(f"recorded:{written(folder, ZOO + rows, 'zoo.txt')}{options}")
+        assert isinstance(model, Recorded)
+        return model
+
+    def test_tokens_of_a_byte_level_tokenizer(self, tmp_path: Path) -> None:
+        # U+2019 is the bytes E2 80 99, which such a tokenizer writes as the letters of these codes.
+        rows = (
+            "1\t1\tThe\t0.000000\n1\t2\tĠoar\t12.5\n1\t3\tâĢ\t2\n1\t4\tĻ\t3\n1\t5\ts\t.5\n2\t1\tOars\t0.0\n2\t2\t.\t5\n"
+        )
+        model = self.zoo(tmp_path, rows)
+        first, second = model.score(["The oar\u2019s", "Oars."])
+        assert first.starts.tolist() == [0, 3, 7, 7, 8]
+        assert np.array_equal(first.bits, [np.nan, 12.5, 2.0, 3.0, 0.5], equal_nan=True)
+        assert second.starts.tolist() == [0, 4]
+        # Nothing was said of first tokens, so there is no start symbol, and the name and the signature say so.
+        assert (model.bos, model.settings["bos"], model.name[-7:]) == (None, "no", "?bos=no")
+        with pytest.raises(ModelError, match="no first token has a surprisal"):
+            self.zoo(tmp_path, rows, "?bos=yes")
+
+    @pytest.mark.parametrize("tokens", [("The", "oar", "sinks", "."), ("▁The", "▁oar", "▁sinks", "▁.")])
+    def test_words_and_pieces(self, tmp_path: Path, tokens: tuple[str, ...]) -> None:
+        model = self.zoo(tmp_path, "".join(f"7\t{k}\t{token}\t{k}\n" for k, token in enumerate(tokens, 1)))
+        [answer] = model.score(["The oar sinks ."])
+        assert (answer.starts.tolist(), answer.bits.tolist(), model.settings["bos"]) == (
+            [0, 3, 7, 13],
+            [1, 2, 3, 4],
+            "yes",
+        )
+
+    def test_damaged_rows_are_refused(self, tmp_path: Path) -> None:
+        for rows, message in (
+            ("1\t1\tThe\n", "line 2: a row with other cells"),
+            ("1\t1\tThe\tx\n", "line 2: .*bits 'x'"),
+        ):
+            with pytest.raises(ModelError, match=message):
+                self.zoo(tmp_path, rows)
+        with pytest.raises(ModelError, match="no tokens"):
+            self.zoo(tmp_path, "")
+
+
 def test_a_text_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="nothing recorded for 'the cat'"):
         list(load(tmp_path, HEADER + DOG).score(["the dog", "the cat"]))

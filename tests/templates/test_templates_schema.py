@@ -108,7 +108,7 @@ def test_an_unknown_value_of_the_schema_is_refused_even_if_no_word_could_have_it
         ("noun", "bread,-", "cook,cooks", None),
         ("noun", "bread,-,mass,food,x y", "cook,cooks,count,food,-", "line 3: a second entry 'cook'.*the first is in"),
         ("noun", "bread,-", "-,-", "line 3: no form"),
-        ("noun", "bread,-", "  bread,-", "noun.csv, line 3, sg: '  bread'"),
+        ("noun", "bread,-", "rye  bread,-", "noun.csv, line 3, sg: 'rye  bread'"),
         ("verb_use", "cut,transitive", "cutt,transitive", "verb_use.csv, line 2, verb: no verb 'cutt'.*Did you mean cut?"),
         ("verb_use", "cut,transitive", "cut,-", "verb_use.csv, line 2, frame: no value"),
         ("verb_use", "sleep,intransitive,-\n", "", "verb.csv, line 3: sleep, which has no use.*List its uses"),

@@ -4,13 +4,18 @@
 `start`, `token`, `bits`, and (optional) `known`, `model`, `suite`, `item`, `condition`. The rows of a sentence are
 consecutive, with `index` counting from 0. The tokens of a sentence, joined, are its text.
 
+It also reads what `lm-zoo get-surprisals` writes: `sentence_id`, `token_id`, `token`, `surprisal`, between tabs, in bits. If
+all first tokens have 0 bits, they were not scored, and the default is `bos=no`. Tokens are those of a byte-level tokenizer if
+any has its sign for a space, of SentencePiece if any begins with its sign, and otherwise words, between which a space is put.
+
 The options `sides`, `regions`, `exact` and `boundary` follow from the column `model`, if it names a model of a family that sees
 both sides of a token, of an approximate one, or one with `boundary=word`.
 """
 
+import codecs
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -22,11 +27,13 @@ from syntagm.errors import InputError, ModelError
 from syntagm.io import csv, utf8
 from syntagm.models import families, possible
 from syntagm.models.contract import LanguageModel, Sees
+from syntagm.models.hugging_face.tokens import BYTES
 from syntagm.models.recorded.family import FAMILY
 
 # A recording of all of BLiMP has a tenth of this.
 MAX_BYTES = 2**32
 _NEEDED = ("index", "start", "token", "bits")
+_LM_ZOO = ["sentence_id", "token_id", "token", "surprisal"]
 
 
 class Recorded(LanguageModel):
@@ -88,21 +95,25 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> Recorded:
-    """Load the surprisals in the CSV file `path`.
+    """Load the surprisals in the file `path`.
 
     Raises:
         ModelError: the file can't be read, has impossible bits, or has different surprisals for the same text.
     """
-    chosen = FAMILY.choose(options)
     try:
         content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))
-        derived = _derived(options, _model(path, text, options))
+        of_zoo = list(_of_lm_zoo(path, text)) if text.partition("\n")[0].strip().split("\t") == _LM_ZOO else None
+        if of_zoo and all(row["bits"] == "nan" for _, row in of_zoo if row["index"] == "0"):
+            options = {"bos": "no", **options}
+        chosen = FAMILY.choose(options)
+        derived = _derived(options, _model(path, text, options) if of_zoo is None else "")
         both_sides = derived.get("sides") == "both"
         resolved = {name: derived.get(name) for name in ("sides", "regions", "exact", "boundary")}
         settings = FAMILY.scoring_settings({"bos": chosen["bos"]}, **resolved)
         stated = _Stated(settings, "both" if both_sides else "left", derived.get("exact") != "no")
-        answers = _answers(path, _rows(path, text, options.get("model")), stated)
+        records = csv.records(text, Path(path), _NEEDED, limit=None, blanks=True) if of_zoo is None else of_zoo
+        answers = _answers(path, _rows(path, records, options.get("model")), stated)
     except InputError as error:
         raise _refusal(error) from error
     unscored = sum(len(answer.bits) > 0 and math.isnan(answer.bits[0]) for answer in answers.values())
@@ -124,9 +135,9 @@ def _refusal(error: InputError) -> ModelError:
 
 def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     """Return the name of the recorded model; "" if the file has none."""
-    return options.get("model") or next((row for _, row in csv.records(text, Path(path), limit=None)), {}).get(
-        "model", ""
-    )
+    return options.get("model") or next(
+        (row for _, row in csv.records(text, Path(path), limit=None, blanks=True)), {}
+    ).get("model", "")
 
 
 def _derived(options: Mapping[str, str], model: str) -> dict[str, str]:
@@ -168,9 +179,35 @@ def _same(first: Surprisals, second: Surprisals) -> bool:
     )
 
 
-def _rows(path: str, text: str, model: str | None) -> Iterator[tuple[int, dict[str, str]]]:
+def _of_lm_zoo(path: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a file of lm-zoo with the columns of ours."""
+    rows = list(csv.rows(text, Path(path), "\t", quote=False, limit=None, blanks=True))[1:]
+    if wrong := next((line for line, row in rows if len(row) != len(_LM_ZOO)), 0):
+        raise InputError(f"{path}, line {wrong}", "a row with other cells", "\t".join(_LM_ZOO))
+    is_bytes = any("Ġ" in row[2] for _, row in rows)
+    is_pieces = any(row[2].startswith("▁") for _, row in rows)
+    first = [place for place, (_, row) in enumerate(rows) if place == 0 or rows[place - 1][1][0] != row[0]]
+    unscored = {*first} if not any(rows[place][1][3].strip("0.") for place in first) else set[int]()
+    index = start = 0
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    for place, (line, (_, _, token, bits)) in enumerate(rows):
+        if place in first:
+            index = start = 0
+        if is_bytes:
+            token = decode(bytes(map(BYTES.__getitem__, token))) if BYTES.keys() >= {*token} else token
+        else:
+            token = token.replace("▁", " ") if is_pieces else f" {token}"
+            token = token if index else token.lstrip(" ")
+        row = {"index": str(index), "start": str(start), "token": token, "bits": "nan" if place in unscored else bits}
+        yield line, row
+        index, start = index + 1, start + len(token)
+
+
+def _rows(
+    path: str, records: Iterable[tuple[int, dict[str, str]]], model: str | None
+) -> Iterator[tuple[int, dict[str, str]]]:
     models = set()
-    for line, row in csv.records(text, Path(path), _NEEDED, limit=None):
+    for line, row in records:
         if model is None or row.get("model") == model:
             models.add(row.get("model"))
             yield line, row
