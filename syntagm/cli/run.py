@@ -165,7 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not alone:
         return _run_several(sweep, display, page)
     finished = _evaluation.carry_out(asked, display)
-    _show([finished], page, len(jobs))
+    _show([finished], page, len(jobs), display.quiet)
     return 1 if _mostly_undefined([finished]) else 0
 
 
@@ -269,7 +269,7 @@ def _run_several(sweep: _Sweep, display: "_evaluation.Display", page: Path | Non
     labels = [job.label for job in sweep.asked.jobs]
     finished = [runs[label] for label in labels if label in runs]
     if finished:
-        _show(finished, page, len(labels))
+        _show(finished, page, len(labels), display.quiet)
     return _print_failed([label for label in labels if label not in runs], len(labels), "failed") or (
         1 if _mostly_undefined(finished) else 0
     )
@@ -343,11 +343,12 @@ def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     return reported
 
 
-def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
+def _show(runs: "Sequence[Run]", page: Path | None, models: int, quiet: bool) -> None:
     """Write the report, if there is to be one, and print the results.
 
     Arguments:
         models: the number of models of the command, of which some may have failed.
+        quiet: whether to leave out notes about unknown tokens that no prediction compares.
     """
     from syntagm.cli._screen import show_run, show_runs
     from syntagm.views import coverage
@@ -368,3 +369,6 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
     if remarks := coverage.remarks(runs):
         shown = remarks[:5] + ([f"and {len(remarks) - 5} more: syntagm table coverage"] if len(remarks) > 5 else [])
         print(*(shown_lines(f"note: {remark}") for remark in shown), sep="\n", file=sys.stderr)
+    for compared, line in coverage.in_full(runs):
+        if compared or not quiet:
+            print(shown_lines(f"{'warning' if compared else 'note'}: {line}"), file=sys.stderr)

@@ -1,23 +1,40 @@
 """Coverage: how much of the text of each suite a model's vocabulary has: unknown tokens, and parts of characters."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any
 
 import polars as pl
 
+from syntagm.conventions.scored import differing
 from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
+from syntagm.errors import FormulaError, UsageError
+from syntagm.formula import parse
+from syntagm.io.number import counted
 from syntagm.languages.scripts import main_script
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
+from syntagm.tasks.task import SuiteRecord
 
-COLUMNS = ("model", "suite", "language", "script", "tokens", "unknown", "parts", "characters per token")
+COLUMNS = (
+    *("model", "suite", "language", "script", "tokens", "unknown", "parts", "characters per token"),
+    *("items", "unknown compared"),
+)
 # From this share of tokens that are unknown or parts of characters, a model can hardly know the script.
 HARDLY = 0.5
 NOTE = (
     "unknown: the share of tokens that are not in the vocabulary. parts: the share of tokens that are a part of a character "
     "only (byte fallback): another token starts at the same place. Where both together are "
-    f"{HARDLY:g} or more, the model has hardly seen the script, and its scores say little about the language."
+    f"{HARDLY:g} or more, the model has hardly seen the script, and its scores say little about the language. unknown "
+    "compared: the number of items in which a prediction compares an unknown token, that is, one in a compared region, or "
+    "between two whole sentences one that only one of them has. Suites with the largest share of unknown tokens come first."
 )
+SCORED = "In place of an unknown token, a class of words is scored."
+# The models, suites and tokens that a sentence about unknown tokens names.
+NAMED = 5
 
 
 def make_table(runs: Sequence[Run]) -> Table:
@@ -35,11 +52,15 @@ def make_table(runs: Sequence[Run]) -> Table:
             if not total:
                 continue
             script = main_script("".join(sentences["text"].head(100)))
-            rows.append((model, title, language, script, total, unknown, parts, characters))
+            items = sentences["item"].n_unique()
+            rows.append(
+                (model, title, language, script, total, unknown, parts, characters, items, _compared(record, sentences))
+            )
             if unknown + parts >= HARDLY:
                 warnings.append(_remark(model, title, unknown + parts))
     if not rows:
         raise UsageError("runs", "no sentences", "runs of suites")
+    rows.sort(key=lambda row: ([name for name, _ in named(runs)].index(row[0]), -row[5]))
     return Table("Coverage of suites by vocabularies", COLUMNS, tuple(rows), notes=(NOTE,), warnings=tuple(warnings))
 
 
@@ -72,6 +93,119 @@ def unfamiliar(sentences: pl.DataFrame) -> float:
         return 0.0
     _, unknown, parts, _ = shares(sentences.head(100))
     return unknown + parts
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The unknown tokens of a run.
+
+    Arguments:
+        tokens, unknown: the number of tokens, and of unknown ones.
+        items, compared: the number of items, and of those in which an unknown token is compared; see `NOTE`.
+        suites: suite -> the share of its tokens that are unknown, the largest first; suites without any are absent.
+        words: unknown token -> how often it occurs.
+    """
+
+    tokens: int
+    unknown: int
+    items: int
+    compared: int
+    suites: Mapping[str, float]
+    words: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """The counts in words, such as `7 of 14 tokens are unknown (50.0%), and in 2 of 2 items one is compared`."""
+        share = f"{self.unknown / self.tokens:.1%}" if self.unknown * 1000 >= self.tokens else "below 0.1%"
+        found = f"{self.unknown:,} of {counted(self.tokens, 'token')} {'is' if self.unknown == 1 else 'are'} unknown ({share})"
+        return found + (
+            f", and in {self.compared:,} of {counted(self.items, 'item')} one is compared" if self.compared else ""
+        )
+
+
+def unknown_of(run: Run, suites: Collection[str] = ()) -> Unknown | None:
+    """Count the unknown tokens of a run, in some suites or in all; None if there are none."""
+    records = [record for record in run.suites if not suites or record.name in suites]
+    found = {record.name: run.in_vocabulary(record.name) for record in records}
+    shares = {name: 1 - known / total for name, (known, total) in found.items() if known < total}
+    if not shares:
+        return None
+    words: Counter[str] = Counter()
+    compared = 0
+    for record in records:
+        if record.name in shares:
+            tokens = run.tokens(record.name).filter(~pl.col("known"))["token"].str.strip_chars()
+            words.update(dict(tokens.value_counts().iter_rows()))
+            compared += _compared(record, run.sentences(record.name))
+    total, known = (sum(counts[place] for counts in found.values()) for place in (1, 0))
+    ordered = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+    items = sum(record.items for record in records)
+    return Unknown(
+        total,
+        total - known,
+        items,
+        compared,
+        ordered,
+        dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))),
+    )
+
+
+def describe(runs: Sequence[Run]) -> str:
+    """Return a sentence about the unknown tokens of runs, for tables, figures and pages; "" if there are none."""
+    found = [f"{name}: {of_run}" for name, run in named(runs) if (of_run := unknown_of(run))]
+    more = f"; and {len(found) - NAMED} more models have some" if len(found) > NAMED else ""
+    return f"{'; '.join(found[:NAMED])}{more}. {SCORED}" if found else ""
+
+
+def warnings(runs: Sequence[Run], suites: Collection[str] = ()) -> list[str]:
+    """Return a sentence for each run in which an unknown token is compared, in some suites or in all."""
+    found = [(name, unknown_of(run, suites)) for name, run in named(runs)]
+    return [f"{name}: {of_run}. {SCORED}" for name, of_run in found if of_run and of_run.compared]
+
+
+def in_full(runs: Sequence[Run]) -> Iterator[tuple[bool, str]]:
+    """Yield a line for each run with unknown tokens, and whether one is compared: how many, which, and in which suites most."""
+    for name, run in named(runs):
+        if of_run := unknown_of(run):
+            words = ", ".join(f"{word} ({count:,})" for word, count in [*of_run.words.items()][:NAMED])
+            suites = ", ".join(f"{suite} {share:.0%}" for suite, share in [*of_run.suites.items()][:NAMED])
+            most = f" Most in {suites}: `syntagm table coverage` lists all." if len(run.suites) > 1 else ""
+            yield of_run.compared > 0, f"{name}: {of_run}: {words}. {SCORED}{most}"
+
+
+def _compared(record: SuiteRecord, sentences: pl.DataFrame) -> int:
+    """Return the number of items in which a prediction of a suite compares an unknown token."""
+    regions: dict[str, set[str]] = {}
+    for formula in record.predictions.values():
+        try:
+            references = parse(formula).references() if formula else ()
+        except FormulaError:  # records are untrusted input
+            references = ()
+        for reference in references:
+            regions.setdefault(reference.condition, set()).add(reference.region)
+    some = sentences.filter((~pl.col("known").list.all()).any().over("item"))
+    rows = some.filter(pl.col("condition").is_in(list(regions))).iter_rows(named=True)
+    return sum(_compares(list(of_item), regions) for _, of_item in groupby(rows, itemgetter("item")))
+
+
+def _compares(rows: Sequence[Mapping[str, Any]], regions: Mapping[str, set[str]]) -> bool:
+    """Return whether an unknown token of an item is compared; `rows` are its sentences in conditions that are compared."""
+    for row in rows:
+        spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
+        if any(_unknown(row, start, end) for name, start, end in spans if name in regions[row["condition"]]):
+            return True
+    whole = [row for row in rows if "*" in regions[row["condition"]]]
+    for first, second in pairwise(whole):
+        places = differing(first["text"], second["text"])
+        if _unknown(first, *places[0]) != _unknown(second, *places[1]):
+            return True
+    return False
+
+
+def _unknown(row: Mapping[str, Any], start: int, end: int) -> list[str]:
+    """Return the unknown tokens of a sentence that have characters between two places."""
+    borders = [*row["starts"], len(row["text"])]
+    tokens = [(row["text"][a:b], b) for (a, b), known in zip(pairwise(borders), row["known"], strict=True) if not known]
+    return [text.strip() for text, last in tokens if last > start and last - len(text.lstrip()) < end]
 
 
 def _remark(model: str, suite: str, share: float) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from syntagm.io.number import counted
 from syntagm.report import downloads
-from syntagm.report.alerts import Alert, note_conventions
+from syntagm.report.alerts import Alert, note_conventions, note_unknown
 from syntagm.report.html import (
     HtmlTable,
     classes,
@@ -98,7 +98,7 @@ class SuitePage(OnePage):
 
     def alerts(self) -> list[Alert]:
         """Return what the page warns of."""
-        found = [*note_conventions(self.subject.columns)]
+        found = [*note_conventions(self.subject.columns), *note_unknown(self.subject.columns, self.subject.name)]
         for column, sentences in zip(self.subject.columns, self.sentences, strict=False):
             judged, total = column.judged[self.subject.name], self.subject.record.items
             if not column.run.done and judged < total:
