@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from syntagm.check.spelling import unescaped
 from syntagm.errors import InputError, UsageError, did_you_mean
 from syntagm.io import csv, lines, utf8
 from syntagm.reading_times import roles
@@ -184,6 +185,7 @@ class Readings:
                 )  # fmt: skip
 
 
+WORDS = ("word", "token")
 _NUMERIC = ("time", "position", "bits", "entropy", "logprob", "length", "frequency")
 
 
@@ -273,7 +275,9 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
         elif name in ("correct", "known"):
             columns[name] = source.truths(made_from[0])
         else:
-            columns[name] = source.texts(made_from, shown=name in ("word", "token"))
+            columns[name] = source.texts(made_from, shown=name in WORDS)
+            if name in WORDS:
+                columns[name] = _decoded(columns[name])
     if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
         # Names of texts recur in other languages.
         columns["text"] = source.texts((*chosen["language"], *chosen["text"]))
@@ -290,6 +294,11 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     return Readings(frame, chosen, source, tuple(_notes(source, frame, chosen, unit)), unit or "ms")
 
 
+def _decoded(words: pl.Series) -> pl.Series:
+    """Return words without the escapes of web addresses in them: Ibex writes `%2C` in place of a comma."""
+    return words.map_elements(unescaped, pl.String) if words.str.contains("%", literal=True).any() else words
+
+
 def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> Iterable[str]:
     yield "columns: " + ", ".join(f"{role} = {' + '.join(columns)}" for role, columns in chosen.items())
     if {"language", "text"} <= chosen.keys():
@@ -298,6 +307,9 @@ def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> It
         yield f"{len(languages)} language{'' if len(languages) == 1 else 's'}, whose texts are different texts: {listed}"
     if unit:
         yield f"times are read as {unit}"
+    for name in WORDS:
+        if name in chosen and (escaped := (source.texts(chosen[name], shown=True) != frame[name]).sum()):
+            yield f"{escaped:,} of {frame.height:,} rows with escapes such as %2C in the {name}, which are read as the characters"
     for name in ("time", "word", "text", "position", "bits", "participant", "item", "condition"):
         if name in chosen and (count := frame[name].null_count()):
             said = _said_missing(source.frame.filter(frame[name].is_null()), chosen[name])
