@@ -369,6 +369,6 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int, quiet: bool) ->
     if remarks := coverage.remarks(runs):
         shown = remarks[:5] + ([f"and {len(remarks) - 5} more: syntagm table coverage"] if len(remarks) > 5 else [])
         print(*(shown_lines(f"note: {remark}") for remark in shown), sep="\n", file=sys.stderr)
-    for compared, line in coverage.in_full(runs):
-        if compared or not quiet:
-            print(shown_lines(f"{'warning' if compared else 'note'}: {line}"), file=sys.stderr)
+    for found in coverage.unknown(runs):
+        if found.compared or not quiet:
+            print(shown_lines(f"{'warning' if found.compared else 'note'}: {found.in_full}"), file=sys.stderr)

@@ -354,10 +354,7 @@ def _print_json(model: "LanguageModel", answer: "InContext", words: "Spans") -> 
         "text": surprisals.text,
         "bits": _number(_total(surprisals, model.bos is not None)),
         "tokens": tokens,
-        "words": [
-            {"word": word, "bits": _number(bits), "known": known}
-            for word, bits, known in _named(surprisals.text, words)
-        ],
+        "words": [{"word": word, "bits": _number(bits)} for word, bits, _ in _named(surprisals.text, words)],
     }
     print(json.dumps(line, ensure_ascii=False), file=_streams.data())
 

@@ -67,16 +67,10 @@ def note_conventions(columns: Sequence[Column[Any]]) -> Iterator[Alert]:
         yield Alert(Markup("%s Effects and surprisals are in bits nevertheless.") % note)
 
 
-def note_unknown(columns: Sequence[Column[Any]], suite: str = "") -> Iterator[Alert]:
-    """Say how many tokens of one suite, or of all, are unknown to the models, and whether predictions compare them."""
-    for column in columns:
-        if found := coverage.unknown_of(column.run, [suite] if suite else ()):
-            words = ", ".join([*found.words][: coverage.NAMED])
-            most = ", ".join(f"{name} {share:.0%}" for name, share in [*found.suites.items()][: coverage.NAMED])
-            content = Markup("<b>Unknown tokens</b> of %s: %s; most often %s.%s %s")
-            suites = "" if suite or len(column.run.suites) < 2 else f" Most are in {most}."
-            values = isolate(column.name), str(found), isolate(words), suites, coverage.SCORED
-            yield Alert(content % values, mild=not found.compared)
+def note_unknown(column: Column[Any], suite: str = "") -> Iterator[Alert]:
+    """Say how many tokens of one suite, or of all, are unknown to a model, and whether predictions compare them."""
+    for found in coverage.unknown([column.run], [suite] if suite else ()):
+        yield Alert(Markup("<b>Unknown tokens.</b> %s") % isolate(found.in_full), mild=not found.compared)
 
 
 def note_ties(columns: Sequence[Column[Any]], of: str, meaning: str) -> Iterator[Alert]:

@@ -119,7 +119,8 @@ def compare(
     tolerances = first.tolerance, second.tolerance
     kind = shared_kind([first, second], rule)
     judged = kind is Kind.VERDICT
-    unit = _unit(first, second, pairs["suite"].unique(maintain_order=True).to_list(), rule)
+    shared = pairs["suite"].unique(maintain_order=True).to_list()
+    unit = _unit(first, second, shared, rule)
     with using(resampling):
         suites = paired.by_suite(pairs, kind, tolerances, bool(unit))
         overall = paired.over_suites(pairs, kind, tolerances, bool(unit))
@@ -132,7 +133,7 @@ def compare(
         [
             *filter(None, [different([first, second])]),
             *warnings_of(first, second, kind),
-            *coverage.warnings([first, second], [comparison.group.suite for comparison in suites]),
+            *(f"{found}. {coverage.SCORED}" for found in coverage.unknown([first, second], shared) if found.compared),
         ],
         unit,
     )

@@ -34,7 +34,7 @@ NOTE = (
 )
 SCORED = "In place of an unknown token, a class of words is scored."
 # The models, suites and tokens that a sentence about unknown tokens names.
-NAMED = 5
+_NAMED = 5
 
 
 def make_table(runs: Sequence[Run]) -> Table:
@@ -100,76 +100,60 @@ class Unknown:
     """The unknown tokens of a run.
 
     Arguments:
+        model: the name of the model.
         tokens, unknown: the number of tokens, and of unknown ones.
         items, compared: the number of items, and of those in which an unknown token is compared; see `NOTE`.
-        suites: suite -> the share of its tokens that are unknown, the largest first; suites without any are absent.
-        words: unknown token -> how often it occurs.
+        words: unknown token -> how often it occurs, the most frequent first.
+        suites: suite -> the share of its tokens that are unknown, if any are, the largest first.
     """
 
+    model: str
     tokens: int
     unknown: int
     items: int
     compared: int
-    suites: Mapping[str, float]
     words: Mapping[str, int]
+    suites: Mapping[str, float]
 
     def __str__(self) -> str:
-        """The counts in words, such as `7 of 14 tokens are unknown (50.0%), and in 2 of 2 items one is compared`."""
         share = f"{self.unknown / self.tokens:.1%}" if self.unknown * 1000 >= self.tokens else "below 0.1%"
-        found = f"{self.unknown:,} of {counted(self.tokens, 'token')} {'is' if self.unknown == 1 else 'are'} unknown ({share})"
-        return found + (
+        found = f"{self.unknown:,} of {self.tokens:,} tokens are unknown ({share})"
+        compared = (
             f", and in {self.compared:,} of {counted(self.items, 'item')} one is compared" if self.compared else ""
         )
+        return f"{self.model}: {found}{compared}"
+
+    @property
+    def in_full(self) -> str:
+        """The numbers, the most frequent unknown tokens, and the suites with most."""
+        words = ", ".join(f"{word} ({count:,})" for word, count in [*self.words.items()][:_NAMED])
+        suites = ", ".join(f"{suite} {share:.0%}" for suite, share in [*self.suites.items()][:_NAMED])
+        return f"{self}: {words}. {SCORED} Most in {suites}: `syntagm table coverage` lists all."
 
 
-def unknown_of(run: Run, suites: Collection[str] = ()) -> Unknown | None:
-    """Count the unknown tokens of a run, in some suites or in all; None if there are none."""
-    records = [record for record in run.suites if not suites or record.name in suites]
-    found = {record.name: run.in_vocabulary(record.name) for record in records}
-    shares = {name: 1 - known / total for name, (known, total) in found.items() if known < total}
-    if not shares:
-        return None
-    words: Counter[str] = Counter()
-    compared = 0
-    for record in records:
-        if record.name in shares:
-            tokens = run.tokens(record.name).filter(~pl.col("known"))["token"].str.strip_chars()
-            words.update(dict(tokens.value_counts().iter_rows()))
-            compared += _compared(record, run.sentences(record.name))
-    total, known = (sum(counts[place] for counts in found.values()) for place in (1, 0))
-    ordered = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
-    items = sum(record.items for record in records)
-    return Unknown(
-        total,
-        total - known,
-        items,
-        compared,
-        ordered,
-        dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))),
-    )
+def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unknown]:
+    """Yield the unknown tokens of each run that has any, in some suites or in all."""
+    for model, run in named(runs):
+        records = [record for record in run.suites if not suites or record.name in suites]
+        found = {record.name: run.in_vocabulary(record.name) for record in records}
+        shares = {name: 1 - known / total for name, (known, total) in found.items() if known < total}
+        words: Counter[str] = Counter()
+        for name in shares:
+            words.update(run.tokens(name).filter(~pl.col("known"))["token"].str.strip_chars())
+        compared = sum(_compared(each, run.sentences(each.name)) for each in records if each.name in shares)
+        if shares:
+            yield Unknown(
+                model, sum(total for _, total in found.values()), words.total(), sum(each.items for each in records), compared,
+                dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))),
+                dict(sorted(shares.items(), key=lambda pair: -pair[1])),
+            )  # fmt: skip
 
 
 def describe(runs: Sequence[Run]) -> str:
-    """Return a sentence about the unknown tokens of runs, for tables, figures and pages; "" if there are none."""
-    found = [f"{name}: {of_run}" for name, run in named(runs) if (of_run := unknown_of(run))]
-    more = f"; and {len(found) - NAMED} more models have some" if len(found) > NAMED else ""
-    return f"{'; '.join(found[:NAMED])}{more}. {SCORED}" if found else ""
-
-
-def warnings(runs: Sequence[Run], suites: Collection[str] = ()) -> list[str]:
-    """Return a sentence for each run in which an unknown token is compared, in some suites or in all."""
-    found = [(name, unknown_of(run, suites)) for name, run in named(runs)]
-    return [f"{name}: {of_run}. {SCORED}" for name, of_run in found if of_run and of_run.compared]
-
-
-def in_full(runs: Sequence[Run]) -> Iterator[tuple[bool, str]]:
-    """Yield a line for each run with unknown tokens, and whether one is compared: how many, which, and in which suites most."""
-    for name, run in named(runs):
-        if of_run := unknown_of(run):
-            words = ", ".join(f"{word} ({count:,})" for word, count in [*of_run.words.items()][:NAMED])
-            suites = ", ".join(f"{suite} {share:.0%}" for suite, share in [*of_run.suites.items()][:NAMED])
-            most = f" Most in {suites}: `syntagm table coverage` lists all." if len(run.suites) > 1 else ""
-            yield of_run.compared > 0, f"{name}: {of_run}: {words}. {SCORED}{most}"
+    """Return a sentence about the unknown tokens of runs, for tables and figures; "" if there are none."""
+    found = [*map(str, unknown(runs))]
+    more = f"; and {len(found) - _NAMED} more models have some" if len(found) > _NAMED else ""
+    return f"{'; '.join(found[:_NAMED])}{more}. {SCORED}" if found else ""
 
 
 def _compared(record: SuiteRecord, sentences: pl.DataFrame) -> int:

@@ -121,10 +121,8 @@ def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsy
     assert [warning.partition("#")[2][1:] for warning in warned] == [
         f"{counts[len(run.name) :]}. {coverage.SCORED}"
     ] * 2
-    only = coverage.warnings([run], ["verb"])
-    assert only == [
-        f"{run.name}: 1 of 6 tokens is unknown (16.7%), and in 1 of 1 item one is compared. {coverage.SCORED}"
-    ]
+    [only] = coverage.unknown([run], ["verb"])
+    assert str(only) == f"{run.name}: 1 of 6 tokens are unknown (16.7%), and in 1 of 1 item one is compared"
 
 
 def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
@@ -132,7 +130,7 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
     run = sg.evaluate(model, sg.read_suites(*some_unknown(tmp_path)))
     site = Site([run])
     assert "6 of 20 tokens are unknown" in site.page((), Served()).alerts()[0].content
-    assert "1 of 6 tokens is unknown" in site.page(("suite", "verb"), Served()).alerts()[0].content
+    assert "1 of 6 tokens are unknown" in site.page(("suite", "verb"), Served()).alerts()[0].content
     # "A birds sings": the first two are unknown; log2(10 ** 0.5) is 1.66.
     page = site.page(("suite", "whole", "0"), Served())
     row = page.sentences[0].row(1, named=True)
@@ -153,5 +151,5 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
 def test_a_model_that_knows_all_words_is_not_spoken_of(tmp_path: Path) -> None:
     (tmp_path / "known.tsv").write_text("good\tbad\na bird sings\tbird a sings\n")
     run = sg.evaluate(sg.load_model(few_words(tmp_path)), sg.read_suites(str(tmp_path / "known.tsv")))
-    assert (coverage.describe([run]), coverage.warnings([run]), [*coverage.in_full([run])]) == ("", [], [])
+    assert (coverage.describe([run]), [*coverage.unknown([run])]) == ("", [])
     assert [note for note in sg.table("scores", [run]).notes if "unknown" in note] == []

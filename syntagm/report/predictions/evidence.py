@@ -56,7 +56,7 @@ class Evidence(Chapter):
                 *warn_unfinished(column, of_items),
                 *warn_undefined(column, "verdict"),
                 *_note_skipped(column),
-                *note_unknown([column]),
+                *note_unknown(column),
             ]
         runs = [column.run for column in self.columns]
         meaning = f"The two sides of a tie differ by no more than numerical error; ties count as {ties_of(runs)}."

@@ -98,12 +98,13 @@ class SuitePage(OnePage):
 
     def alerts(self) -> list[Alert]:
         """Return what the page warns of."""
-        found = [*note_conventions(self.subject.columns), *note_unknown(self.subject.columns, self.subject.name)]
+        found = [*note_conventions(self.subject.columns)]
         for column, sentences in zip(self.subject.columns, self.sentences, strict=False):
             judged, total = column.judged[self.subject.name], self.subject.record.items
             if not column.run.done and judged < total:
                 content = Markup("<b>Unfinished.</b> Under %s, %s of %s are judged so far.")
                 found.append(Alert(content % (isolate(column.name), f"{judged:,}", counted(total, "item")), mild=False))
+            found += note_unknown(column, self.subject.name)
             if (share := coverage.unfamiliar(sentences)) >= coverage.HARDLY:
                 content = Markup("<b>Hardly known.</b> %s of the tokens of %s are unknown or parts of characters: %s")
                 meaning = "it has hardly seen this script, and its scores say little about the language."
