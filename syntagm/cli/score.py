@@ -195,7 +195,7 @@ def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
     from syntagm.tasks.texts import Text, divide, refuse_file_name
 
     if arguments.file:
-        yield from divide(lines.read(arguments.file), arguments.context, arguments.line_ends, str(arguments.file))
+        yield from divide(lines.prose(arguments.file), arguments.context, arguments.line_ends, str(arguments.file))
         return
     read = _lines(arguments.texts)
     for text in arguments.texts:

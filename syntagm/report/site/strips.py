@@ -46,11 +46,7 @@ def token(text: str, bits: float, known: bool = True) -> Markup:
 
 
 def word_strip(words: Iterable[tuple[str, float, bool]]) -> Markup:
-    """Return words with the difference of their bits under two models: the colour says which of them it surprises more.
-
-    Arguments:
-        words: each with the difference, and whether both models know it.
-    """
+    """Return words with the difference of their bits under two models, which of them it surprises more, and if both know it."""
     return join((_difference(*word) for word in words), "")
 
 
