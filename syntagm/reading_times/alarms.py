@@ -272,16 +272,15 @@ def _symbols(frame: pl.DataFrame) -> list[Alarm]:
         return []
     counts = dict(frame.drop_nulls("word").group_by("word", maintain_order=True).agg(pl.len()).iter_rows())
     # Words that are read have their punctuation; tables of surprisals may have the tokens of a treebank.
-    alone = apart if "time" in frame.columns else foreign
-    wrong = {word: found for word in counts if (found := foreign(word) or alone(f"the {word}"))}
+    timed = "time" in frame.columns
+    wrong = [word for word in counts if foreign(word) or (timed and apart(f"the {word}"))]
     if not wrong:
         return []
-    rows = sum(counts[word] for word in wrong)
-    listed = ", ".join(f"{word!r} {counts[word]:,}" for word in [*wrong][:5]) + (" ..." if len(wrong) > 5 else "")
-    message = f"{rows:,} words with symbols of another program, or cut as in a treebank: {listed}"
-    line = frame.filter(pl.col("word") == next(iter(wrong)))["line"][0]
+    rows = frame.filter(pl.col("word").is_in(wrong))
+    listed = ", ".join(f"{word!r} {counts[word]:,}" for word in wrong[:5]) + (" ..." if len(wrong) > 5 else "")
+    message = f"{rows.height:,} words with symbols of another program, or cut as in a treebank: {listed}"
     cure = "Write words as people read them, with the characters that were meant and the punctuation."
-    return [Alarm("symbols", message, cure, rows, line)]
+    return [Alarm("symbols", message, cure, rows.height, rows["line"][0])]
 
 
 def _missing_words(frame: pl.DataFrame) -> list[Alarm]:

@@ -125,7 +125,7 @@ class Source:
         Names have Unicode's form NFC: programs differ in how they write the accents of one name.
 
         Arguments:
-            shown: whether the texts are words, in which `NA` is a word.
+            shown: whether the texts are words, in which `NA` is a word, and `%2C` a comma, as Ibex writes it.
         """
         parts = []
         for name in columns:
@@ -134,6 +134,8 @@ class Source:
                 whole = (column == column.round()).all()
                 column = column.cast(pl.Int64) if whole else column
             text = column.cast(pl.String)
+            if shown and text.str.contains("%", literal=True).any():
+                text = text.map_elements(unescaped, pl.String)
             text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(_named_alike(text))
             parts.append(text)
         return pl.select(pl.concat_str(parts, separator="/")).to_series() if len(parts) > 1 else parts[0]
@@ -276,8 +278,6 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
             columns[name] = source.truths(made_from[0])
         else:
             columns[name] = source.texts(made_from, shown=name in WORDS)
-            if name in WORDS:
-                columns[name] = _decoded(columns[name])
     if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
         # Names of texts recur in other languages.
         columns["text"] = source.texts((*chosen["language"], *chosen["text"]))
@@ -294,11 +294,6 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     return Readings(frame, chosen, source, tuple(_notes(source, frame, chosen, unit)), unit or "ms")
 
 
-def _decoded(words: pl.Series) -> pl.Series:
-    """Return words without the escapes of web addresses in them: Ibex writes `%2C` in place of a comma."""
-    return words.map_elements(unescaped, pl.String) if words.str.contains("%", literal=True).any() else words
-
-
 def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> Iterable[str]:
     yield "columns: " + ", ".join(f"{role} = {' + '.join(columns)}" for role, columns in chosen.items())
     if {"language", "text"} <= chosen.keys():
@@ -308,7 +303,8 @@ def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> It
     if unit:
         yield f"times are read as {unit}"
     for name in WORDS:
-        if name in chosen and (escaped := (source.texts(chosen[name], shown=True) != frame[name]).sum()):
+        column = source.frame[chosen[name][0]] if len(chosen.get(name, ())) == 1 else frame[LINE]
+        if column.dtype == pl.String and (escaped := (column != frame[name]).sum()):
             yield f"{escaped:,} of {frame.height:,} rows with escapes such as %2C in the {name}, which are read as the characters"
     for name in ("time", "word", "text", "position", "bits", "participant", "item", "condition"):
         if name in chosen and (count := frame[name].null_count()):

@@ -133,7 +133,11 @@ def compare(
         [
             *filter(None, [different([first, second])]),
             *warnings_of(first, second, kind),
-            *(f"{found}. {coverage.SCORED}" for found in coverage.unknown([first, second], shared) if found.compared),
+            *(
+                f"{found.short}. {coverage.SCORED}"
+                for found in coverage.unknown([first, second], shared)
+                if found.compared
+            ),
         ],
         unit,
     )

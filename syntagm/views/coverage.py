@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -52,15 +53,13 @@ def make_table(runs: Sequence[Run]) -> Table:
             if not total:
                 continue
             script = main_script("".join(sentences["text"].head(100)))
-            items = sentences["item"].n_unique()
-            rows.append(
-                (model, title, language, script, total, unknown, parts, characters, items, _compared(record, sentences))
-            )
+            of_items = sentences["item"].n_unique(), _compared(record, sentences)
+            rows.append((model, title, language, script, total, unknown, parts, characters, *of_items))
             if unknown + parts >= HARDLY:
                 warnings.append(_remark(model, title, unknown + parts))
     if not rows:
         raise UsageError("runs", "no sentences", "runs of suites")
-    rows.sort(key=lambda row: ([name for name, _ in named(runs)].index(row[0]), -row[5]))
+    rows = [row for model, _ in named(runs) for row in sorted(rows, key=lambda row: -row[5]) if row[0] == model]
     return Table("Coverage of suites by vocabularies", COLUMNS, tuple(rows), notes=(NOTE,), warnings=tuple(warnings))
 
 
@@ -97,61 +96,37 @@ def unfamiliar(sentences: pl.DataFrame) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The unknown tokens of a run.
+    """The unknown tokens of a run in words: their number, the same with tokens and suites, and how many items compare one."""
 
-    Arguments:
-        model: the name of the model.
-        tokens, unknown: the number of tokens, and of unknown ones.
-        items, compared: the number of items, and of those in which an unknown token is compared; see `NOTE`.
-        words: unknown token -> how often it occurs, the most frequent first.
-        suites: suite -> the share of its tokens that are unknown, if any are, the largest first.
-    """
-
-    model: str
-    tokens: int
-    unknown: int
-    items: int
+    short: str
+    in_full: str
     compared: int
-    words: Mapping[str, int]
-    suites: Mapping[str, float]
-
-    def __str__(self) -> str:
-        share = f"{self.unknown / self.tokens:.1%}" if self.unknown * 1000 >= self.tokens else "below 0.1%"
-        found = f"{self.unknown:,} of {self.tokens:,} tokens are unknown ({share})"
-        compared = (
-            f", and in {self.compared:,} of {counted(self.items, 'item')} one is compared" if self.compared else ""
-        )
-        return f"{self.model}: {found}{compared}"
-
-    @property
-    def in_full(self) -> str:
-        """The numbers, the most frequent unknown tokens, and the suites with most."""
-        words = ", ".join(f"{word} ({count:,})" for word, count in [*self.words.items()][:_NAMED])
-        suites = ", ".join(f"{suite} {share:.0%}" for suite, share in [*self.suites.items()][:_NAMED])
-        return f"{self}: {words}. {SCORED} Most in {suites}: `syntagm table coverage` lists all."
 
 
 def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unknown]:
-    """Yield the unknown tokens of each run that has any, in some suites or in all."""
+    """Yield what is said of each run that has unknown tokens in some suites, or in any."""
     for model, run in named(runs):
-        records = [record for record in run.suites if not suites or record.name in suites]
-        found = {record.name: run.in_vocabulary(record.name) for record in records}
+        records = {record.name: record for record in run.suites if not suites or record.name in suites}
+        found = {name: run.in_vocabulary(name) for name in records}
         shares = {name: 1 - known / total for name, (known, total) in found.items() if known < total}
-        words: Counter[str] = Counter()
+        if not shares:
+            continue
+        words = Counter[str]()
         for name in shares:
             words.update(run.tokens(name).filter(~pl.col("known"))["token"].str.strip_chars())
-        compared = sum(_compared(each, run.sentences(each.name)) for each in records if each.name in shares)
-        if shares:
-            yield Unknown(
-                model, sum(total for _, total in found.values()), words.total(), sum(each.items for each in records), compared,
-                dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))),
-                dict(sorted(shares.items(), key=lambda pair: -pair[1])),
-            )  # fmt: skip
+        tokens, items = sum(total for _, total in found.values()), sum(each.items for each in records.values())
+        compared = sum(_compared(records[name], run.sentences(name)) for name in shares)
+        short = f"{model}: {words.total():,} of {tokens:,} tokens are unknown ({words.total() / tokens:.1%})"
+        short += f", and in {compared:,} of {counted(items, 'item')} one is compared" if compared else ""
+        listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
+        most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
+        lists = f"Most in {', '.join(most[:_NAMED])}: `syntagm table coverage` lists all."
+        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED} {lists}", compared)
 
 
 def describe(runs: Sequence[Run]) -> str:
     """Return a sentence about the unknown tokens of runs, for tables and figures; "" if there are none."""
-    found = [*map(str, unknown(runs))]
+    found = [each.short for each in unknown(runs)]
     more = f"; and {len(found) - _NAMED} more models have some" if len(found) > _NAMED else ""
     return f"{'; '.join(found[:_NAMED])}{more}. {SCORED}" if found else ""
 
@@ -159,13 +134,10 @@ def describe(runs: Sequence[Run]) -> str:
 def _compared(record: SuiteRecord, sentences: pl.DataFrame) -> int:
     """Return the number of items in which a prediction of a suite compares an unknown token."""
     regions: dict[str, set[str]] = {}
-    for formula in record.predictions.values():
-        try:
-            references = parse(formula).references() if formula else ()
-        except FormulaError:  # records are untrusted input
-            references = ()
-        for reference in references:
-            regions.setdefault(reference.condition, set()).add(reference.region)
+    for formula in filter(None, record.predictions.values()):
+        with suppress(FormulaError):  # records are untrusted input
+            for reference in parse(formula).references():
+                regions.setdefault(reference.condition, set()).add(reference.region)
     some = sentences.filter((~pl.col("known").list.all()).any().over("item"))
     rows = some.filter(pl.col("condition").is_in(list(regions))).iter_rows(named=True)
     return sum(_compares(list(of_item), regions) for _, of_item in groupby(rows, itemgetter("item")))
@@ -177,8 +149,7 @@ def _compares(rows: Sequence[Mapping[str, Any]], regions: Mapping[str, set[str]]
         spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
         if any(_unknown(row, start, end) for name, start, end in spans if name in regions[row["condition"]]):
             return True
-    whole = [row for row in rows if "*" in regions[row["condition"]]]
-    for first, second in pairwise(whole):
+    for first, second in pairwise(row for row in rows if "*" in regions[row["condition"]]):
         places = differing(first["text"], second["text"])
         if _unknown(first, *places[0]) != _unknown(second, *places[1]):
             return True
