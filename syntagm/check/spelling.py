@@ -38,7 +38,7 @@ _PERCENT = re.compile(
 )
 _FOREIGN = re.compile(
     # Symbols of models and tokenizers, and markup.
-    r"</?[A-Za-z][\w-]{0,20}/?>|<\|[^<>|\s]{1,40}\|>|\[(?:CLS|SEP|MASK|PAD|UNK|BOS|EOS)\]|▁\S|(?<!\S)Ġ\S+(?= ?Ġ)"
+    r"</?[A-Za-z][\w-]{0,20}/?>|<\|[^<>|\s]{1,40}\|>|\[(?:CLS|SEP|MASK|PAD|UNK|BOS|EOS)\]|▁\S+|(?<!\S)Ġ\S+(?= ?Ġ)"
     # Escapes of web addresses and of HTML.
     rf"|{_PERCENT.pattern}|&(?:#\d{{1,7}}|#[xX][0-9A-Fa-f]{{1,6}}|[A-Za-z]\w{{1,30}});"
     # Brackets and quotation marks of treebanks, and a ~ that is not the first character of its cell.

@@ -127,7 +127,7 @@ def with_conventions(outputs: "Outputs", runs: "Sequence[Run]") -> "Iterator[tup
 
     unknown = coverage.describe(runs)
     for name, made in outputs.items() if isinstance(outputs, Mapping) else outputs:
-        yield name, with_note(with_convention(made, runs), unknown)
+        yield name, with_convention(with_note(made, unknown), runs)
 
 
 def _from_runs(options: argparse.Namespace, paper: Paper) -> int:

@@ -105,9 +105,9 @@ def called(
     with judged() as read:
         made = make(runs, **values)
     shown = [run for run in runs if run in read]
+    made = with_note(made, coverage.describe([run for run in runs if isinstance(run, Run)]))
     # A view with an option for conventions says itself which ones it shows.
-    said = made if any(option.name == "convention" for option in known) else with_convention(made, shown)
-    return with_note(said, coverage.describe([run for run in runs if isinstance(run, Run)])), shown
+    return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 
 
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:

@@ -177,6 +177,8 @@ ANNOTATED = {
     "markup": "<s> Kites rise . </s>\n<s> We left . </s>\n",
     "markup ": '<?xml version="1.0"?>\n<doc>\n<s>Kites rise.</s>\n</doc>\n',
     "words with tags": _TAGGED,
+    "words with tags ": "Kites NNS B-NP O\nrise VBP B-VP O\n. . O O\n\nWe PRP B-NP O\n",
+    "words with tags  ": "Kites NNS\nrise VBP\n. .\n\nWe PRP\n",
     "a word in each line": "Kites\nrise\n.\n\nWe\nleft\n.\n\n" * 5,
     "CSV": "id,text\n1,Kites rise.\n2,We left.\n",
     "CSV ": '"","word","RT (ms)"\n"1","Kites",310\n"2","rise",320\n',
@@ -188,6 +190,7 @@ PLAIN = (
     "# Kites\n\nKites rise . He said `` no '' .\n",
     "他爱自己。\n自己爱他。\n" * 20,
     "kite\nkites\nrise\n" * 20,
+    "KITES RISE\nWE LEFT\n",
     "He/she rose and/or fell.\nWe left.\n",
     "A\tB\n",
 )
