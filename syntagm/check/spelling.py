@@ -75,7 +75,6 @@ _CUT_OFF = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=[^\s.,])\s[.,](?![\w.,]|\s[.,])|\(\s\S|(?<=\S)\s\)")
-# Most texts have none of these.
 _SPACED = re.compile(r"\s(?:[.,;:!?()'’]|n['’]t)|\(\s", re.IGNORECASE)
 # French has spaces before these: they are looked for where a text has an English word that isn't French.
 _HIGH_MARK = re.compile(r"(?<=\w)\s[;:!?](?!\S)")

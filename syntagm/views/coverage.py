@@ -116,8 +116,8 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
             words.update(run.tokens(name).filter(~pl.col("known"))["token"].str.strip_chars())
         tokens, items = sum(total for _, total in found.values()), sum(each.items for each in records.values())
         compared = sum(_compared(records[name], run.sentences(name)) for name in shares)
-        short = f"{model}: {words.total():,} of {tokens:,} tokens are unknown ({words.total() / tokens:.1%})"
-        short += f", and in {compared:,} of {counted(items, 'item')} one is compared" if compared else ""
+        short = f"{model}: {words.total():,} of {tokens:,} tokens unknown ({words.total() / tokens:.1%})"
+        short += f", compared in {compared:,} of {counted(items, 'item')}" if compared else ""
         listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
         most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
         lists = f"Most in {', '.join(most[:_NAMED])}: `syntagm table coverage` lists all."

@@ -48,7 +48,7 @@ def test_parts_of_characters_are_counted_and_said(tmp_path: Path) -> None:
 def test_a_run_says_that_a_model_hardly_knows_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "demo", "--suite", *suites(tmp_path), "-o", str(tmp_path / "run")]) == 0
     noted = capsys.readouterr().err
-    assert "note: causal:demo hardly knows the script of zh: 100% of its tokens are unknown or parts of" in noted
+    assert "note: causal:demo hardly knows the script of zh: 100% of its tokens unknown or parts of" in noted
     assert "script of en" not in noted
 
 
@@ -87,7 +87,7 @@ def few_words(folder: Path) -> str:
 
 
 def some_unknown(folder: Path) -> list[str]:
-    """Write two suites: 5 of 14 tokens are unknown, compared in one item of two, and 1 of 6, compared in the only item."""
+    """Write two suites: 5 of 14 tokens unknown, compared in one item of two, and 1 of 6, compared in the only item."""
     # "A" and "birds" are unknown, and "birds" stands in one sentence only; "Now" stands in both.
     rows = ["good\tbad", "A bird sings\tA birds sings", "Now a bird sings\tNow a sings bird"]
     (folder / "whole.tsv").write_text("\n".join(rows) + "\n")
@@ -108,13 +108,13 @@ def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsy
     )
     run = sg.open_run(folder)
     # 6 of 20 tokens; the first item of one suite, and the only one of the other.
-    counts = f"{run.name}: 6 of 20 tokens are unknown (30.0%), and in 2 of 3 items one is compared"
+    counts = f"{run.name}: 6 of 20 tokens unknown (30.0%), compared in 2 of 3 items"
     most = "Most in whole 36%, verb 17%: `syntagm table coverage` lists all."
     line = f"warning: {counts}: A (2), Now (2), birds (1), sing (1). {coverage.SCORED} {most}"
     assert capsys.readouterr().err.splitlines() == [line]
     for view in ("scores", "effects"):
         assert f"{counts}. {coverage.SCORED}" in sg.table(view, [run]).notes
-    assert "6 of 20 tokens are unknown" in " ".join(sg.figure("scores", [run]).spec["title"]["subtitle"])
+    assert "6 of 20 tokens unknown" in " ".join(sg.figure("scores", [run]).spec["title"]["subtitle"])
     rows = [dict(zip(coverage.COLUMNS, row, strict=True)) for row in sg.table("coverage", [run]).rows]
     assert [(row["suite"], row["items"], row["unknown compared"]) for row in rows] == [("whole", 2, 1), ("verb", 1, 1)]
     warned = sg.compare(run, sg.open_run(folder)).warnings
@@ -122,15 +122,15 @@ def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsy
         f"{counts[len(run.name) :]}. {coverage.SCORED}"
     ] * 2
     [only] = coverage.unknown([run], ["verb"])
-    assert only.short == f"{run.name}: 1 of 6 tokens are unknown (16.7%), and in 1 of 1 item one is compared"
+    assert only.short == f"{run.name}: 1 of 6 tokens unknown (16.7%), compared in 1 of 1 item"
 
 
 def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
     model = sg.load_model(few_words(tmp_path))
     run = sg.evaluate(model, sg.read_suites(*some_unknown(tmp_path)))
     site = Site([run])
-    assert "6 of 20 tokens are unknown" in site.page((), Served()).alerts()[0].content
-    assert "1 of 6 tokens are unknown" in site.page(("suite", "verb"), Served()).alerts()[0].content
+    assert "6 of 20 tokens unknown" in site.page((), Served()).alerts()[0].content
+    assert "1 of 6 tokens unknown" in site.page(("suite", "verb"), Served()).alerts()[0].content
     # "A birds sings": the first two are unknown; log2(10 ** 0.5) is 1.66.
     page = site.page(("suite", "whole", "0"), Served())
     row = page.sentences[0].row(1, named=True)
