@@ -31,9 +31,9 @@ def repaired(text: str) -> str:
     return text
 
 
-# An escape of web addresses. `%20` and the like are numbers in Turkish, unless a letter stands beside them.
+# Escapes of web addresses: `%20` alone is a number in Turkish. (Two apostrophes between letters, below, are Hebrew.)
 _PERCENT = re.compile(
-    r"%(?:2[A-Fa-f]|3[A-Fa-f]|5[B-Eb-e]|7[B-Eb-e]|0[AaDd]|[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f])+)"
+    r"%(?:2[A-F]|3[A-F]|5[B-E]|7[B-E]|0[AD]|[C-F][0-9A-F](?:%[89AB][0-9A-F])+)"
     r"|(?<=[^\W\d_])%(?:2\d|40|60)|%(?:2\d|40|60)(?=[^\W\d_])"
 )
 _FOREIGN = re.compile(
@@ -42,7 +42,7 @@ _FOREIGN = re.compile(
     # Escapes of web addresses and of HTML.
     rf"|{_PERCENT.pattern}|&(?:#\d{{1,7}}|#[xX][0-9A-Fa-f]{{1,6}}|[A-Za-z]\w{{1,30}});"
     # Brackets and quotation marks of treebanks, and a ~ that is not the first character of its cell.
-    r"|-[LRlr][RSCrsc][Bb]-|``|''|(?<!\S)~(?![\d\s])\S+|(?<=[A-Za-z])~(?=[.,;:!?])"
+    r"|-[LRlr][RSCrsc][Bb]-|``|(?<!\w)''|''(?!\w)|(?<!\S)~(?![\d\s])\S+|(?<=[A-Za-z])~(?=[.,;:!?])"
 )
 # Most texts have no character with which one of these can begin.
 _BEGINS = re.compile(r"[<\[▁Ġ%&`~]|''|-[LRlr]")
