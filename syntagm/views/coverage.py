@@ -30,8 +30,8 @@ NOTE = (
     "unknown: the share of tokens that are not in the vocabulary. parts: the share of tokens that are a part of a character "
     "only (byte fallback): another token starts at the same place. Where both together are "
     f"{HARDLY:g} or more, the model has hardly seen the script, and its scores say little about the language. unknown "
-    "compared: the number of items in which a prediction compares an unknown token, that is, one in a compared region, or "
-    "between two whole sentences one that only one of them has. Suites with the largest share of unknown tokens come first."
+    "compared: the number of items in which a prediction compares an unknown token, that is, one in a compared region, "
+    "or among the words in which the compared sentences differ. Suites with the largest share of unknown tokens come first."
 )
 SCORED = "In place of an unknown token, a class of words is scored."
 # The models, suites and tokens that a sentence about unknown tokens names.
@@ -149,7 +149,7 @@ def _compares(rows: Sequence[Mapping[str, Any]], regions: Mapping[str, set[str]]
         spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
         if any(_unknown(row, start, end) for name, start, end in spans if name in regions[row["condition"]]):
             return True
-    for first, second in pairwise(row for row in rows if "*" in regions[row["condition"]]):
+    for first, second in pairwise(rows):
         places = differing(first["text"], second["text"])
         if _unknown(first, *places[0]) != _unknown(second, *places[1]):
             return True

@@ -121,6 +121,11 @@ def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsy
     assert [warning.partition("#")[2][1:] for warning in warned] == [
         f"{counts[len(run.name) :]}. {coverage.SCORED}"
     ] * 2
+    # "birds" differs before the compared region, which is why "sings" has the bits that it has.
+    rows = ["item,condition,np,verb", "#prediction,p,(verb;%a%) < (verb;%b%)", "1,a,a bird,sings", "1,b,a birds,sings"]
+    (tmp_path / "before.csv").write_text("\n".join([*rows, "2,a,Now a bird,sings", "2,b,Now bird,sings"]) + "\n")
+    before = sg.evaluate(sg.load_model(few_words(tmp_path)), sg.read_suites(str(tmp_path / "before.csv")))
+    assert [each.compared for each in coverage.unknown([before])] == [1]
     [only] = coverage.unknown([run], ["verb"])
     assert only.short == f"{run.name}: 1 of 6 tokens unknown (16.7%), compared in 1 of 1 item"
 
