@@ -44,7 +44,6 @@ _FOREIGN = re.compile(
     # Brackets and quotation marks of treebanks, and a ~ that is not the first character of its cell.
     r"|-[LRlr][RSCrsc][Bb]-|``|(?<!\w)''|''(?!\w)|(?<!\S)~(?![\d\s])\S+|(?<=[A-Za-z])~(?=[.,;:!?])"
 )
-# Most texts have no character with which one of these can begin.
 _BEGINS = re.compile(r"[<\[▁Ġ%&`~]|''|-[LRlr]")
 
 

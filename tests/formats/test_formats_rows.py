@@ -234,6 +234,8 @@ class TestRegionRows:
         sentence = suite.items[0].sentences["a"]
         # As in a spreadsheet with the cells `The kite`, `~, it flew ~n't` ... the marks belong to the region of their row.
         assert sentence.text == "The kite, it flewn't."
+        # Another table than SAP's says no language, and how its authors score it.
+        assert suite.tags == {}
         assert [sentence.content(name) for name in "sve"] == ["The kite,", "it flewn't", "."]
 
     def test_a_region_in_two_pieces_is_refused(self, tmp_path: Path) -> None:
