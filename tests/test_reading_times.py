@@ -239,6 +239,32 @@ def test_two_regions_and_two_texts_are_alarms_of_their_own() -> None:
     assert [alarm.code for alarm in alarms.alarms(pl.DataFrame(words))] == ["two_regions"]
 
 
+def test_escapes_in_words_are_read_and_other_symbols_ring() -> None:
+    words = ["Before", "supper%2C", "the", "kite", "rose."] * 2
+    frame = {
+        "text": [1] * 5 + [2] * 5,
+        "position": [*range(5)] * 2,
+        "word": words,
+        "time": [310.0, 330, 320, 350, 345] * 2,
+    }
+    read = tables.interpret(source(frame), {})
+    assert read.frame["word"][1] == "supper,"
+    # Without punctuation, 6 letters; `supper%2C` has 9.
+    assert alarms.letters(read.frame["word"])[1] == 6
+    assert "2 of 10 rows with escapes such as %2C in the word, which are read as the characters" in read.notes
+    assert [alarm for alarm in alarms.alarms(read.frame) if alarm.code == "symbols"] == []
+    cut = [*words[:5], "Before", "supper", ",", "it", "did", "n't", "rise", "<eos>", "&amp;", "~."]
+    frame = {"text": [1] * 5 + [2] * 10, "position": [*range(5), *range(10)], "word": cut, "time": [330.0] * 15}
+    [alarm] = [alarm for alarm in alarms.alarms(tables.interpret(source(frame), {}).frame) if alarm.code == "symbols"]
+    # The comma is in the third row of the second text, in line 9 of the file.
+    assert (alarm.count, alarm.line) == (5, 9)
+    assert "',' 1, \"n't\" 1, '<eos>' 1, '&amp;' 1, '~.' 1" in alarm.message
+    # A table of surprisals may have the tokens of a treebank, but no symbols.
+    tokens = {"text": [1] * 3, "position": [0, 1, 2], "word": ["did", "n't", "</s>"], "bits": [3.0, 1.0, 2.0]}
+    [alarm] = alarms.alarms(tables.interpret(source(tokens), {}).frame)
+    assert (alarm.code, alarm.count, alarm.line) == ("symbols", 1, 4)
+
+
 def test_the_slopes_of_effects_are_those_of_least_squares_with_robust_errors() -> None:
     """One sentence a row: the variance is that of leaving out one row after another, close to White's."""
     data = example() | {"sentence": np.arange(240), "person": np.zeros(240)}

@@ -26,7 +26,7 @@ for _theme in registry.added("check"):
     registry.find("check", _theme)
 RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
 # Warnings that a run shows, too: the numbers may be of something else.
-SHOWN_BY_RUNS = ("W208", "W209", "W302")
+SHOWN_BY_RUNS = ("W208", "W209", "W302", "W309", "W310")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,13 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 from syntagm.check._spot import STOP, Spot, rule, sentences
-from syntagm.suite import Suite
+from syntagm.check.spelling import apart, foreign
+from syntagm.io.number import counted
+from syntagm.suite import SCORED, Suite
 
 
 @rule("E204")
@@ -70,3 +73,36 @@ def final_stop(suite: Suite) -> Iterator[Spot]:
         ends = {name: STOP.search(sentence.text) is not None for name, sentence in item.sentences.items()}
         if len(set(ends.values())) == 2:
             yield Spot(item.id, found="without it: " + ", ".join(name for name, stop in ends.items() if not stop))
+
+
+_LISTED = 5
+
+
+@rule("W309")
+def foreign_symbol(suite: Suite) -> Iterator[Spot]:
+    """a symbol or an escape of another program in the sentence.
+    Remove it, or write the character that it stands for; a model reads it as text."""
+    places = [
+        (item.id, condition, found) for item, condition, each in sentences(suite) if (found := foreign(each.text))
+    ]
+    counts = Counter(symbol for *_, found in places for symbol in found)
+    if counts:
+        listed = [f"{symbol!r} {number:,}" for symbol, number in counts.most_common(_LISTED)]
+        more = f" and {len(counts) - _LISTED} others" if len(counts) > _LISTED else ""
+        yield Spot(*places[0][:2], found=f"in {_of(len(places), suite)}, here first: {', '.join(listed)}{more}")
+
+
+@rule("W310")
+def marks_apart(suite: Suite) -> Iterator[Spot]:
+    """punctuation marks or parts of words that stand apart, as in treebanks, which changes the bits of models of subwords.
+    Write them as in print (in tables of regions, with a ~ before the mark), if models should read them so."""
+    # SyntaxGym's files, whose regions have labels, have blanks before all marks, and `?joined=hub` for texts without.
+    marks = not any(tag.startswith("region.") for tag in suite.tags)
+    found = [example for *_, each in sentences(suite) if (example := apart(each.text, marks))]
+    # A file of a published dataset is as its authors wrote it.
+    if found and SCORED not in suite.tags:
+        yield Spot(found=f"in {_of(len(found), suite)}, such as {found[0]!r}")
+
+
+def _of(number: int, suite: Suite) -> str:
+    return f"{number:,} of {counted(sum(len(item.sentences) for item in suite.items), 'sentence')}"

@@ -166,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not alone:
         return _run_several(sweep, display, page)
     finished = _evaluation.carry_out(asked, display)
-    _show([finished], page, len(jobs))
+    _show([finished], page, len(jobs), display.quiet)
     return 1 if _mostly_undefined([finished]) else 0
 
 
@@ -270,7 +270,7 @@ def _run_several(sweep: _Sweep, display: "_evaluation.Display", page: Path | Non
     labels = [job.label for job in sweep.asked.jobs]
     finished = [runs[label] for label in labels if label in runs]
     if finished:
-        _show(finished, page, len(labels))
+        _show(finished, page, len(labels), display.quiet)
     return _print_failed([label for label in labels if label not in runs], len(labels), "failed") or (
         1 if _mostly_undefined(finished) else 0
     )
@@ -344,11 +344,12 @@ def _mostly_undefined(runs: "Sequence[Run]") -> bool:
     return reported
 
 
-def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
+def _show(runs: "Sequence[Run]", page: Path | None, models: int, quiet: bool) -> None:
     """Write the report, if there is to be one, and print the results.
 
     Arguments:
         models: the number of models of the command, of which some may have failed.
+        quiet: whether to leave out notes about unknown tokens that no prediction compares.
     """
     from syntagm.cli._screen import show_run, show_runs
     from syntagm.runs import judging
@@ -372,3 +373,6 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int) -> None:
     if remarks := coverage.remarks(runs):
         shown = remarks[:5] + ([f"and {len(remarks) - 5} more: syntagm table coverage"] if len(remarks) > 5 else [])
         print(*(shown_lines(f"note: {remark}") for remark in shown), sep="\n", file=sys.stderr)
+    for found in coverage.unknown(runs):
+        if found.compared or not quiet:
+            print(shown_lines(f"{'warning' if found.compared else 'note'}: {found.in_full}"), file=sys.stderr)

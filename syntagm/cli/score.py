@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from syntagm.tasks.texts import Count, Text
 
 # A mark in Parquet files, so that only our own are replaced.
-_MARK = "syntagm score"
+_MARK, _UNKNOWN = "syntagm score", "out of vocabulary"
 _ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
@@ -195,7 +195,7 @@ def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
     from syntagm.tasks.texts import Text, divide, refuse_file_name
 
     if arguments.file:
-        yield from divide(lines.read(arguments.file), arguments.context, arguments.line_ends, str(arguments.file))
+        yield from divide(lines.prose(arguments.file), arguments.context, arguments.line_ends, str(arguments.file))
         return
     read = _lines(arguments.texts)
     for text in arguments.texts:
@@ -354,15 +354,15 @@ def _print_json(model: "LanguageModel", answer: "InContext", words: "Spans") -> 
         "text": surprisals.text,
         "bits": _number(_total(surprisals, model.bos is not None)),
         "tokens": tokens,
-        "words": [{"word": word, "bits": _number(bits)} for word, bits in _named(surprisals.text, words)],
+        "words": [{"word": word, "bits": _number(bits)} for word, bits, _ in _named(surprisals.text, words)],
     }
     print(json.dumps(line, ensure_ascii=False), file=_streams.data())
 
 
-def _named(text: str, words: "Spans") -> list[tuple[str, float]]:
-    """Return each word with its bits, without the end-of-text symbol."""
-    spans = zip(words.starts.tolist(), words.ends.tolist(), words.bits.tolist(), strict=True)
-    return [(text[start:end], bits) for start, end, bits in spans if start < end]
+def _named(text: str, words: "Spans") -> list[tuple[str, float, bool]]:
+    """Return each word with its bits and whether it is known, without the end-of-text symbol."""
+    spans = zip(words.starts.tolist(), words.ends.tolist(), words.bits.tolist(), words.known.tolist(), strict=True)
+    return [(text[start:end], bits, known) for start, end, bits, known in spans if start < end]
 
 
 def _number(bits: float) -> float | None:
@@ -383,7 +383,8 @@ def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
     ]
     tables = [("tokens", [("token", "bits", ""), *tokens])]
     if named := _named(surprisals.text, words):
-        tables.append(("words", [("word", "bits", ""), *((word, f"{bits:.3f}", "") for word, bits in named)]))
+        words_shown = [(word, f"{bits:.3f}", "" if known else _UNKNOWN) for word, bits, known in named]
+        tables.append(("words", [("word", "bits", ""), *words_shown]))
     title, header, *rows = side_by_side(*tables)
     console = Console(highlight=False, soft_wrap=True)
     console.print(plain(surprisals.text, style="bold"))
@@ -392,7 +393,8 @@ def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
     console.file.writelines(f"{row}\n" for row in rows)
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     total = _total(surprisals, model.bos is not None)
-    console.print(plain(f"{total:.3f} bits, {len(surprisals.bits)} tokens   {model.name} {settings}\n"))
+    outside = f", {count:,} {_UNKNOWN}" if (count := int((~surprisals.in_vocabulary).sum())) else ""
+    console.print(plain(f"{total:.3f} bits, {len(surprisals.bits)} tokens{outside}   {model.name} {settings}\n"))
 
 
 def _notes(model: "LanguageModel", answer: "Surprisals") -> list[str]:
@@ -409,6 +411,6 @@ def _notes(model: "LanguageModel", answer: "Surprisals") -> list[str]:
         elif following:
             note = f"part of {following[0]!r}"
         else:
-            note = "" if in_vocabulary else "out of vocabulary"
+            note = "" if in_vocabulary else _UNKNOWN
         notes.append(note)
     return notes

@@ -5,9 +5,10 @@ regions `before`, `critical` (the word at `disambPosition_0idx`, counted from 0,
 `spillover1`, `spillover2` and `rest`. In the tables of agreement, that word is the one after the verb.
 
 Options name the columns of other tables: `rows.csv?item=I&condition=C&region=R&content=W`. The contents of the rows with
-the same item and condition are joined by spaces, in the order of the file; neighbouring rows with the same region are one
-region, and without the option `region`, the words are regions called 1, 2, 3 ... Such tables have no predictions;
-`&predict=FORMULA` adds one, as in `&predict=(critical;%UNAGREE%) > (critical;%AGREE%)`.
+the same item and condition are joined by spaces, in the order of the file; one that begins with `~`, such as `~.`, follows
+without a space, as in spreadsheets. Neighbouring rows with the same region are one region, and without the option `region`,
+the words are regions called 1, 2, 3 ... Such tables have no predictions; `&predict=FORMULA` adds one, as in
+`&predict=(critical;%UNAGREE%) > (critical;%AGREE%)`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 from syntagm.errors import FormulaError, InputError, UsageError
 from syntagm.formats import _table
+from syntagm.formats.spreadsheet import ATTACHED
 from syntagm.formula import parse
 from syntagm.io import shape, utf8
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
@@ -143,8 +145,10 @@ def _joined(table: _table.Table, rows: Rows, content: str, region: str) -> Sente
         place = table.place(number)
         cell = contents[count - 1]
         name = _table.name(row, region, place).strip() if region else str(count)
-        start = len(text) + (1 if text and cell else 0)
-        text = f"{text} {cell}".strip() if cell else text
+        space = " " if text and cell and not cell.startswith(ATTACHED) else ""
+        cell = cell.removeprefix(ATTACHED)
+        start = len(text + space)
+        text += space + cell
         end = len(text) if cell else start
         if regions and regions[-1].name == name:
             regions[-1] = Region(name, regions[-1].start if regions[-1].start < regions[-1].end else start, end)

@@ -1,9 +1,12 @@
 """Streaming of the lines of a text file, gzipped or not. Content that is not text is refused with its place."""
 
+import csv
 import gzip
 import io
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +18,16 @@ MAX_LINE = 1_000_000
 MAX_FOLD = 250
 FOLD_FROM = 2**24
 _GZIP = b"\x1f\x8b"
+# The lines by which `prose` knows an annotated file, and what half of them look like.
+_EXAMINED = 400
+_ANNOTATED = (
+    (r"[^\t]+\t", "columns between tabs, as in CoNLL-U or TSV", "Of CoNLL-U: sed -n 's/^# text = //p' FILE.conllu > FILE.txt"),
+    (r".*\([A-Z$.,:'`#-][^\s()]* [^\s()]+\).*\)|.*\([A-Z][A-Z-]* \(", "trees", "Files of trees end in .trees, .mrg or .ptb."),
+    (r"\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\"\[{]|$)|[\]}],?\s*$|\"[^\"]*\"\s*:)", "JSON", ""),
+    (r"\s*<[?!/]?[A-Za-z][^<>]*>", "markup (XML, SGML or HTML)", ""),
+    (r"(?:\S+[/_|][^\s/_|]+\s+){2,}\S+[/_|]\S+\s*$", "words with tags", ""),
+    (r"\S+(?: \S+){1,3} (?:O|[BIES]-[A-Z]+)$|(?![A-Z]+ )\S+ (?:[A-Z]{2,5}\$?|[.,:])$", "words with tags", ""),
+)  # fmt: skip
 
 
 def read(path: Path) -> Iterator[tuple[int, str]]:
@@ -38,6 +51,39 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
         ) from None
     except OSError as error:
         raise utf8.unreadable(path, error) from None
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Iterate over the lines of a text as `read` does, and refuse a file with annotations instead of running text.
+
+    Raises:
+        InputError: as for `read`; or most of the first lines are rows of CoNLL-U, TSV or CSV, trees, JSON, markup, or words.
+    """
+    lines = read(path)
+    first = list(islice(lines, _EXAMINED))
+    stripped = (line.strip()[:10_000] for _, line in first)
+    if found := _annotated([line for line in stripped if line and line[0] != "#"] or [""]):
+        cure = f"Write its sentences to a text file, one per line. {found[1]}".rstrip()
+        raise InputError(str(path), found[0], "plain text, without annotation", cure)
+    yield from chain(first, lines)
+
+
+def _annotated(lines: Sequence[str]) -> tuple[str, str] | None:
+    """Return what a file has instead of running text, by its first lines that are not empty, and a cure."""
+    for pattern, found, cure in _ANNOTATED:
+        if 2 * sum(re.match(pattern, line) is not None for line in lines) > max(len(lines), 2 * (r"\t" in pattern)):
+            return found, cure
+    if lines[0] in ("[", "{"):
+        return "JSON", ""
+    # Lists of words, and texts in scripts without spaces, have no marks that are lines of their own.
+    marks = sum(len(line) == 1 and not line.isalnum() for line in lines)
+    if len(lines) >= 20 and 30 * marks > len(lines) and not any(" " in line for line in lines):
+        return "a word in each line", ""
+    for mark in ",;" if len(lines) > 2 else "":
+        if mark in lines[0] and all(re.fullmatch(r'"?(?! )[\w .()/?-]*"?', cell) for cell in lines[0].split(mark)):
+            counts = {len(next(csv.reader([line], delimiter=mark))) for line in lines}
+            return ("CSV", "") if len(counts) == 1 else None
+    return None
 
 
 def check(path: Path) -> None:

@@ -124,7 +124,7 @@ def books() -> Frequencies:
 def counted(path: Path, language: Language = tags.UNKNOWN) -> Frequencies:
     """Count the words of a text, gzipped or not, in lower case, by the rules of a language; the default is English."""
     words = _words(language)
-    counts = Counter(casing.lower(word, language) for _, line in lines.read(path) for word in words(line))
+    counts = Counter(casing.lower(word, language) for _, line in lines.prose(path) for word in words(line))
     return Frequencies(counts, counts.total(), path.name, words, path)
 
 

@@ -179,7 +179,7 @@ class Wanted:
         """Count in texts and treebanks (.conllu), gzipped or not, line by line.
 
         Raises:
-            InputError: a text can't be read (see `lines.read`), or a construction over trees is to be counted in a text
+            InputError: a text can't be read (see `lines.prose`), or a construction over trees is to be counted in a text
                 without trees.
         """
         trees = [pattern for pattern in self.patterns.values() if isinstance(pattern, Tree)]
@@ -200,7 +200,7 @@ class Wanted:
                     str(path), f"no trees, for the construction {trees[0].text!r}", "a treebank (.conllu)", cure
                 )
             else:
-                for _, line in lines.read(path):
+                for _, line in lines.prose(path):
                     self._count(line, by_word)
 
     def _count(self, line: str, by_word: "dict[str, list[Construction]]") -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.check.spelling import apart, foreign
 from syntagm.reading_times.regressions import independent, least_squares, normal
 from syntagm.reading_times.tables import keys
 
@@ -63,6 +64,7 @@ CODES: Mapping[str, str] = {
     "two_regions": "a word that belongs to two regions",
     "same_text": "the same text twice under two names",
     "doubled": "a word that a participant read twice",
+    "symbols": "symbols and escapes of other programs in words, or punctuation and parts of words that are words of their own",
     "words_differ": "different words at one place of a text",
     "missing_words": "positions that a text lacks",
     "word_boundaries": "surprisals that count the end of a word into the next one",
@@ -270,6 +272,22 @@ def _words_differ(frame: pl.DataFrame) -> list[Alarm]:
     message = f"different words at {several.height:,} places, for example {where}: {' / '.join(row['words'][:3])}"
     cure = "Are these different texts? Name the columns that tell them apart: --columns text=A+B."
     return [Alarm("words_differ", message, cure, several.height, row["line"])]
+
+
+def _symbols(frame: pl.DataFrame) -> list[Alarm]:
+    if "word" not in frame.columns:
+        return []
+    counts = dict(frame.drop_nulls("word").group_by("word", maintain_order=True).agg(pl.len()).iter_rows())
+    # Words that are read have their punctuation; tables of surprisals may have the tokens of a treebank.
+    timed = "time" in frame.columns
+    wrong = [word for word in counts if foreign(word) or (timed and apart(f"the {word}"))]
+    if not wrong:
+        return []
+    rows = frame.filter(pl.col("word").is_in(wrong))
+    listed = ", ".join(f"{word!r} {counts[word]:,}" for word in wrong[:5]) + (" ..." if len(wrong) > 5 else "")
+    message = f"{rows.height:,} words with symbols of another program, or cut as in a treebank: {listed}"
+    cure = "Write words as people read them, with the characters that were meant and the punctuation."
+    return [Alarm("symbols", message, cure, rows.height, rows["line"][0])]
 
 
 def _missing_words(frame: pl.DataFrame) -> list[Alarm]:
@@ -493,6 +511,7 @@ def _short(value: object) -> str:
 
 
 _TABLE: tuple[Rule, ...] = (
-    _units, _columns, _doubled, _two_regions, _words_differ, _missing_words, _same_text, _first_words, _frequency_zero,
+    _units, _columns, _doubled, _two_regions, _words_differ, _symbols, _missing_words, _same_text, _first_words,
+    _frequency_zero,
 )  # fmt: skip
 _WORDS: tuple[Rule, ...] = (_lag, _final_words)

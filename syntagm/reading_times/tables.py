@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from syntagm.check.spelling import unescaped
 from syntagm.errors import InputError, UsageError, did_you_mean
 from syntagm.io import csv, lines, utf8
 from syntagm.reading_times import roles
@@ -140,7 +141,7 @@ class Source:
         Names have Unicode's form NFC: programs differ in how they write the accents of one name.
 
         Arguments:
-            shown: whether the texts are words, in which `NA` is a word.
+            shown: whether the texts are words, in which `NA` is a word, and `%2C` a comma, as Ibex writes it.
         """
         parts = []
         for name in columns:
@@ -149,6 +150,8 @@ class Source:
                 whole = (column == column.round()).all()
                 column = column.cast(pl.Int64) if whole else column
             text = column.cast(pl.String)
+            if shown and text.str.contains("%", literal=True).any():
+                text = text.map_elements(unescaped, pl.String)
             text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(_named_alike(text))
             parts.append(text)
         return pl.select(pl.concat_str(parts, separator="/")).to_series() if len(parts) > 1 else parts[0]
@@ -200,6 +203,7 @@ class Readings:
                 )  # fmt: skip
 
 
+WORDS = ("word", "token")
 _NUMERIC = ("time", "position", "bits", "entropy", "logprob", "length", "frequency")
 
 
@@ -299,7 +303,7 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
         elif name in ("correct", "known"):
             columns[name] = source.truths(made_from[0])
         else:
-            columns[name] = source.texts(made_from, shown=name in ("word", "token"))
+            columns[name] = source.texts(made_from, shown=name in WORDS)
             if name == "word":
                 columns[name] = columns[name].str.strip_chars().replace("", None)
     if {"language", "text"} <= chosen.keys() and not {*chosen["language"]} <= {*chosen["text"]}:
@@ -333,6 +337,10 @@ def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> It
         yield f"{len(languages)} language{'' if len(languages) == 1 else 's'}, whose texts are different texts: {listed}"
     if unit:
         yield f"times are read as {unit}"
+    for name in WORDS:
+        column = source.frame[chosen[name][0]] if len(chosen.get(name, ())) == 1 else frame[LINE]
+        if column.dtype == pl.String and (escaped := (column != frame[name]).sum()):
+            yield f"{escaped:,} of {frame.height:,} rows with escapes such as %2C in the {name}, which are read as the characters"
     for name in ("time", "word", "text", "position", "bits", "participant", "item", "condition"):
         if name in chosen and (count := frame[name].null_count()):
             said = _said_missing(source.frame.filter(frame[name].is_null()), chosen[name])

@@ -10,6 +10,7 @@ from syntagm.io.number import counted
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column
 from syntagm.runs import judging
+from syntagm.views import coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,12 @@ def note_conventions(columns: Sequence[Column[Any]]) -> Iterator[Alert]:
         yield Alert(Markup("%s") % warning, mild=False)
     elif note := judging.describe(runs):
         yield Alert(Markup("%s Effects and surprisals are in bits nevertheless.") % note)
+
+
+def note_unknown(column: Column[Any], suite: str = "") -> Iterator[Alert]:
+    """Say how many tokens of one suite, or of all, are unknown to a model, and whether predictions compare them."""
+    for found in coverage.unknown([column.run], [suite] if suite else ()):
+        yield Alert(Markup("<b>Unknown tokens.</b> %s") % isolate(found.in_full), mild=not found.compared)
 
 
 def note_ties(columns: Sequence[Column[Any]], of: str, meaning: str) -> Iterator[Alert]:

@@ -201,7 +201,7 @@ function judgement([column, measure, value, margin], suite) {
   return value ? ["holds", `\u2713 holds${by}`] : ["fails", `\u2717 fails${by}`];
 }
 
-function drawSentence([, condition, homes, tokens, bits], suite) {
+function drawSentence([, condition, homes, tokens, bits, unknown = []], suite) {
   const row = element("div", "sentence");
   const name = element("span", "condition");
   name.append(element("bdi", "", suite.conditions[condition]));
@@ -217,17 +217,17 @@ function drawSentence([, condition, homes, tokens, bits], suite) {
       region.append((run = element("span", "run")));
       line.append(region);
     }
-    run.append(drawToken(token, bits[index]));
+    run.append(drawToken(token, bits[index], unknown.includes(index)));
   });
   row.append(name, line);
   return row;
 }
 
-function drawToken(token, bits) {
+function drawToken(token, bits, unknown) {
   const level = bits === null ? 0 : Math.max(0, Math.min(8, Math.floor(bits / 2)));
-  const drawn = element("span", `token h${level}`);
+  const drawn = element("span", `token h${level}${unknown ? " unknown" : ""}`);
   drawn.append(element("bdi", "", token === "" ? "end" : token.trim() || "\u2423"));
-  drawn.append(element("small", "", bits === null ? "none" : bits.toFixed(2)));
+  drawn.append(element("small", "", `${bits === null ? "none" : bits.toFixed(2)}${unknown ? " unk" : ""}`));
   return drawn;
 }
 

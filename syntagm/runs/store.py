@@ -291,6 +291,15 @@ class Run:
             self.refuse("sentences, tokens or regions")
         return self.table("parquet", suite)
 
+    def in_vocabulary(self, suite: str) -> tuple[int, int]:
+        """Return how many tokens of a suite's sentences are in the model's vocabulary, and how many tokens there are.
+
+        Only the column with the answer is decoded.
+        """
+        names = self._units_about.get(suite, ()) if self.task.surprisals and "parquet" in self.tables else ()
+        known = [self._table(name, "parquet", ["known"])["known"].explode() for name in names]
+        return sum(int(part.sum()) for part in known), sum(len(part) - part.null_count() for part in known)
+
     def scored(self, suite: str) -> pl.DataFrame:
         """Return the sentences of a suite with their surprisals; RunError if the run has none."""
         if not self.task.surprisals:
@@ -488,10 +497,10 @@ class Run:
             "For this run, use `syntagm export --as results`, `syntagm compare` or `syntagm report`.",
         )  # fmt: skip
 
-    def _table(self, name: str, kind: str) -> pl.DataFrame:
+    def _table(self, name: str, kind: str, columns: list[str] | None = None) -> pl.DataFrame:
         if self.folder is None:
             return self._in_memory[name, kind]
-        return pl.read_parquet(BytesIO(self._content(name, kind)))
+        return pl.read_parquet(BytesIO(self._content(name, kind)), columns=columns)
 
     def _content(self, name: str, kind: str) -> bytes:
         """Return the content of a table of a unit; RunError if it is not what was written."""

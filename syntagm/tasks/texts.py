@@ -178,7 +178,7 @@ def score_text(
     """
     model, progress = as_language_model(model), progress or Progress()
     if isinstance(text, Path):
-        texts = list(divide(lines.read(text), context, line_ends, str(text)))
+        texts = list(divide(lines.prose(text), context, line_ends, str(text)))
     else:
         for each in [text] if isinstance(text, str) else text:
             refuse_file_name(each, "A text or a file? Pass a pathlib.Path to score the file.")

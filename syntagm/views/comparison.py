@@ -31,6 +31,7 @@ from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import verdicts
+from syntagm.views import coverage
 from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
@@ -72,7 +73,7 @@ class Pairing:
             for measures that are not verdicts.
         skipped: one sentence for each thing that was not compared, with the reason.
         warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
-            `views.gaps.comparability`.
+            `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
     """
 
     names: tuple[str, ...]
@@ -118,7 +119,8 @@ def compare(
     tolerances = first.tolerance, second.tolerance
     kind = shared_kind([first, second], rule)
     judged = kind is Kind.VERDICT
-    unit = _unit(first, second, pairs["suite"].unique(maintain_order=True).to_list(), rule)
+    shared = pairs["suite"].unique(maintain_order=True).to_list()
+    unit = _unit(first, second, shared, rule)
     with using(resampling):
         suites = paired.by_suite(pairs, kind, tolerances, bool(unit))
         overall = paired.over_suites(pairs, kind, tolerances, bool(unit))
@@ -128,7 +130,15 @@ def compare(
         overall,
         discordant(first, pairs, rule) if judged else pairs.clear(),
         skipped if judged else [*skipped, untested(rule, kind)],
-        [*filter(None, [different(runs), treatment(runs)]), *warnings_of(first, second, kind)],
+        [
+            *filter(None, [different(runs), treatment(runs)]),
+            *warnings_of(first, second, kind),
+            *(
+                f"{found.short}. {coverage.SCORED}"
+                for found in coverage.unknown([first, second], shared)
+                if found.compared
+            ),
+        ],
         unit,
     )
 

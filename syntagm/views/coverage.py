@@ -1,23 +1,41 @@
 """Coverage: how much of the text of each suite a model's vocabulary has: unknown tokens, and parts of characters."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any
 
 import polars as pl
 
+from syntagm.conventions.scored import differing
 from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
+from syntagm.errors import FormulaError, UsageError
+from syntagm.formula import parse
+from syntagm.io.number import counted
 from syntagm.languages.scripts import main_script
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
+from syntagm.tasks.task import SuiteRecord
 
-COLUMNS = ("model", "suite", "language", "script", "tokens", "unknown", "parts", "characters per token")
+COLUMNS = (
+    *("model", "suite", "language", "script", "tokens", "unknown", "parts", "characters per token"),
+    *("items", "unknown compared"),
+)
 # From this share of tokens that are unknown or parts of characters, a model can hardly know the script.
 HARDLY = 0.5
 NOTE = (
     "unknown: the share of tokens that are not in the vocabulary. parts: the share of tokens that are a part of a character "
     "only (byte fallback): another token starts at the same place. Where both together are "
-    f"{HARDLY:g} or more, the model has hardly seen the script, and its scores say little about the language."
+    f"{HARDLY:g} or more, the model has hardly seen the script, and its scores say little about the language. unknown "
+    "compared: the number of items in which a prediction compares an unknown token, that is, one in a compared region, "
+    "or among the words in which the compared sentences differ. Suites with the largest share of unknown tokens come first."
 )
+SCORED = "In place of an unknown token, a class of words is scored."
+# The models, suites and tokens that a sentence about unknown tokens names.
+_NAMED = 5
 
 
 def make_table(runs: Sequence[Run]) -> Table:
@@ -35,11 +53,13 @@ def make_table(runs: Sequence[Run]) -> Table:
             if not total:
                 continue
             script = main_script("".join(sentences["text"].head(100)))
-            rows.append((model, title, language, script, total, unknown, parts, characters))
+            of_items = sentences["item"].n_unique(), _compared(record, sentences)
+            rows.append((model, title, language, script, total, unknown, parts, characters, *of_items))
             if unknown + parts >= HARDLY:
                 warnings.append(_remark(model, title, unknown + parts))
     if not rows:
         raise UsageError("runs", "no sentences", "runs of suites")
+    rows = [row for model, _ in named(runs) for row in sorted(rows, key=lambda row: -row[5]) if row[0] == model]
     return Table("Coverage of suites by vocabularies", COLUMNS, tuple(rows), notes=(NOTE,), warnings=tuple(warnings))
 
 
@@ -72,6 +92,75 @@ def unfamiliar(sentences: pl.DataFrame) -> float:
         return 0.0
     _, unknown, parts, _ = shares(sentences.head(100))
     return unknown + parts
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The unknown tokens of a run in words: their number, the same with tokens and suites, and how many items compare one."""
+
+    short: str
+    in_full: str
+    compared: int
+
+
+def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unknown]:
+    """Yield what is said of each run that has unknown tokens in some suites, or in any."""
+    for model, run in named(runs):
+        records = {record.name: record for record in run.suites if not suites or record.name in suites}
+        found = {name: run.in_vocabulary(name) for name in records}
+        shares = {name: 1 - known / total for name, (known, total) in found.items() if known < total}
+        if not shares:
+            continue
+        words = Counter[str]()
+        for name in shares:
+            words.update(run.tokens(name).filter(~pl.col("known"))["token"].str.strip_chars())
+        tokens, items = sum(total for _, total in found.values()), sum(each.items for each in records.values())
+        compared = sum(_compared(records[name], run.sentences(name)) for name in shares)
+        short = f"{model}: {words.total():,} of {tokens:,} tokens unknown ({words.total() / tokens:.1%})"
+        short += f", compared in {compared:,} of {counted(items, 'item')}" if compared else ""
+        listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
+        most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
+        lists = f"Most in {', '.join(most[:_NAMED])}: `syntagm table coverage` lists all."
+        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED} {lists}", compared)
+
+
+def describe(runs: Sequence[Run]) -> str:
+    """Return a sentence about the unknown tokens of runs, for tables and figures; "" if there are none."""
+    found = [each.short for each in unknown(runs)]
+    more = f"; and {len(found) - _NAMED} more models have some" if len(found) > _NAMED else ""
+    return f"{'; '.join(found[:_NAMED])}{more}. {SCORED}" if found else ""
+
+
+def _compared(record: SuiteRecord, sentences: pl.DataFrame) -> int:
+    """Return the number of items in which a prediction of a suite compares an unknown token."""
+    regions: dict[str, set[str]] = {}
+    for formula in filter(None, record.predictions.values()):
+        with suppress(FormulaError):  # records are untrusted input
+            for reference in parse(formula).references():
+                regions.setdefault(reference.condition, set()).add(reference.region)
+    some = sentences.filter((~pl.col("known").list.all()).any().over("item"))
+    rows = some.filter(pl.col("condition").is_in(list(regions))).iter_rows(named=True)
+    return sum(_compares(list(of_item), regions) for _, of_item in groupby(rows, itemgetter("item")))
+
+
+def _compares(rows: Sequence[Mapping[str, Any]], regions: Mapping[str, set[str]]) -> bool:
+    """Return whether an unknown token of an item is compared; `rows` are its sentences in conditions that are compared."""
+    for row in rows:
+        spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
+        if any(_unknown(row, start, end) for name, start, end in spans if name in regions[row["condition"]]):
+            return True
+    for first, second in pairwise(rows):
+        places = differing(first["text"], second["text"])
+        if _unknown(first, *places[0]) != _unknown(second, *places[1]):
+            return True
+    return False
+
+
+def _unknown(row: Mapping[str, Any], start: int, end: int) -> list[str]:
+    """Return the unknown tokens of a sentence that have characters between two places."""
+    borders = [*row["starts"], len(row["text"])]
+    tokens = [(row["text"][a:b], b) for (a, b), known in zip(pairwise(borders), row["known"], strict=True) if not known]
+    return [text.strip() for text, last in tokens if last > start and last - len(text.lstrip()) < end]
 
 
 def _remark(model: str, suite: str, share: float) -> str:

@@ -17,6 +17,7 @@ from syntagm.runs.judging import describe, different, treatment
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run, judged
 from syntagm.settings import Setting, Values
+from syntagm.views import coverage
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def called(
     with judged() as read:
         made = make(runs, **values)
     shown = [run for run in runs if run in read]
+    made = with_note(made, coverage.describe([run for run in runs if isinstance(run, Run)]))
     # A view with an option for conventions says itself which ones it shows.
     return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 
@@ -117,10 +119,16 @@ def with_convention(made: Any, judged: Sequence[Run]) -> Any:
         judged: the runs of which it shows them.
     """
     warning, note = different(judged), describe(judged)
+    if isinstance(made, Table):
+        made = replace(made, warnings=(*filter(None, (warning, treatment(judged))), *made.warnings))
+    return with_note(made, note if isinstance(made, Table) else warning or note)
+
+
+def with_note(made: Any, note: str) -> Any:
+    """Return a table with a note more, or a figure with a sentence more below its title; unchanged if the note is empty."""
     match made:
         case Table():
-            warnings = (*filter(None, (warning, treatment(judged))), *made.warnings)
-            return replace(made, warnings=warnings, notes=(*made.notes, *([note] if note else [])))
+            return replace(made, notes=(*made.notes, *([note] if note else [])))
         case Figure():
-            return captioned(made, warning or note)
+            return captioned(made, note)
     return made

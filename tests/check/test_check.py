@@ -160,7 +160,7 @@ class TestRules:
     def test_a_thousand_items_that_are_all_the_same(self) -> None:
         (suite,) = reading.read(LANTERNS)
         items = tuple(Item(str(number), suite.items[0].sentences) for number in range(1000))
-        found = list(check([Suite("s", items, suite.predictions)]))
+        found = list(check([Suite("s", items, suite.predictions, suite.tags)]))
         # All but the first are the same as the first.
         assert Counter(finding.code for finding in found) == {"W202": 999}
 

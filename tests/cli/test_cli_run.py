@@ -305,6 +305,37 @@ def test_what_is_read_differently_than_one_may_think_is_said(
     assert [line[:18] for line in capsys.readouterr().err.splitlines()] == ["warning: a/control"]
 
 
+def test_symbols_of_other_programs_are_one_warning_with_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "ab":
+        rows = "Kites rise &amp; fall <eos>\tKites rises &amp; fall <eos>\nWe do n't rise .\tWe does n't rise .\n"
+        (tmp_path / f"{name}.tsv").write_text(f"good\tbad\n{rows}")
+    suites = [str(tmp_path / f"{name}.tsv") for name in "ab"]
+    command = ["run", "toy", "--suite", *suites, "--no-report", "-q", "-o"]
+    assert main([*command, str(tmp_path / "run")]) == 0
+    first, second = [line for line in capsys.readouterr().err.splitlines() if "W3" in line]
+    assert "a, item 0, condition good: W309" in first
+    assert "in 2 of 4 sentences, here first: '&amp;' 2, '<eos>' 2." in first
+    assert first.endswith("(W309 in 1 more suite.)")
+    assert 'in 2 of 4 sentences, such as "do n\'t".' in second
+    # A model over words knows marks that stand apart, but no symbols.
+    lines = [
+        "\\data\\",
+        "ngram 1=4",
+        "",
+        "\\1-grams:",
+        *(f"-0.5\t{word}" for word in ("<unk>", "<s>", "</s>", "kites")),
+        "",
+        "\\end\\",
+        "",
+    ]
+    (tmp_path / "words.arpa").write_text("\n".join(lines))
+    command[1] = str(tmp_path / "words.arpa")
+    assert main([*command, str(tmp_path / "words")]) == 0
+    assert [line.partition(": W")[2][:3] for line in capsys.readouterr().err.splitlines() if ": W3" in line] == ["309"]
+
+
 def test_a_suite_without_predictions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["1,a,1,np,The dog", "1,a,2,verb,barks", "1,b,1,np,The dogs", "1,b,2,verb,bark"]
     path = tmp_path / "bare.csv"

@@ -229,6 +229,18 @@ class TestRegionRows:
         words = one("region_rows/zones.csv?item=set&condition=cond&content=word").items[0].sentences["match"].regions
         assert [word.name for word in words] == ["1", "2", "3"]
 
+    def test_a_content_that_begins_with_a_tilde_follows_without_a_space(self, tmp_path: Path) -> None:
+        words = ["The,s", "kite,s", '~",",s', "it,v", "flew,v", "~n't,v", "~.,e"]
+        rows = "".join(f"1,a,{word}\n" for word in words).replace('~"', '"~')
+        (tmp_path / "a.csv").write_text(f"i,c,w,r\n{rows}")
+        [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+        sentence = suite.items[0].sentences["a"]
+        # As in a spreadsheet with the cells `The kite`, `~, it flew ~n't` ... the marks belong to the region of their row.
+        assert sentence.text == "The kite, it flewn't."
+        # Another table than SAP's says no language, and how its authors score it.
+        assert suite.tags == {}
+        assert [sentence.content(name) for name in "sve"] == ["The kite,", "it flewn't", "."]
+
     def test_a_region_in_two_pieces_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,x,The\n1,a,y,keys\n1,a,x,are\n")
         with pytest.raises(InputError, match="line 4, r: the region 'x' again, after another one"):

@@ -128,7 +128,7 @@ def test_several_conventions_side_by_side_are_warned_of() -> None:
     same = compare(asked, asked)
     assert same.unit == HITS
     assert same.overall.margin
-    assert not same.warnings
+    assert not [warning for warning in same.warnings if "unknown" not in warning]
     assert compare(by_bits, by_bits).unit == "bits"
 
 
@@ -275,9 +275,10 @@ def test_the_methods_paragraph_says_what_was_compared() -> None:
 def test_tables_of_a_paper_say_by_which_convention_they_are() -> None:
     made = {"table": sg.Table("t", ("a",), ((1,),)), "figure": sg.figure("scores", run_of())}
     said = dict(with_conventions(made, [run_of(HITS)]))
-    assert said["table"].notes[0].startswith(f"Convention: {HITS}")
+    assert said["table"].notes[-1].startswith(f"Convention: {HITS}")
     assert "Convention" in str(said["figure"].spec["title"])
-    assert dict(with_conventions(iter(made.items()), [run_of()]))["table"] == made["table"]
+    by_bits = dict(with_conventions(iter(made.items()), [run_of()]))["table"]
+    assert [note.partition(":")[2][:22] for note in by_bits.notes] == ["12-sentences: 5 of 25 "]
 
 
 def test_pages_say_by_which_convention_they_are() -> None:

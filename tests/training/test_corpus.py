@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import syntagm as sg
+from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
 from syntagm.io import lines as _lines
+from syntagm.materials import baselines
 from syntagm.training.corpora import corpus
 
 
@@ -162,3 +165,59 @@ def test_the_words_of_trees_are_not_split_again(tmp_path: Path) -> None:
         "blanks-lower",
     ]
     assert corpus.kind([trees, text], "treebank") == "treebank"
+
+
+_TAGGED = "The/DT kites/NNS rise/VBP ./.\nWe/PRP left/VBD ./.\n"
+ANNOTATED = {
+    "columns between tabs": "# text = Kites rise.\n1\tKites\tkite\tNOUN\n2\trise\trise\tVERB\n3\t.\t.\tPUNCT\n\n",
+    "columns": "Kites rise.\tgood\nKites rises.\tbad\n",
+    "trees": "(S (NP (NNS Kites)) (VP (VBP rise)))\n(S (NP (PRP We)) (VP (VBD left)))\n",
+    "JSON": '{"text": "Kites rise."}\n{"text": "We left."}\n',
+    "JSON ": '[\n  "Kites rise.",\n  "We left."\n]\n',
+    "markup": "<s> Kites rise . </s>\n<s> We left . </s>\n",
+    "markup ": '<?xml version="1.0"?>\n<doc>\n<s>Kites rise.</s>\n</doc>\n',
+    "words with tags": _TAGGED,
+    "words with tags ": "Kites NNS B-NP O\nrise VBP B-VP O\n. . O O\n\nWe PRP B-NP O\n",
+    "words with tags  ": "Kites NNS\nrise VBP\n. .\n\nWe PRP\n",
+    "a word in each line": "Kites\nrise\n.\n\nWe\nleft\n.\n\n" * 5,
+    "CSV": "id,text\n1,Kites rise.\n2,We left.\n",
+    "CSV ": '"","word","RT (ms)"\n"1","Kites",310\n"2","rise",320\n',
+}
+PLAIN = (
+    "Kites rise.\nWe left.\n",
+    "The (high) kites rise (S. 3).\n[1] We left, they left, all left.\n",
+    "Yes, we left.\nNo, they rose.\nSo, it fell.\n",
+    "# Kites\n\nKites rise . He said `` no '' .\n",
+    "他爱自己。\n自己爱他。\n" * 20,
+    "kite\nkites\nrise\n" * 20,
+    "KITES RISE\nWE LEFT\n",
+    "He/she rose and/or fell.\nWe left.\n",
+    "A\tB\n",
+)
+
+
+@pytest.mark.parametrize("found", ANNOTATED)
+def test_annotated_files_are_no_text(found: str, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(ANNOTATED[found])
+    for read in (
+        lambda: list(corpus.texts([path])),
+        lambda: sg.score_text(sg.load_model("toy"), path),
+        lambda: baselines.counted(path),
+    ):
+        with pytest.raises(InputError, match=f"text.txt: {found.strip()}.*expected plain text"):
+            read()
+
+
+@pytest.mark.parametrize("content", PLAIN)
+def test_plain_text_is_read_as_it_is(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(content)
+    assert list(corpus.texts([path])) == [line.strip() for line in content.splitlines() if line]
+
+
+def test_training_on_annotated_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.conllu").write_text(ANNOTATED["columns between tabs"])
+    assert main(["train", "ngram", "--corpus", str(tmp_path / "a.conllu"), "-o", str(tmp_path / "model")]) == 2
+    assert "a.conllu: columns between tabs, as in CoNLL-U or TSV; expected plain text" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()

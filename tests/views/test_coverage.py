@@ -7,6 +7,11 @@ from models_for_tests import byte_level, causal
 
 import syntagm as sg
 from syntagm.cli import main
+from syntagm.report import numbers
+from syntagm.report.predictions import items, scores
+from syntagm.report.site import strips
+from syntagm.report.site.addresses import Served
+from syntagm.report.site.site import Site
 from syntagm.views import coverage, groups
 
 TEXTS = {
@@ -43,7 +48,7 @@ def test_parts_of_characters_are_counted_and_said(tmp_path: Path) -> None:
 def test_a_run_says_that_a_model_hardly_knows_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "demo", "--suite", *suites(tmp_path), "-o", str(tmp_path / "run")]) == 0
     noted = capsys.readouterr().err
-    assert "note: causal:demo hardly knows the script of zh: 100% of its tokens are unknown or parts of" in noted
+    assert "note: causal:demo hardly knows the script of zh: 100% of its tokens unknown or parts of" in noted
     assert "script of en" not in noted
 
 
@@ -60,3 +65,96 @@ def test_every_published_sample_is_scored_by_language(shared: Path) -> None:
         expected[suite.language.tag] = expected.get(suite.language.tag, 0) + 1
     assert {row[1]: row[3] for row in rows} == expected
     assert set(expected) == {"hi", "nl", "en", "de", "fr", "he", "id", "ta", "fr-CA", "ru", "zh", "tr"}
+
+
+WORDS = ("<unk>", "<s>", "</s>", "a", "bird", "sings")
+
+
+def few_words(folder: Path) -> str:
+    """Write a unigram model of three words."""
+    lines = [
+        "\\data\\",
+        f"ngram 1={len(WORDS)}",
+        "",
+        "\\1-grams:",
+        *(f"-0.5\t{word}" for word in WORDS),
+        "",
+        "\\end\\",
+        "",
+    ]
+    (folder / "few.arpa").write_text("\n".join(lines))
+    return str(folder / "few.arpa")
+
+
+def some_unknown(folder: Path) -> list[str]:
+    """Write two suites: 5 of 14 tokens unknown, compared in one item of two, and 1 of 6, compared in the only item."""
+    # "A" and "birds" are unknown, and "birds" stands in one sentence only; "Now" stands in both.
+    rows = ["good\tbad", "A bird sings\tA birds sings", "Now a bird sings\tNow a sings bird"]
+    (folder / "whole.tsv").write_text("\n".join(rows) + "\n")
+    rows = [
+        "item,condition,subject,verb",
+        "#prediction,verb,(verb;%one%) < (verb;%many%)",
+        "1,one,a bird,sings",
+        "1,many,a bird,sing",
+    ]
+    (folder / "verb.csv").write_text("\n".join(rows) + "\n")
+    return [str(folder / "verb.csv"), str(folder / "whole.tsv")]
+
+
+def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "run")
+    assert (
+        main(["run", few_words(tmp_path), "--suite", *some_unknown(tmp_path), "-o", folder, "--no-report", "-q"]) == 0
+    )
+    run = sg.open_run(folder)
+    # 6 of 20 tokens; the first item of one suite, and the only one of the other.
+    counts = f"{run.name}: 6 of 20 tokens unknown (30.0%), compared in 2 of 3 items"
+    most = "Most in whole 36%, verb 17%: `syntagm table coverage` lists all."
+    line = f"warning: {counts}: A (2), Now (2), birds (1), sing (1). {coverage.SCORED} {most}"
+    assert capsys.readouterr().err.splitlines() == [line]
+    for view in ("scores", "effects"):
+        assert f"{counts}. {coverage.SCORED}" in sg.table(view, [run]).notes
+    assert "6 of 20 tokens unknown" in " ".join(sg.figure("scores", [run]).spec["title"]["subtitle"])
+    rows = [dict(zip(coverage.COLUMNS, row, strict=True)) for row in sg.table("coverage", [run]).rows]
+    assert [(row["suite"], row["items"], row["unknown compared"]) for row in rows] == [("whole", 2, 1), ("verb", 1, 1)]
+    warned = sg.compare(run, sg.open_run(folder)).warnings
+    assert [warning.partition("#")[2][1:] for warning in warned] == [
+        f"{counts[len(run.name) :]}. {coverage.SCORED}"
+    ] * 2
+    # "birds" differs before the compared region, which is why "sings" has the bits that it has.
+    rows = ["item,condition,np,verb", "#prediction,p,(verb;%a%) < (verb;%b%)", "1,a,a bird,sings", "1,b,a birds,sings"]
+    (tmp_path / "before.csv").write_text("\n".join([*rows, "2,a,Now a bird,sings", "2,b,Now bird,sings"]) + "\n")
+    before = sg.evaluate(sg.load_model(few_words(tmp_path)), sg.read_suites(str(tmp_path / "before.csv")))
+    assert [each.compared for each in coverage.unknown([before])] == [1]
+    [only] = coverage.unknown([run], ["verb"])
+    assert only.short == f"{run.name}: 1 of 6 tokens unknown (16.7%), compared in 1 of 1 item"
+
+
+def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
+    model = sg.load_model(few_words(tmp_path))
+    run = sg.evaluate(model, sg.read_suites(*some_unknown(tmp_path)))
+    site = Site([run])
+    assert "6 of 20 tokens unknown" in site.page((), Served()).alerts()[0].content
+    assert "1 of 6 tokens unknown" in site.page(("suite", "verb"), Served()).alerts()[0].content
+    # "A birds sings": the first two are unknown; log2(10 ** 0.5) is 1.66.
+    page = site.page(("suite", "whole", "0"), Served())
+    row = page.sentences[0].row(1, named=True)
+    marked = strips.strip(row, {"prefix": 0, "critical": 1, "rest": 2}, [])
+    assert [cell.partition("<small>")[2].partition("<")[0] for cell in marked.split("<bdi>")[1:]] == [
+        "1.66 unk",
+        "1.66 unk",
+        "1.66",
+    ]
+    assert marked.count('<span class="token h0 unknown">') == 2
+    assert " unk</small>" in strips.word_strip([("A", 0.0, False)])
+    assert " unk" not in strips.word_strip([("a", 0.0, True)])
+    [subject] = [each for each in numbers.subjects(scores.columns([run])) if each.name == "whole"]
+    [first] = [item for item in items.pick(subject).items(0, 9).values() if item["id"] == "0"]
+    assert [sentence[5:] for sentence in first["sentences"]] == [[[0]], [[0, 1]]]
+
+
+def test_a_model_that_knows_all_words_is_not_spoken_of(tmp_path: Path) -> None:
+    (tmp_path / "known.tsv").write_text("good\tbad\na bird sings\tbird a sings\n")
+    run = sg.evaluate(sg.load_model(few_words(tmp_path)), sg.read_suites(str(tmp_path / "known.tsv")))
+    assert (coverage.describe([run]), [*coverage.unknown([run])]) == ("", [])
+    assert [note for note in sg.table("scores", [run]).notes if "unknown" in note] == []

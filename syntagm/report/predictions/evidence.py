@@ -11,7 +11,7 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.report import numbers
-from syntagm.report.alerts import Alert, note_conventions, note_ties, warn_undefined, warn_unfinished
+from syntagm.report.alerts import Alert, note_conventions, note_ties, note_unknown, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column, Subject
@@ -56,6 +56,7 @@ class Evidence(Chapter):
                 *warn_unfinished(column, of_items),
                 *warn_undefined(column, "verdict"),
                 *_note_skipped(column),
+                *note_unknown(column),
             ]
         runs = [column.run for column in self.columns]
         meaning = f"The two sides of a tie differ by no more than numerical error; ties count as {ties_of(runs)}."

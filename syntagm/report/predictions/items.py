@@ -52,8 +52,8 @@ class Shown:
         """Return the items from rank `first` up to but not including `last`, with every token, by rank.
 
         Each is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region of each
-        token], [token], [bits]]]}. Columns, conditions and regions are indices; region -1 means no region. nan is None; the
-        end-of-text symbol is an empty token.
+        token], [token], [bits]]]}, and with unknown tokens also [index of each]. Columns, conditions and regions are indices;
+        region -1 means no region. nan is None; the end-of-text symbol is an empty token.
         """
         items: dict[int, dict[str, Any]] = {
             rank: {"id": self.keys[rank][0], "why": self.reasons[rank], "rank": rank, "verdicts": [], "sentences": []}
@@ -72,7 +72,8 @@ class Shown:
                     homes, tokens = cut(row["text"], tuple(spans), tuple(row["starts"]))
                     bits = _numbers(row["bits"])
                     sentence = [index, self.conditions[row["condition"]], homes, tokens, bits]
-                    items[row["shown"]]["sentences"].append(sentence)
+                    unknown = [place for place, known in enumerate(row["known"]) if not known]
+                    items[row["shown"]]["sentences"].append([*sentence, *([unknown] if unknown else [])])
         return items
 
 

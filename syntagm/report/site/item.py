@@ -439,17 +439,20 @@ TOKENS: Section[ItemPage] = Section(
 )
 
 
-def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    """Yield each condition with its words and the difference of their bits, second minus first model."""
+def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float, bool]]]]:
+    """Yield each condition with its words, the difference of their bits, second minus first model, and if both know it."""
     scored = {column.name: (column.run, sentences) for column, sentences in page.scored}
     tables = [
         words.table(run, page.subject.name, page.item, sentences=sentences)
         for run, sentences in (scored[name] for name in page.pair[:2])
     ]
     for condition in page.texts:
-        sides = [table.filter(pl.col("condition") == condition).select("word", "bits").rows() for table in tables]
+        sides = [
+            table.filter(pl.col("condition") == condition).select("word", "bits", "known").rows() for table in tables
+        ]
         # A symbol for the end of the text may be scored by one model only.
-        yield condition, [(word, second - first) for (word, first), (_, second) in zip(*sides, strict=False)]
+        words_of_both = zip(*sides, strict=False)
+        yield condition, [(word, b - a, both and known) for (word, a, known), (_, b, both) in words_of_both]
 
 
 def _show_difference(page: ItemPage) -> Variables:

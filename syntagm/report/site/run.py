@@ -9,7 +9,7 @@ from typing import Any, final
 from markupsafe import Markup
 
 from syntagm.io import integrity
-from syntagm.report.alerts import Alert, list_reasons, warn_unfinished
+from syntagm.report.alerts import Alert, list_reasons, note_unknown, warn_unfinished
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, text_cell
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Data, Section, Variables
@@ -48,7 +48,7 @@ class RunPage(OnePage):
 
     def alerts(self) -> list[Alert]:
         """Return what the page warns of."""
-        return list(warn_unfinished(self.column, f"of {self.column.items:,} items"))
+        return [*warn_unfinished(self.column, f"of {self.column.items:,} items"), *note_unknown(self.column)]
 
 
 def _facts(page: RunPage) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from syntagm.io.number import counted
 from syntagm.report import downloads
-from syntagm.report.alerts import Alert, note_conventions
+from syntagm.report.alerts import Alert, note_conventions, note_unknown
 from syntagm.report.html import (
     HtmlTable,
     classes,
@@ -104,6 +104,7 @@ class SuitePage(OnePage):
             if not column.run.done and judged < total:
                 content = Markup("<b>Unfinished.</b> Under %s, %s of %s are judged so far.")
                 found.append(Alert(content % (isolate(column.name), f"{judged:,}", counted(total, "item")), mild=False))
+            found += note_unknown(column, self.subject.name)
             if (share := coverage.unfamiliar(sentences)) >= coverage.HARDLY:
                 content = Markup("<b>Hardly known.</b> %s of the tokens of %s are unknown or parts of characters: %s")
                 meaning = "it has hardly seen this script, and its scores say little about the language."

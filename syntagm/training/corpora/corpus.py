@@ -231,7 +231,7 @@ def _texts(path: str) -> Iterator[str]:
         return map(_text, _trees(path))
     # Some corpora have a space before and after each sentence. A BPE tokenizer would make tokens of these, but no
     # scored sentence has them.
-    return (line.strip(" \t") for _, line in lines.read(Path(path)))
+    return (line.strip(" \t") for _, line in lines.prose(Path(path)))
 
 
 def _text(tree: Tree) -> str:
