@@ -24,7 +24,8 @@ from urllib.parse import urlsplit
 
 from syntagm.experiment import designs, make, simulate
 from syntagm.experiment.plan import Plan
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.database import NAME
+from syntagm.experiment.store import Study
 from syntagm.materials.suite_files import read_suites
 from syntagm.suite import sampled
 

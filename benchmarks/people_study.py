@@ -34,7 +34,8 @@ from benchmarks.people_load import Server, Visitor
 from syntagm.experiment import answers, designs, fill, make, people, plan, read, simulate
 from syntagm.experiment.answers import Audit
 from syntagm.experiment.plan import Plan, Trial
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.database import NAME
+from syntagm.experiment.store import Study
 from syntagm.formula import parse
 from syntagm.materials.suite_files import read_suites
 from syntagm.report.page import report

@@ -383,7 +383,7 @@ def _run_status(arguments: argparse.Namespace) -> int:
             print(shown_lines(f"alarm: {alarm.person}: {alarm.sentence}"))
         print(f"alarms: {len(rung)}; they inform, and exclude nobody")
     study.close()
-    return 0
+    return 1 if study.lost else 0
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
@@ -407,7 +407,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
     atomic.write(arguments.output, "".join(csv.lines(columns, rows)).encode())
     study.close()
     print(shown_lines(f"{arguments.output}: {len(rows):,} rows"))
-    return 0
+    return 1 if study.lost else 0
 
 
 def _run_forget(arguments: argparse.Namespace) -> int:
@@ -436,7 +436,7 @@ def _run_close(arguments: argparse.Namespace) -> int:
     study.set_state(state, arguments.forget_key)
     _print_progress(study)
     study.close()
-    return 0
+    return 1 if study.lost else 0
 
 
 def _run_deploy(arguments: argparse.Namespace) -> int:

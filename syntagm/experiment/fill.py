@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from syntagm.errors import RunError
-from syntagm.experiment import plan, texts
+from syntagm.experiment import database, plan, texts
 from syntagm.experiment.simulate import Simulated
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.store import Study
 from syntagm.io import atomic, regular
 
 # Seconds between two answers on the clock of simulated people.
@@ -29,7 +29,7 @@ def copy(folder: Path, target: Path) -> None:
         RunError: the target has another plan, or answers.
     """
     made = plan.read(folder)
-    if (target / NAME).exists():
+    if database.begun(target):
         raise RunError(str(target), "answers", "a new folder", "Choose another folder.")
     with atomic.used_folder(target):
         atomic.write(target / plan.NAME, regular.content(folder / plan.NAME))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.errors import InputError, RunError
-from syntagm.experiment.store import KEY, NAME, Study
+from syntagm.experiment.database import KEY, NAME
+from syntagm.experiment.store import Study
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study
 
 MADE = planned([pairs()], "forced-choice", 4)

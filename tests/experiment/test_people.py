@@ -16,7 +16,7 @@ from syntagm.formula import parse
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import agreement
 from syntagm.suite import Item, Prediction, Sentence, Suite
-from tests.experiment_for_tests import crossed, filled, pairs, planned
+from tests.experiment_for_tests import crossed, filled, pairs, planned, written
 
 PAIRS = planned([pairs(items=2)], "forced-choice", 4)
 
@@ -210,7 +210,7 @@ def test_rules_are_said_as_they_are() -> None:
 
 
 def test_a_study_that_nobody_has_begun_has_no_answers(tmp_path: Path) -> None:
-    filled(PAIRS, tmp_path).path.unlink()
+    written(PAIRS, tmp_path)
     with pytest.raises(InputError, match=r"no answers\.sqlite"):
         read.read(tmp_path, PAIRS, {}, Audit())
 
