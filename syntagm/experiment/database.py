@@ -281,7 +281,9 @@ class Database:
         self.faults = {}
         if problem or (found.lines and lacking + other):
             lacks = problem or f"damaged: {lacking:,} answers are missing, {other:,} other rows differ"
-            self.faults[self.path] = f"{lacks}; {receipts.NAME} has all {len(answers):,} answers" + " that are left" * bool(lost)
+            self.faults[self.path] = (
+                f"{lacks}; {receipts.NAME} has all {len(answers):,} answers" + " that are left" * bool(lost)
+            )
         if missing:
             has = f"{lost:,} are not in {NAME}, either" if lost else f"{NAME} has what was in them"
             self.faults[self._receipts] = f"{len(missing):,} lines are missing or damaged; {has}"

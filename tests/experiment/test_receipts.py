@@ -178,7 +178,12 @@ def test_a_study_whose_answers_are_gone_is_no_new_one(tmp_path: Path, capsys: py
     assert not (folder / database.NAME).exists()
     (folder / receipts.NAME).unlink()
     before = files(folder)
-    for line in (["status"], ["export", "-o", str(tmp_path / "out.csv")], ["import", "-o", str(tmp_path / "run")], ["close"]):
+    for line in (
+        ["status"],
+        ["export", "-o", str(tmp_path / "out.csv")],
+        ["import", "-o", str(tmp_path / "run")],
+        ["close"],
+    ):
         assert main(["experiment", line[0], str(folder), *line[1:]]) == 2
         assert "though the study had begun" in capsys.readouterr().err
     assert files(folder) == before
