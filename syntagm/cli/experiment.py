@@ -440,8 +440,10 @@ def _run_close(arguments: argparse.Namespace) -> int:
 
 
 def _run_deploy(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import jspsych, pcibex
+    from syntagm.experiment import jspsych, pcibex, plan, texts
 
+    if error := texts.unreachable(arguments.folder, plan.read(arguments.folder).design):
+        print(shown_lines(f"warning: {error}"), file=sys.stderr)
     write = {"jspsych": jspsych.write, "pcibex": pcibex.write}[arguments.form]
     for line in write(arguments.folder, arguments.output):
         print(shown_lines(line))
