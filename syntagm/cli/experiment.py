@@ -30,7 +30,7 @@ study.toml; edit texts and settings, and leave the plan. A person sees one condi
 item; the same seed gives the same plan. docs/guide/people.md goes from a suite to a study.
 
 Exit code of import: 1 if answers were left out because they don't fit the plan; the reasons are
-printed, and so is how many are missing.
+printed, and so is how many are missing. Of status, export and close, too: 1 if answers are lost.
 """
 
 import argparse

@@ -11,13 +11,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from syntagm.display import shown_lines
 from syntagm.errors import RunError
 from syntagm.experiment import receipts
 from syntagm.experiment.receipts import Receipts, Rows
-from syntagm.io import regular
+from syntagm.io.number import counted
 from syntagm.runs.cache import is_of_surroundings
 
 NAME, KEY = "answers.sqlite", "key"
@@ -26,17 +26,13 @@ DAMAGED = f"{NAME}.damaged"
 _TIMEOUT = 30.0
 # After so many pages, about 60 answers, SQLite's log is folded into the file.
 _SETTINGS = ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON", "wal_autocheckpoint=250")
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS people (
-    person TEXT PRIMARY KEY, id TEXT UNIQUE, secret TEXT UNIQUE NOT NULL, list INTEGER NOT NULL, place INTEGER NOT NULL,
-    started REAL NOT NULL, seen REAL NOT NULL, finished REAL, said TEXT NOT NULL DEFAULT '', UNIQUE (list, place)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (
-    person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL,
-    PRIMARY KEY (person, trial)
-) WITHOUT ROWID;
-"""
+_SCHEMA = {
+    "study": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
+    "people": "person TEXT PRIMARY KEY, id TEXT UNIQUE, secret TEXT UNIQUE NOT NULL, list INTEGER NOT NULL, place INTEGER "
+    "NOT NULL, started REAL NOT NULL, seen REAL NOT NULL, finished REAL, said TEXT NOT NULL DEFAULT '', UNIQUE (list, place)",
+    "answers": "person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL, "
+    "PRIMARY KEY (person, trial)",
+}
 _WHERE = {"study": "name=?", "people": "person=?", "answers": "person=? AND trial=?"}
 # The rows of `study` that say up to where the receipts are in the file, and how many can't be read any more.
 _POSITION, _LOST = ("study", "receipts"), ("study", "lost")
@@ -60,10 +56,12 @@ class Database:
     def __init__(self, folder: Path, digest: str, warn: Callable[[str], None] | None = None) -> None:
         self.path, self._receipts = folder / NAME, folder / receipts.NAME
         self._digest, self._warn = digest, warn or _print
-        self._connection: sqlite3.Connection | None = None
-        self._writes, self._synced = False, True
+        self._file: sqlite3.Connection | None = None
+        self._copy: sqlite3.Connection | None = None
         self._lock = threading.RLock()
         self._pending: list[tuple[Any, ...]] = []
+        # Whether changes wait for the disk.
+        self.synced = True
         self.faults: dict[Path, str] = {}
         self.lost = 0
 
@@ -75,7 +73,12 @@ class Database:
             RunError: the file can't be read, and there are no receipts; or it belongs to another plan.
         """
         with self._guarded():
-            yield self._connection or self._copied()
+            if self._file is None and self._copy is None:
+                self._refuse_missing()
+                rows = self._compared(*self._found()) if begun(self.path.parent) else {}
+                self._copy = _connected(":memory:")
+                _put(self._copy, rows)
+            yield self._file or cast(sqlite3.Connection, self._copy)
 
     def opened(self) -> sqlite3.Connection:
         """Return a connection to the file, which is created or mended if necessary.
@@ -83,46 +86,42 @@ class Database:
         Raises:
             RunError: see `reading`; or the file can't be written.
         """
-        if self._connection is not None and self._writes:
-            return self._connection
+        if self._file is not None:
+            return self._file
         with self._guarded():
-            self.close()
             self._refuse_missing()
+            readable: Rows = {}
+            if self.path.exists():
+                _, partly, _, problem = self._found()
+                if problem:
+                    readable = partly
+                    self.path.replace(self.path.with_name(DAMAGED))
+                    for suffix in ("-wal", "-shm"):
+                        self.path.with_name(NAME + suffix).unlink(missing_ok=True)
+                    self._warn(f"{self.path}: {problem}; moved to {DAMAGED}")
+            connection = _connected(self.path)
             try:
-                self._connection = self._connected({})
-            except Exception as error:  # whatever SQLite's module raises on a damaged file: not only its own errors
-                if isinstance(error, RunError) or is_of_surroundings(error, self.path):
-                    raise
-                readable = self._found()[1]
-                self.path.replace(self.path.with_name(DAMAGED))
-                for suffix in ("-wal", "-shm"):
-                    self.path.with_name(NAME + suffix).unlink(missing_ok=True)
-                self._warn(f"{self.path}: damaged ({error}); moved to {DAMAGED}")
-                self._connection = self._connected(readable)
-            self._writes = True
-        return self._connection
+                with _transaction(connection):
+                    self._agree(connection, readable)
+            except BaseException:
+                connection.close()
+                raise
+            self._file = connection
+        return self._file
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
         """Change the file in one transaction; `keep` notes what has changed."""
-        with self._guarded():
-            connection = self.opened()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                number, size = _position(connection)
-                if receipts.size(self._receipts) != size:
-                    number, size = self._agree(connection, {})
-                self._pending = []
-                yield connection
-                if self._pending:
-                    line = receipts.line(number + 1, self._pending)
-                    _set_position(connection, number + 1, size + len(line))
-                    receipts.append(self._receipts, line, size, self._synced)
-                connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
+        with self._guarded(), _transaction(self.opened()) as connection:
+            number, size = _position(connection)
+            if receipts.size(self._receipts) != size:
+                number, size = self._agree(connection, {})
+            self._pending = []
+            yield connection
+            if self._pending:
+                line = receipts.line(number + 1, self._pending)
+                _set_position(connection, number + 1, size + len(line))
+                receipts.append(self._receipts, line, size, self.synced)
 
     def keep(self, table: str, *row: Any) -> None:
         """Note a row that has changed, which becomes part of the receipt; of a person, the code is enough."""
@@ -143,22 +142,11 @@ class Database:
             self.path.with_name(DAMAGED).unlink(missing_ok=True)
         return count
 
-    @contextlib.contextmanager
-    def unsynced(self) -> Iterator[None]:
-        """Don't wait for the disk within the `with` block."""
-        self.opened().execute("PRAGMA synchronous=OFF")
-        self._synced = False
-        try:
-            yield
-        finally:
-            self._synced = True
-            self.opened().execute("PRAGMA synchronous=NORMAL")
-
     def close(self) -> None:
         """Close the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection, self._writes = None, False
+        for connection in filter(None, (self._file, self._copy)):
+            connection.close()
+        self._file = self._copy = None
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -177,35 +165,56 @@ class Database:
             ) from error  # fmt: skip
 
     def _refuse_missing(self) -> None:
-        """Refuse links and special files, and a study that has begun and has neither a file nor receipts."""
-        names = (NAME, f"{NAME}-wal", f"{NAME}-shm", receipts.NAME, KEY)
-        for path in map(self.path.with_name, names):
-            if path.is_symlink():
-                raise RunError(str(path), "a link", "a file of the study, or none")
-            if path.exists():
-                try:
-                    regular.checked(path)
-                except OSError as error:
-                    found = f"can't be read ({error.strerror})"
-                    raise RunError(str(path), found, "a file of the study, or none") from error
+        """Refuse what is no file, and a study that has begun and has neither a file nor receipts."""
+        for path in map(self.path.with_name, (NAME, f"{NAME}-wal", f"{NAME}-shm", receipts.NAME, KEY)):
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise RunError(str(path), "a link, or not a regular file", "a file of the study, or none")
         if begun(self.path.parent) and not self.path.exists() and not self._receipts.exists():
             found = f"missing, like {receipts.NAME}, though the study had begun"
             raise RunError(str(self.path), found, "the answers of those who took part", _COPY)
 
-    def _connected(self, readable: Rows) -> sqlite3.Connection:
-        """Open the file, and make it and the receipts agree; see `_agree`."""
-        connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
+    def _found(self) -> tuple[Receipts, Rows, int, str]:
+        """Return the receipts, what can be read of the file, its position, and why no more can be read."""
+        stored: Rows = {}
         try:
-            for setting in _SETTINGS:
-                connection.execute(f"PRAGMA {setting}")
-            connection.executescript(_SCHEMA)
-            connection.execute("BEGIN IMMEDIATE")
-            self._agree(connection, readable)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            with contextlib.closing(_connected(f"{self.path.absolute().as_uri()}?mode=rw", set_up=False)) as connection:
+                # Between two changes of other processes, the two agree.
+                connection.execute("BEGIN IMMEDIATE")
+                position = _load(connection, stored)
+                return receipts.read(self._receipts), stored, position, ""
+        except Exception as error:  # whatever SQLite's module raises on a damaged file: not only its own errors
+            found, exists = receipts.read(self._receipts), self.path.exists()
+            if not found.lines or isinstance(error, RunError) or (exists and is_of_surroundings(error, self.path)):
+                raise
+            return found, stored, 0, f"can't be read ({error})" if exists else "missing"
+
+    def _compared(self, found: Receipts, stored: Rows, position: int, problem: str) -> Rows:
+        """Return all rows that the receipts or the file have, and warn of what either lacks; see `_found`."""
+        rows = found.joined(stored, position)
+        if rows.setdefault(("study", "plan"), ("plan", self._digest))[1] != self._digest:
+            cure = "Put back the plan, or begin a new study in another folder."
+            raise RunError(str(self.path), "answers to another plan", "answers to the plan beside them", cure)
+        missing = found.lost(position)
+        # A file that can be read as a whole has everything up to its position.
+        lost = sum(number > (0 if problem else position) for number in missing)
+        self.lost = lost + int(rows.get(_LOST, ("", "0"))[1])
+        answers = [key for key in rows if key[0] == "answers"]
+        lacking = sum(key not in stored for key in answers)
+        other = sum(stored.get(key) != rows.get(key) for key in {**rows, **stored}) - lacking
+        self.faults = {}
+        if problem or (found.lines and lacking + other):
+            lacks = (
+                problem or f"damaged ({counted(lacking, 'answer')} missing, {counted(other, 'other row')} different)"
+            )
+            self.faults[self.path] = f"{lacks}; {receipts.NAME} has {counted(len(answers), 'answer')}"
+        if missing:
+            has = f"{NAME} has what was in them" if not lost else f"{NAME} lacks {lost:,} of them, too"
+            self.faults[self._receipts] = f"{counted(len(missing), 'line')} missing or damaged; {has}"
+        elif self.lost:
+            self.faults[self._receipts] = f"{counted(self.lost, 'line')} lost: they could be read in neither file"
+        for path, fault in self.faults.items():
+            self._warn(f"{path}: {fault}")
+        return rows
 
     def _agree(self, connection: sqlite3.Connection, readable: Rows) -> tuple[int, int]:
         """Within a transaction, put what either file lacks into it, and return the new position.
@@ -222,76 +231,39 @@ class Database:
         changed = [key for key in {**rows, **stored} if rows.get(key) != stored.get(key)]
         for table, *key in changed:
             connection.execute(f"DELETE FROM {table} WHERE {_WHERE[table]}", key)
-        _insert(connection, {key: rows[key] for key in changed if key in rows})
-        last = max(position, *found.lost(position), *found.lines, 0)
-        if found.lost(position) or receipts.size(self._receipts) < 0 or found.joined({}, 0) != rows:
+        _put(connection, {key: rows[key] for key in changed if key in rows})
+        last, size = max(position, *found.lost(position), *found.lines, 0), receipts.size(self._receipts)
+        if found.lost(position) or size < 0 or found.joined({}, 0) != rows:
             return self._renew(connection, last + 1, rows)
-        return _set_position(connection, last, receipts.size(self._receipts))
+        return _set_position(connection, last, size)
 
     def _renew(self, connection: sqlite3.Connection, number: int, rows: Rows) -> tuple[int, int]:
         """Within a transaction, write the receipts anew, and return the new position."""
         return _set_position(connection, receipts.renew(self._receipts, number, rows), receipts.size(self._receipts))
 
-    def _copied(self) -> sqlite3.Connection:
-        """Return a connection to a copy in memory of what the file and the receipts have."""
-        self._refuse_missing()
-        rows = self._compared(*self._found()) if begun(self.path.parent) else {}
-        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._connection.executescript(_SCHEMA)
-        _insert(self._connection, rows)
-        return self._connection
 
-    def _found(self) -> tuple[Receipts, Rows, int, str]:
-        """Return the receipts, what can be read of the file, its position, and why no more can be read."""
-        stored: Rows = {}
-        try:
-            # Without permission to create the file.
-            place = f"{self.path.absolute().as_uri()}?mode=rw"
-            with contextlib.closing(
-                sqlite3.connect(place, timeout=_TIMEOUT, isolation_level=None, uri=True)
-            ) as connection:
-                # Between two changes of other processes, the two agree.
-                connection.execute("BEGIN IMMEDIATE")
-                position = _load(connection, stored)
-                return receipts.read(self._receipts), stored, position, ""
-        except Exception as error:  # see `opened`
-            found = receipts.read(self._receipts)
-            if not found.lines or isinstance(error, RunError):
-                raise
-            return found, stored, 0, f"can't be read ({error})" if self.path.exists() else "missing"
+def _connected(place: Path | str, set_up: bool = True) -> sqlite3.Connection:
+    """Return a connection to a file, which is made ready for changes if `set_up`."""
+    connection = sqlite3.connect(place, _TIMEOUT, isolation_level=None, check_same_thread=False, uri=not set_up)
+    if set_up:
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+        with _transaction(connection):
+            for table, columns in _SCHEMA.items():
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) WITHOUT ROWID")
+    return connection
 
-    def _compared(self, found: Receipts, stored: Rows, position: int, problem: str) -> Rows:
-        """Return all rows that the receipts or the file have, and warn of what either lacks.
 
-        Arguments:
-            position: the number of the last receipt in the file; 0 if it is not known.
-            problem: what is wrong with the file; "" if it could be read as a whole.
-        """
-        rows = found.joined(stored, position)
-        if rows.setdefault(("study", "plan"), ("plan", self._digest))[1] != self._digest:
-            cure = "Put back the plan, or begin a new study in another folder."
-            raise RunError(str(self.path), "answers to another plan", "answers to the plan beside them", cure)
-        # A file that can be read as a whole has everything up to its position.
-        missing = found.lost(position)
-        lost = sum(number > (0 if problem else position) for number in missing)
-        self.lost = lost + int(rows.get(_LOST, ("", "0"))[1])
-        answers = [key for key in rows if key[0] == "answers"]
-        lacking = sum(key not in stored for key in answers)
-        other = sum(stored.get(key) != rows.get(key) for key in {**rows, **stored}) - lacking
-        self.faults = {}
-        if problem or (found.lines and lacking + other):
-            lacks = problem or f"damaged: {lacking:,} answers are missing, {other:,} other rows differ"
-            self.faults[self.path] = (
-                f"{lacks}; {receipts.NAME} has all {len(answers):,} answers" + " that are left" * bool(lost)
-            )
-        if missing:
-            has = f"{lost:,} are not in {NAME}, either" if lost else f"{NAME} has what was in them"
-            self.faults[self._receipts] = f"{len(missing):,} lines are missing or damaged; {has}"
-        elif self.lost:
-            self.faults[self._receipts] = f"{self.lost:,} lines are lost: they could be read in neither file"
-        for path, fault in self.faults.items():
-            self._warn(f"{path}: {fault}")
-        return rows
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _load(connection: sqlite3.Connection, rows: Rows) -> int:
@@ -300,16 +272,17 @@ def _load(connection: sqlite3.Connection, rows: Rows) -> int:
     Raises:
         sqlite3.Error: the file is damaged; the rows that could be read are added.
     """
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+        return 0  # its first process was killed before there was anything
     for table in receipts.TABLES:
-        for row in connection.execute(f"SELECT * FROM {table}"):
-            rows[receipts.key_of(table, row)] = row
+        rows.update((receipts.key_of(table, row), row) for row in connection.execute(f"SELECT * FROM {table}"))
     rows.pop(_POSITION, None)
     if (problem := connection.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
         raise sqlite3.DatabaseError(problem)
     return _position(connection)[0]
 
 
-def _insert(connection: sqlite3.Connection, rows: Rows) -> None:
+def _put(connection: sqlite3.Connection, rows: Rows) -> None:
     for (table, *_), row in rows.items():
         connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
 

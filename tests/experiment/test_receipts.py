@@ -86,14 +86,14 @@ def test_damage_to_both_is_counted_and_stays_counted(tmp_path: Path, capsys: pyt
     assert main(["experiment", "status", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert "7 answers" in said.out
-    assert "1 are not in answers.sqlite, either" in said.err
+    assert "answers.sqlite lacks 1 of them, too" in said.err
     assert main(["experiment", "export", str(tmp_path), "-o", str(tmp_path / "out.csv")]) == 1
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 8
     assert main(["experiment", "close", str(tmp_path)]) == 1
     found, warned = again(tmp_path)
     assert len(found.answers()) == 7
     assert found.lost == 1
-    assert "1 lines are lost" in warned[0]
+    assert "1 line lost" in warned[0]
     assert main(["experiment", "import", str(tmp_path), "-o", str(tmp_path / "run")]) == 1
     assert "receipts that can't be read any more: 1 time" in capsys.readouterr().err
 
@@ -102,7 +102,7 @@ def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
     of = begun(tmp_path)
     serving = Study(tmp_path, Clock())
     other, _ = serving.admit("someone else")  # type: ignore[misc]
-    code = of.answers()[0].person
+    code = of.admit("panel 0")[0].code  # type: ignore[index]
     (tmp_path / database.DAMAGED).write_text(code)
     last = max(receipts.read(tmp_path / receipts.NAME).lines)
     assert of.forget("panel 0") == 4
@@ -144,6 +144,32 @@ def test_a_receipt_that_cannot_be_written_is_no_answer(tmp_path: Path, monkeypat
     assert (len(found.answers()), said) == (5, [])
 
 
+def test_a_locked_database_is_not_taken_for_a_damaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_TIMEOUT", 0.01)
+    of = begun(tmp_path)
+    of.connect().execute("BEGIN IMMEDIATE")
+    for ask in (lambda found: found.progress(), lambda found: found.connect()):
+        with pytest.raises(RunError, match="locked"):
+            ask(again(tmp_path)[0])
+    of.connect().execute("ROLLBACK")
+    assert not (tmp_path / database.DAMAGED).exists()
+    assert len(again(tmp_path)[0].answers()) == 8
+
+
+def test_a_damaged_database_is_set_aside_and_made_anew(tmp_path: Path) -> None:
+    of = begun(tmp_path)
+    given = of.answers()
+    of.close()
+    (tmp_path / database.NAME).write_bytes(b"no database" * 1000)
+    found, said = again(tmp_path)
+    assert found.answers() == given
+    assert not (tmp_path / database.DAMAGED).exists(), "what only reads changes nothing"
+    found.connect()
+    assert (found.answers(), found.lost) == (given, 0)
+    assert (tmp_path / database.DAMAGED).read_bytes().startswith(b"no database")
+    assert len(said) >= 2
+
+
 def test_two_processes_write_receipts_in_turn(tmp_path: Path) -> None:
     first = begun(tmp_path, people=0)
     second = Study(tmp_path, Clock())
@@ -174,7 +200,7 @@ def test_a_study_whose_answers_are_gone_is_no_new_one(tmp_path: Path, capsys: py
     assert main(["experiment", "status", str(folder)]) == 0
     said = capsys.readouterr()
     assert said.out.startswith("open (simulated people): 4 of 4 finished")
-    assert "answers.sqlite: missing; receipts.jsonl has all 16 answers" in said.err
+    assert "answers.sqlite: missing; receipts.jsonl has 16 answers" in said.err
     assert not (folder / database.NAME).exists()
     (folder / receipts.NAME).unlink()
     before = files(folder)
