@@ -6,6 +6,7 @@ only reads gets a copy in memory, and creates and mends nothing; what writes men
 """
 
 import contextlib
+import os
 import sqlite3
 import sys
 import threading
@@ -122,6 +123,16 @@ class Database:
                 line = receipts.line(number + 1, self._pending)
                 _set_position(connection, number + 1, size + len(line))
                 receipts.append(self._receipts, line, size, self.synced)
+                try:
+                    connection.execute("COMMIT")
+                except sqlite3.Error:
+                    with contextlib.suppress(sqlite3.Error):
+                        connection.execute("ROLLBACK")
+                    with contextlib.suppress(sqlite3.Error), _transaction(connection):
+                        # Unless another process has made the change meanwhile, because it had a receipt.
+                        if _position(connection) == (number, size):
+                            os.truncate(self._receipts, size)
+                    raise
 
     def keep(self, table: str, *row: Any) -> None:
         """Note a row that has changed, which becomes part of the receipt; of a person, the code is enough."""
@@ -198,14 +209,17 @@ class Database:
         # A file that can be read as a whole has everything up to its position.
         lost = sum(number > (0 if problem else position) for number in missing)
         self.lost = lost + int(rows.get(_LOST, ("", "0"))[1])
+        different = {key for key in {**rows, **stored} if stored.get(key) != rows.get(key)}
+        if max(found.lines, default=0) == position + 1:
+            # The last change of a process that was killed may be in the receipts alone.
+            for table, *row in found.lines[position + 1]:
+                different -= {receipts.key_of(table, row), ("people", row[0])}
         answers = [key for key in rows if key[0] == "answers"]
-        lacking = sum(key not in stored for key in answers)
-        other = sum(stored.get(key) != rows.get(key) for key in {**rows, **stored}) - lacking
+        lacking = len(different.difference(stored).intersection(answers))
         self.faults = {}
-        if problem or (found.lines and lacking + other):
-            lacks = (
-                problem or f"damaged ({counted(lacking, 'answer')} missing, {counted(other, 'other row')} different)"
-            )
+        if problem or (found.lines and different):
+            other = counted(len(different) - lacking, "other row")
+            lacks = problem or f"damaged ({counted(lacking, 'answer')} missing, {other} different)"
             self.faults[self.path] = f"{lacks}; {receipts.NAME} has {counted(len(answers), 'answer')}"
         if missing:
             has = f"{NAME} has what was in them" if not lost else f"{NAME} lacks {lost:,} of them, too"
@@ -259,7 +273,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
-        connection.execute("COMMIT")
+        if connection.in_transaction:
+            connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
             connection.execute("ROLLBACK")

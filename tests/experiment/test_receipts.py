@@ -4,9 +4,11 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +74,8 @@ def test_a_change_of_a_killed_process_is_there_as_a_whole_or_not_at_all(tmp_path
     assert (found.state(), said) == ("open", []), "it was never acknowledged"
     with (tmp_path / receipts.NAME).open("ab") as file:
         file.write(line[-20:])
-    assert again(tmp_path)[0].state() == "paused"
+    found, said = again(tmp_path)
+    assert (found.state(), said) == ("paused", [])
 
 
 def test_damage_to_both_is_counted_and_stays_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,6 +145,37 @@ def test_a_receipt_that_cannot_be_written_is_no_answer(tmp_path: Path, monkeypat
     of.close()
     found, said = again(tmp_path)
     assert (len(found.answers()), said) == (5, [])
+
+
+class Full:
+    """A connection to a disk without room for the end of a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
+
+    def execute(self, query: str, *more: Any) -> Any:
+        if query == "COMMIT" and self.connection.total_changes > self.before:
+            raise sqlite3.OperationalError("database or disk is full")
+        self.before = self.connection.total_changes if query.startswith("BEGIN") else self.before
+        return self.connection.execute(query, *more)
+
+
+def test_a_change_that_does_not_fit_on_the_disk_leaves_no_receipt(tmp_path: Path) -> None:
+    of = begun(tmp_path, people=1)
+    before = (tmp_path / receipts.NAME).read_bytes()
+    whole = of.connect()
+    of._data._file = Full(whole)  # type: ignore[assignment]
+    for _ in range(2):
+        with pytest.raises(RunError, match="full"):
+            of.admit()
+    assert (tmp_path / receipts.NAME).read_bytes() == before
+    of._data._file = whole
+    assert of.admit()
+    found, said = again(tmp_path)
+    assert (sum(found.progress().totals), said) == (2, [])
 
 
 def test_a_locked_database_is_not_taken_for_a_damaged_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
