@@ -25,8 +25,8 @@ NAME, KEY = "answers.sqlite", "key"
 # A damaged file whose place a new one has taken.
 DAMAGED = f"{NAME}.damaged"
 _TIMEOUT = 30.0
-# After so many pages, about 60 answers, SQLite's log is folded into the file.
-_SETTINGS = ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON", "wal_autocheckpoint=250")
+# After so many pages, about 120 answers, SQLite's log is folded into the file.
+_SETTINGS = ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON", "wal_autocheckpoint=500")
 _SCHEMA = {
     "study": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
     "people": "person TEXT PRIMARY KEY, id TEXT UNIQUE, secret TEXT UNIQUE NOT NULL, list INTEGER NOT NULL, place INTEGER "
@@ -61,6 +61,8 @@ class Database:
         self._copy: sqlite3.Connection | None = None
         self._lock = threading.RLock()
         self._pending: list[tuple[Any, ...]] = []
+        # The position after the last change by this process; if the receipts have another size, others have written, too.
+        self._known = 0, -2
         # Whether changes wait for the disk.
         self.synced = True
         self.faults: dict[Path, str] = {}
@@ -114,9 +116,11 @@ class Database:
     def changing(self) -> Iterator[sqlite3.Connection]:
         """Change the file in one transaction; `keep` notes what has changed."""
         with self._guarded(), _transaction(self.opened()) as connection:
-            number, size = _position(connection)
+            number, size = self._known
             if receipts.size(self._receipts) != size:
-                number, size = self._agree(connection, {})
+                number, size = _position(connection)
+                if receipts.size(self._receipts) != size:
+                    number, size = self._agree(connection, {})
             self._pending = []
             yield connection
             if self._pending:
@@ -133,6 +137,7 @@ class Database:
                         if _position(connection) == (number, size):
                             os.truncate(self._receipts, size)
                     raise
+                self._known = number + 1, size + len(line)
 
     def keep(self, table: str, *row: Any) -> None:
         """Note a row that has changed, which becomes part of the receipt; of a person, the code is enough."""

@@ -43,15 +43,15 @@ class Receipts:
         return {*self.missing, *range(last + 1, min(position, last + _MOST) + 1)}
 
     def joined(self, stored: Rows, position: int) -> Rows:
-        """Return all rows that the lines or the database have.
+        """Return all rows: those of the lines if none is missing, else also what the lines or the database have.
 
         Arguments:
             stored: what could be read of the database.
             position: the number of the last line that the database has; 0 if that isn't known.
         """
         whole = bool(self.lines) and not self.lost(position)
-        # What an older database has more was deleted on purpose.
-        rows = {} if whole and position < min(self.lines) else dict(stored)
+        # What a database has beside whole receipts was deleted since, or is damaged.
+        rows = {} if whole else dict(stored)
         for number in sorted(self.lines):
             for table, *row in self.lines[number]:
                 key = key_of(table, row)

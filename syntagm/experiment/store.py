@@ -172,7 +172,7 @@ class Study:
         return connection.execute("SELECT 1 FROM study WHERE name='key'").fetchone() is not None
 
     def _hash(self, text: str) -> str:
-        return hmac.new(self._key(), text.encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key(), text.encode(), "sha256").hex()
 
     def admit(self, panel_id: str = "", code: str = "") -> tuple[Person, str] | None:
         """Give a person a place, or return to the place of a panel's id.
