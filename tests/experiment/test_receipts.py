@@ -62,6 +62,21 @@ def test_each_file_has_what_the_other_lacks(tmp_path: Path, gone: list[str], wri
     assert len(said) == (0 if writes else 1), "what writes has mended the files"
 
 
+@pytest.mark.parametrize("change", ["answers SET person='b' || person", "people SET list=77", "answers SET body='{}'"])
+def test_a_changed_row_is_as_in_its_receipt(tmp_path: Path, change: str) -> None:
+    of = begun(tmp_path)
+    given, progress = of.answers(), of.progress()
+    of.connect().execute(f"UPDATE {change}")
+    of.close()
+    for writes in (False, True, False):
+        found, said = again(tmp_path)
+        if writes:
+            found.connect()
+        assert (found.answers(), found.progress(), found.lost) == (given, progress, 0)
+        found.close()
+    assert said == []
+
+
 def test_a_change_of_a_killed_process_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     of = begun(tmp_path)
     rows = [("study", "state", "paused")]
