@@ -95,9 +95,9 @@ class Database:
             self._refuse_missing()
             readable: Rows = {}
             if self.path.exists():
-                _, partly, _, problem = self._found()
+                _, stored, _, problem = self._found()
                 if problem:
-                    readable = partly
+                    readable = stored
                     self.path.replace(self.path.with_name(DAMAGED))
                     for suffix in ("-wal", "-shm"):
                         self.path.with_name(NAME + suffix).unlink(missing_ok=True)
@@ -236,11 +236,7 @@ class Database:
         return rows
 
     def _agree(self, connection: sqlite3.Connection, readable: Rows) -> tuple[int, int]:
-        """Within a transaction, put what either file lacks into it, and return the new position.
-
-        Arguments:
-            readable: what could be read of a damaged file, whose place a new one has taken.
-        """
+        """Within a transaction, put what either file lacks, or a damaged one had, into both; return the new position."""
         stored: Rows = {}
         position = _load(connection, stored)
         found = receipts.read(self._receipts)
@@ -287,11 +283,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]
 
 
 def _load(connection: sqlite3.Connection, rows: Rows) -> int:
-    """Add the rows of a file, and return its position: the number of the last receipt that it has, 0 for none.
-
-    Raises:
-        sqlite3.Error: the file is damaged; the rows that could be read are added.
-    """
+    """Add the rows of a file, as far as it can be read, and return the number of the last receipt that it has, or 0."""
     if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
         return 0  # its first process was killed before there was anything
     for table in receipts.TABLES:
