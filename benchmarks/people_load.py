@@ -23,8 +23,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from syntagm.experiment import designs, make, simulate
+from syntagm.experiment.database import NAME
 from syntagm.experiment.plan import Plan
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.store import Study
 from syntagm.materials.suite_files import read_suites
 from syntagm.suite import sampled
 
@@ -113,7 +114,14 @@ def planned(people: int, trials: int, folder: Path, design: str = "forced-choice
     suites = [sampled(suite, trials, 1) for suite in read_suites("hu2020/number_prep")]
     made = make.planned(suites, make.Wishes(designs.find(design), people, built_in=False))
     make.write(made, folder)
+    reachable(folder)
     return made
+
+
+def reachable(folder: Path) -> None:
+    """Name somebody whom the people of an experiment can reach."""
+    settings = folder / "study.toml"
+    settings.write_text(settings.read_text().replace("name@example.org", "lab@university.example"))
 
 
 def answered(trial: dict[str, Any], random_numbers: random.Random) -> dict[str, Any]:

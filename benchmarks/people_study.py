@@ -30,11 +30,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.people_load import Server, Visitor
+from benchmarks.people_load import Server, Visitor, reachable
 from syntagm.experiment import answers, designs, fill, make, people, plan, read, simulate
 from syntagm.experiment.answers import Audit
+from syntagm.experiment.database import NAME
 from syntagm.experiment.plan import Plan, Trial
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.store import Study
 from syntagm.formula import parse
 from syntagm.materials.suite_files import read_suites
 from syntagm.report.page import report
@@ -197,6 +198,7 @@ def study(design: str, count: int, disturbances: int, folder: Path) -> Sequence[
     """Plan, ask, import and report one design; return lines about it."""
     made = make.planned([suite(design)], make.Wishes(designs.find(design), count, seed=1))
     make.write(made, folder / "study")
+    reachable(folder / "study")
     # As everything that is asked later reads it.
     made = plan.read(folder / "study")
     what = took_part(folder / "study", made, count, disturbances)

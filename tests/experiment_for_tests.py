@@ -67,8 +67,10 @@ def planned(suites: list[Suite], design: str, participants: int, **wishes: objec
 
 
 def written(made: Plan, folder: Path) -> Path:
-    """Write an experiment and return its folder."""
+    """Write an experiment, whose people can write to somebody, and return its folder."""
     make.write(made, folder)
+    settings = folder / "study.toml"
+    settings.write_text(settings.read_text().replace("name@example.org", "lab@university.example"))
     return folder
 
 

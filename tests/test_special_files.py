@@ -282,6 +282,6 @@ def test_all_readers_open_files_in_one_place() -> None:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and _opens(node)
     }
-    allowed = ("io/regular.py: ", "runs/cache.py: sqlite3.connect(", "experiment/store.py: sqlite3.connect(")
+    allowed = ("io/regular.py: ", "runs/cache.py: sqlite3.connect(", "experiment/database.py: sqlite3.connect(")
     assert {line for line in found if not line.startswith(allowed)} == set()
-    assert {line.partition(" ")[0] for line in found} == {"io/regular.py:", "runs/cache.py:", "experiment/store.py:"}
+    assert {line.partition(" ")[0] for line in found} == {"io/regular.py:", "runs/cache.py:", "experiment/database.py:"}

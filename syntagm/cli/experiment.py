@@ -30,7 +30,7 @@ study.toml; edit texts and settings, and leave the plan. A person sees one condi
 item; the same seed gives the same plan. docs/guide/people.md goes from a suite to a study.
 
 Exit code of import: 1 if answers were left out because they don't fit the plan; the reasons are
-printed, and so is how many are missing.
+printed, and so is how many are missing. Of status, export and close, too: 1 if answers are lost.
 """
 
 import argparse
@@ -383,7 +383,7 @@ def _run_status(arguments: argparse.Namespace) -> int:
             print(shown_lines(f"alarm: {alarm.person}: {alarm.sentence}"))
         print(f"alarms: {len(rung)}; they inform, and exclude nobody")
     study.close()
-    return 0
+    return 1 if study.lost else 0
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
@@ -406,7 +406,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
     atomic.write(arguments.output, "".join(csv.lines(columns, rows)).encode())
     study.close()
     print(shown_lines(f"{arguments.output}: {len(rows):,} rows"))
-    return 0
+    return 1 if study.lost else 0
 
 
 def _run_forget(arguments: argparse.Namespace) -> int:
@@ -435,12 +435,14 @@ def _run_close(arguments: argparse.Namespace) -> int:
     study.set_state(state, arguments.forget_key)
     _print_progress(study)
     study.close()
-    return 0
+    return 1 if study.lost else 0
 
 
 def _run_deploy(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import jspsych, pcibex
+    from syntagm.experiment import jspsych, pcibex, plan, texts
 
+    if error := texts.unreachable(arguments.folder, plan.read(arguments.folder).design):
+        print(shown_lines(f"warning: {error}"), file=sys.stderr)
     write = {"jspsych": jspsych.write, "pcibex": pcibex.write}[arguments.form]
     for line in write(arguments.folder, arguments.output):
         print(shown_lines(line))

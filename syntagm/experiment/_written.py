@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from syntagm.errors import InputError, RunError, SyntagmError
-from syntagm.experiment import plan, store, texts
+from syntagm.experiment import database, plan, receipts, texts
 from syntagm.io.integrity import File, Folder
 
 
@@ -18,10 +18,15 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
         texts.read(folder, made.design)
     except InputError as error:
         found[Path(error.place.partition(",")[0])] = error
-    path = folder / store.NAME
-    if reason := store.damage(path):
-        cure = "Put the file back from a copy; `syntagm experiment export` writes what can still be read."
-        found[path] = RunError(str(path), f"damaged: {reason}", "the answers as they were stored", cure)
+    data = database.Database(folder, plan.digest(folder), lambda line: None)
+    try:
+        with data.reading():
+            pass
+    except RunError as error:
+        found[Path(error.place)] = error
+    cure = "`syntagm serve --experiment` and `experiment close` put back what either file has."
+    for path, fault in data.faults.items():
+        found[path] = RunError(str(path), fault, "the answers as they were stored", cure)
     return found
 
 
@@ -34,7 +39,7 @@ def renew(folder: Path) -> list[str]:
     renewed = plan.PLAN.renewed(folder / plan.NAME)
     if renewed is None:
         return []
-    if (folder / store.NAME).exists():
+    if database.begun(folder):
         raise RunError(str(folder), "answers to the plan as it was", "an experiment that nobody has answered")
     plan.of_content(renewed, str(folder / plan.NAME))
     plan.PLAN.write(folder / plan.NAME, renewed)
@@ -48,10 +53,12 @@ EXPERIMENT = Folder(
         File("the plan of an experiment", plan.NAME),
         File("the settings of a study", texts.SETTINGS, checked=False),
         File("a text that people read", f"{texts.FOLDER}/*.md", checked=False),
-        File("the answers of people", store.NAME, checked=False),
-        File("the log of answers.sqlite", f"{store.NAME}-wal", checked=False),
-        File("the index of that log", f"{store.NAME}-shm", checked=False),
-        File("the key of the ids of people", store.KEY, checked=False),
+        File("the answers of people", database.NAME, checked=False),
+        File("the log of answers.sqlite", f"{database.NAME}-wal", checked=False),
+        File("the index of that log", f"{database.NAME}-shm", checked=False),
+        File("a damaged file that was set aside", database.DAMAGED, checked=False),
+        File("the receipts of people's answers", receipts.NAME),
+        File("the key of the ids of people", database.KEY, checked=False),
     ),
     faults,
     renew,

@@ -252,18 +252,17 @@ def _side(plan: Plan, answer: Answer, list_number: int | None) -> object:
 
 def attention(plan: Plan, trials: Mapping[str, Trial], given: Sequence[Answer]) -> float | None:
     """Return the share of a person's catch trials that were answered as expected; None without catch trials."""
-    attending = set(plan.options.get("attention", ()))
-    caught = [
-        answer
-        for answer in given
-        if trials[answer.trial].expected
-        and (trials[answer.trial].role == "catch" or trials[answer.trial].suite in attending)
-    ]
+    caught = [answer for answer in given if checks_attention(plan, trials[answer.trial])]
     if not caught:
         return None
     ratings = [answer.rating for answer in given if not math.isnan(answer.rating)]
     middle = median(ratings) if plan.design.name == "magnitude" and ratings else (LOWEST + HIGHEST) / 2
     return sum(right(trials[answer.trial], answer, middle) for answer in caught) / len(caught)
+
+
+def checks_attention(plan: Plan, trial: Trial) -> bool:
+    """Return whether a trial checks attention: a catch trial, or one of a suite that the protocol uses so."""
+    return bool(trial.expected) and (trial.role == "catch" or trial.suite in plan.options.get("attention", ()))
 
 
 def right(trial: Trial, answer: Answer, middle: float) -> bool:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from syntagm.errors import RunError
-from syntagm.experiment import plan, texts
+from syntagm.experiment import database, plan, texts
 from syntagm.experiment.simulate import Simulated
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.store import Study
 from syntagm.io import atomic, regular
 
 # Seconds between two answers on the clock of simulated people.
@@ -29,7 +29,7 @@ def copy(folder: Path, target: Path) -> None:
         RunError: the target has another plan, or answers.
     """
     made = plan.read(folder)
-    if (target / NAME).exists():
+    if database.begun(target):
         raise RunError(str(target), "answers", "a new folder", "Choose another folder.")
     with atomic.used_folder(target):
         atomic.write(target / plan.NAME, regular.content(folder / plan.NAME))
@@ -52,19 +52,19 @@ def fill(folder: Path, people: Simulated) -> Study:
     study = Study(folder, clock)
     study.mark_simulated()
     number = 0
-    with study.unsynced():
-        while (admitted := study.admit(code=f"s{number + 1:04}")) is not None or study.progress().totals[1]:
-            if admitted is None:
-                # Those who left hold their places until the time-out.
-                clock.now += 60 * study.settings.timeout + 1
-                continue
-            person, simulated = admitted[0], people.person(number)
-            number += 1
-            shown = study.trials_of(person)
-            stays = simulated.stays_until(len(shown))
-            for trial, _ in shown[:stays]:
-                clock.now += _PACE
-                study.answer(person, simulated.answer(people.plan.trials[trial]))
-            if stays == len(shown):
-                study.finish(person)
+    study.unsynced()
+    while (admitted := study.admit(code=f"s{number + 1:04}")) is not None or study.progress().totals[1]:
+        if admitted is None:
+            # Those who left hold their places until the time-out.
+            clock.now += 60 * study.settings.timeout + 1
+            continue
+        person, simulated = admitted[0], people.person(number)
+        number += 1
+        shown = study.trials_of(person)
+        stays = simulated.stays_until(len(shown))
+        for trial, _ in shown[:stays]:
+            clock.now += _PACE
+            study.answer(person, simulated.answer(people.plan.trials[trial]))
+        if stays == len(shown):
+            study.finish(person)
     return study

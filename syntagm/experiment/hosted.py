@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from syntagm.display import shown
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.experiment import alarms, answers, order, plan, texts
+from syntagm.experiment import alarms, answers, order, plan, read, texts
 from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.markup import html
@@ -328,5 +328,12 @@ def stored_answer(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[st
 
 
 def of_folder(folder: Path) -> Hosted:
-    """Return the pages of the experiment in a folder."""
-    return Hosted(Study(folder))
+    """Return the pages of the experiment in a folder.
+
+    Raises:
+        InputError: a text is missing, or names nobody whom people can reach; simulated people reach nobody.
+    """
+    study = Study(folder)
+    if (error := texts.unreachable(folder, study.plan.design)) and not read.simulated(folder):
+        raise error
+    return Hosted(study)

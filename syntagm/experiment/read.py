@@ -18,8 +18,9 @@ from urllib.parse import unquote
 from syntagm.errors import InputError, UsageError
 from syntagm.experiment import answers, plan
 from syntagm.experiment.answers import Answer, Audit
+from syntagm.experiment.database import NAME, begun
 from syntagm.experiment.plan import Plan, Trial
-from syntagm.experiment.store import NAME, Study
+from syntagm.experiment.store import Study
 from syntagm.io import csv, utf8
 from syntagm.io import json as strict_json
 from syntagm.io.name import name_of
@@ -27,6 +28,7 @@ from syntagm.io.name import name_of
 MAX_BYTES = 2**30
 _OURS = set(answers.COLUMNS)
 _NO_LIST = "answers under a list that the plan doesn't have, left out"
+_LOST = "receipts that can't be read any more"
 _NOBODY = "answers without a person, left out"
 _SAID = "answers that are neither yes nor no, left out"
 _BODY = ("choice", "rating", "ms", "times", "wrong")
@@ -44,12 +46,15 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
         InputError: a file is not readable, or of no known form.
     """
     if source.is_dir():
-        if (source / NAME).exists():
+        if begun(source):
             study = Study(source)
             try:
                 if study.plan != made:
                     raise InputError(str(source), "another plan", "the plan of these answers")
-                return study.answers()
+                given = study.answers()
+                for _ in range(study.lost):
+                    audit.note(_LOST, str(source))
+                return given
             finally:
                 study.close()
         files = sorted(
@@ -416,9 +421,9 @@ def plan_of(source: Path, given: Path | None) -> tuple[Plan, Path]:
 
 def simulated(source: Path) -> bool:
     """Return whether answers are those of a study that simulated people filled."""
-    if not (source / NAME).exists():
+    if not begun(source):
         return False
-    study = Study(source)
+    study = Study(source, warn=lambda line: None)
     try:
         return study.simulated
     finally:

@@ -1,8 +1,9 @@
 """Simulated participants with known effects, so that the analysis of an experiment exists before its data.
 
-The effect of the first prediction of each suite is known: the expected difference between the two sides of its comparison,
-in the unit of the design. People and items vary around it, people lapse, and some leave. A language model may answer
-instead: its surprisals take the place of the effects.
+The effect of the first prediction of each suite is known: the expected difference between the two sides of each of its
+comparisons, in the unit of the design. People and items vary around it, people lapse, and some leave. Who doesn't lapse
+sees through attention checks, whatever the effect. A language model may answer instead: its surprisals take the place of
+the effects.
 """
 
 import math
@@ -12,8 +13,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+import numpy as np
+
+from syntagm.experiment import answers
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.plan import Plan, Trial
+from syntagm.formula import Formula
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 
@@ -30,7 +35,7 @@ class Truth:
     Arguments:
         effect: the effect of the first prediction of each suite: for choices the difference of log odds (for a pair, the
             log odds of the favoured sentence), for ratings the difference of their means before they are rounded to the
-            scale, for magnitudes that of natural logarithms, for times that of ms in the compared region.
+            scale, for magnitudes that of natural logarithms, for times that of ms in the compared regions.
         people: the standard deviation of the effects of people, as a share of the effect.
         items: the standard deviation of the effects of items, as a share of the effect.
         lapse: the share of answers at random.
@@ -58,14 +63,11 @@ class Simulated:
         self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
     ) -> None:
         self.plan, self.truth, self.seed, self.judge = plan, truth, seed, judge
-        self.signs = {
-            suite.name: _signs(suite.predictions[0].formula) if suite.predictions else {} for suite in plan.suites
-        }
-        self.regions = {
-            suite.name: {reference.region for reference in suite.predictions[0].formula.references()}
-            if suite.predictions else set()
+        timed = plan.design.timed
+        self.shares = {
+            suite.name: _shares(suite.predictions[0].formula, timed) if suite.predictions else {}
             for suite in plan.suites
-        }  # fmt: skip
+        }
 
     def person(self, number: int) -> "SimulatedPerson":
         """Return a person; the same number gives the same person."""
@@ -76,16 +78,15 @@ class Simulated:
         random = Random(f"{self.seed} item {trial.suite} {trial.item}")
         return self.truth.effect * (1 + self.truth.items * random.gauss(0, 1))
 
-    def share(self, trial: Trial) -> float:
-        """Return the share of the effect that a sentence has: positive for one that should be less acceptable.
+    def share(self, trial: Trial, region: str = "") -> float:
+        """Return the share of the effect that a sentence has, for times in a region: positive if it should be less acceptable.
 
-        Summed over the comparison with its signs, the shares give 1.
+        Summed over each comparison with its signs, the shares give 1. An attention check has two, one for each side.
         """
         if trial.role != "critical":
-            return {"bad": 2.0, "good": -2.0}.get(trial.condition, 0.0)
-        signs = self.signs[trial.suite]
-        total = sum(sign * sign for sign in signs.values())
-        return signs.get(trial.condition, 0) / total if total else 0.0
+            easy = {"bad": 2.0, "no": 2.0, "low": 2.0, "good": -2.0, "yes": -2.0, "high": -2.0}
+            return easy.get(trial.expected or trial.condition, 0.0)
+        return self.shares[trial.suite].get((trial.condition, region), 0.0)
 
 
 class SimulatedPerson:
@@ -108,20 +109,21 @@ class SimulatedPerson:
         body: dict[str, Any] = {"trial": trial.id}
         lapse = random.random() < self.among.truth.lapse
         ms = round(1000 * math.exp(random.gauss(0.6 + self._speed, 0.4)), 1)
-        # Practice and attention checks are easy for everybody.
-        easy = trial.role in ("practice", "catch")
-        effect = self.among.truth.effect if easy else self.among.item_effect(trial) + self._own
+        # Practice and attention checks are easy for everybody, whatever the effect.
+        easy = trial.role in ("practice", "catch") or answers.checks_attention(self.among.plan, trial)
+        effect = EFFECTS[design.name] if easy else self.among.item_effect(trial) + self._own
         if self.among.judge is not None:
-            effect, share = 1.0, self._judged(trial)
+            easy, effect, share = False, 1.0, self._judged(trial)
         else:
             share = self.among.share(trial)
         match design.name:
             case "forced-choice":
-                odds = share if self.among.judge is not None else 2 * effect if easy else effect
-                chance = 0.5 if lapse else _logistic(odds)
+                odds = share if self.among.judge is not None else effect
+                chance = 0.5 if lapse else 1.0 if easy else _logistic(odds)
                 body |= {"choice": trial.choices[random.random() >= chance], "ms": ms}
             case "yes-no":
-                chance = 0.5 if lapse else _logistic(0.3 + self._bias - effect * share)
+                chance = float(share < 0) if easy and share else _logistic(0.3 + self._bias - effect * share)
+                chance = 0.5 if lapse else chance
                 body |= {"choice": "yes" if random.random() < chance else "no", "ms": ms}
             case "acceptability":
                 latent = (LOWEST + HIGHEST) / 2 + self._bias - effect * share + random.gauss(0, 1.0)
@@ -131,24 +133,24 @@ class SimulatedPerson:
                 latent = self._bias - (0 if lapse else effect * share) + random.gauss(0, 0.3)
                 body |= {"rating": max(1, round(100 * math.exp(latent))), "ms": ms}
             case _:
-                body |= self._times(trial, effect, share)
+                body |= self._times(trial, effect)
         if trial.question:
             right = random.random() >= self.among.truth.lapse
             body["choice"] = trial.answer if right else {"yes": "no", "no": "yes"}[trial.answer]
         return body
 
-    def _times(self, trial: Trial, effect: float, share: float) -> dict[str, Any]:
+    def _times(self, trial: Trial, effect: float) -> dict[str, Any]:
         maze = self.among.plan.design.name == "maze"
         base, bits = (700 if maze else 320) * math.exp(self._speed), self.among.judge
-        compared = self.among.regions.get(trial.suite, set())
         times, wrong = [], []
         begun: set[str] = set()
         for place, (word, region) in enumerate(trial.words):
             ms = (base + 12 * len(word)) * math.exp(self._random.gauss(0, 0.25) - 0.03125)
             if bits is not None:
                 ms += 15 * bits[trial.texts[0]][place]
-            elif region not in begun and (region in compared or ("*" in compared and place == len(trial.words) - 1)):
-                ms += effect * share
+            elif trial.role == "critical":
+                ms += effect * self.among.share(trial, region) if region not in begun else 0
+                ms += effect * self.among.share(trial, "*") if place == len(trial.words) - 1 else 0
             begun.add(region)
             times.append(round(max(ms, 50.0), 1))
             wrong.append(maze and place > 0 and self._random.random() < self.among.truth.lapse / 3)
@@ -169,14 +171,24 @@ def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
 
 
-def _signs(formula: Any) -> dict[str, int]:
-    """Return the sign of each condition in the first comparison: 1 if it should be less acceptable."""
-    signs: dict[str, int] = {}
-    comparison = formula.comparisons()[0]
-    for sign, reference in comparison.terms():
-        # Several regions of one condition have its effect once.
-        signs.setdefault(reference.condition, sign)
-    return signs
+def _shares(formula: Formula, timed: bool) -> dict[tuple[str, str], float]:
+    """Return the share of the effect of each condition, for times in each region: (condition, region or "") -> share.
+
+    They are the smallest (by the sum of squares) with which each comparison has the whole effect, and an equality beside
+    others none; if that is impossible, as for a < b & b < c & a < c, the nearest to it.
+    """
+    comparisons, signs = formula.comparisons(), list[dict[tuple[str, str], int]]()
+    for comparison in comparisons:
+        signs.append({})
+        for sign, reference in comparison.terms():
+            # Several regions of one condition have its effect once.
+            signs[-1].setdefault((reference.condition, reference.region if timed else ""), sign)
+    keys = list(dict.fromkeys(key for own in signs for key in own))
+    # The time of a whole sentence has the effects of all its regions.
+    matrix = [[own.get(key, own.get((key[0], "*"), 0)) for key in keys] for own in signs]
+    effects = [float(comparison.tree.operator != "=" or len(comparisons) == 1) for comparison in comparisons]
+    found = np.linalg.lstsq(np.array(matrix, np.float64), np.array(effects), rcond=None)[0]
+    return {key: round(float(share), 12) for key, share in zip(keys, found, strict=True)}
 
 
 def judged(plan: Plan, model: LanguageModel) -> dict[str, tuple[float, ...]]:

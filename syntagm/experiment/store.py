@@ -1,8 +1,8 @@
-"""The answers of a study in one SQLite file: who takes part, on which list, and what was answered.
+"""The answers of a study: who takes part, on which list, and what was answered.
 
-Every change is one transaction, written to the disk before it is acknowledged (WAL, `synchronous=FULL`). So an answer
-with a receipt survives a kill of the server and of the machine. Ids of panels and secrets of browsers are stored only as
-keyed hashes; without the key, which can be thrown away, they lead to nobody.
+Every change is written to the disk before it is acknowledged (`database.py`). So an answer survives a kill of the server
+and of the machine. Ids of panels and secrets of browsers are stored only as keyed hashes; without the key, which can be
+thrown away, they lead to nobody.
 """
 
 import contextlib
@@ -12,9 +12,8 @@ import json
 import os
 import secrets
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -23,26 +22,14 @@ from typing import Any, Literal
 from syntagm.errors import InputError, RunError
 from syntagm.experiment import answers, order, plan, texts
 from syntagm.experiment.answers import Answer
+from syntagm.experiment.database import KEY, NAME, Database
 from syntagm.io import atomic, regular
 
-NAME, KEY = "answers.sqlite", "key"
 State = Literal["open", "paused", "closed"]
 # Letters and digits that people don't confuse.
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-_TIMEOUT = 30.0
 # The most orders of trials that are held in memory.
 _ORDERS = 2000
-_TABLES = """
-CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS people (
-    person TEXT PRIMARY KEY, id TEXT UNIQUE, secret TEXT UNIQUE NOT NULL, list INTEGER NOT NULL, place INTEGER NOT NULL,
-    started REAL NOT NULL, seen REAL NOT NULL, finished REAL, said TEXT NOT NULL DEFAULT '', UNIQUE (list, place)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (
-    person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL,
-    PRIMARY KEY (person, trial)
-) WITHOUT ROWID;
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +58,22 @@ class Study:
     Arguments:
         folder: the folder of the experiment.
         clock: returns the time in seconds since 1970.
+        warn: receives a sentence about whatever is damaged or missing; by default, it is printed.
 
     Raises:
         RunError, InputError: the plan, a setting or the file of answers is missing or damaged.
     """
 
-    def __init__(self, folder: Path, clock: Any = time.time) -> None:
+    def __init__(self, folder: Path, clock: Any = time.time, warn: Callable[[str], None] | None = None) -> None:
         self.folder, self._clock = folder, clock
         self.plan = plan.read(folder)
         self.trials = self.plan.by_id
         self.settings = texts.settings(folder)
         self._digest = plan.digest(folder)
         self._names = [frozenset(self.plan.trials[number].id for number, _ in shown) for shown in self.plan.lists]
-        self._connection: sqlite3.Connection | None = None
-        self._lock = threading.RLock()
+        self._data = Database(folder, self._digest, warn)
+        # The key, and which file it was read from.
+        self._known: tuple[object, bytes] = None, b""
         self._orders: dict[tuple[int, int], list[order.Shown]] = {}
 
     @property
@@ -93,41 +82,19 @@ class Study:
         return self.folder / NAME
 
     @property
-    def begun(self) -> bool:
-        """Whether there is a file of answers."""
-        return self.path.exists()
+    def lost(self) -> int:
+        """How many receipts can't be read any more, as far as anything of the study was read."""
+        return self._data.lost
 
     def connect(self) -> sqlite3.Connection:
-        """Return the connection to the file, which is created if it doesn't exist.
-
-        Raises:
-            RunError: the file can't be read or written, or belongs to another plan.
-        """
-        if self._connection is not None:
-            return self._connection
-        for name in (NAME, f"{NAME}-wal", f"{NAME}-shm", KEY):
-            _refuse_special(self.folder / name)
-        with self._guarded():
-            connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA secure_delete=ON")
-            connection.executescript(_TABLES)
-            row = connection.execute("SELECT value FROM study WHERE name='plan'").fetchone()
-            if row is None:
-                connection.execute("INSERT OR IGNORE INTO study VALUES ('plan', ?)", (self._digest,))
-            elif row[0] != self._digest:
-                connection.close()
-                cure = "Put back the plan, or begin a new study in another folder."
-                raise RunError(str(self.path), "answers to another plan", "answers to the plan beside them", cure)
-            self._connection = connection
-        return connection
+        """Return the connection to the file, which is created or mended if necessary; see `Database.opened`."""
+        return self._data.opened()
 
     @property
     def simulated(self) -> bool:
         """Whether the answers are those of simulated people."""
-        with self._guarded():
-            return self.connect().execute("SELECT 1 FROM study WHERE name='simulated'").fetchone() is not None
+        with self._data.reading() as connection:
+            return connection.execute("SELECT 1 FROM study WHERE name='simulated'").fetchone() is not None
 
     def mark_simulated(self) -> None:
         """Note that all answers are those of simulated people.
@@ -135,64 +102,25 @@ class Study:
         Raises:
             RunError: somebody has taken part already.
         """
-        with self._changing() as connection:
+        with self._data.changing() as connection:
             if connection.execute("SELECT 1 FROM people").fetchone():
                 raise RunError(str(self.path), "people who take part", "a study without answers")
             connection.execute("INSERT OR REPLACE INTO study VALUES ('simulated', 'yes')")
+            self._data.keep("study", "simulated", "yes")
 
-    @contextlib.contextmanager
-    def unsynced(self) -> Iterator[None]:
-        """Don't wait for the disk within the `with` block. This is for simulated people, who need no receipts."""
+    def unsynced(self) -> None:
+        """Don't wait for the disk from now on. This is for simulated people, who need no receipts."""
         self.connect().execute("PRAGMA synchronous=OFF")
-        try:
-            yield
-        finally:
-            self.connect().execute("PRAGMA synchronous=FULL")
+        self._data.synced = False
 
     def close(self) -> None:
         """Close the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Let one thread at a time use the file, and say what SQLite refuses."""
-        try:
-            with self._lock:
-                yield
-        except sqlite3.Error as error:
-            if type(error) is sqlite3.DatabaseError:
-                cure = "Put the file back from a copy."
-                raise RunError(str(self.path), f"damaged ({error})", "the answers as they were stored", cure) from error
-            raise RunError(
-                str(self.path), f"can't be used ({error})", "a file of answers, and room on the disk",
-                "Nothing that was acknowledged is lost.",
-            ) from error  # fmt: skip
-
-    @contextlib.contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        """Change the file in one transaction."""
-        with self._guarded():
-            connection = self.connect()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
-            try:
-                connection.execute("COMMIT")
-            except sqlite3.Error:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
+        self._data.close()
 
     def state(self) -> State:
         """Return whether people can take part."""
-        with self._guarded():
-            row = self.connect().execute("SELECT value FROM study WHERE name='state'").fetchone()
+        with self._data.reading() as connection:
+            row = connection.execute("SELECT value FROM study WHERE name='state'").fetchone()
         return row[0] if row else "open"
 
     def set_state(self, state: State, forget_key: bool = False) -> None:
@@ -201,20 +129,22 @@ class Study:
         Arguments:
             forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
         """
-        with self._changing() as connection:
+        with self._data.changing() as connection:
             if state != "closed" and self._keyless(connection):
                 cure = "Without the key of the ids, nobody can take part any more."
                 raise RunError(str(self.path), "a study whose key was thrown away", "a study with its key", cure)
             connection.execute("INSERT OR REPLACE INTO study VALUES ('state', ?)", (state,))
+            self._data.keep("study", "state", state)
             if forget_key:
                 connection.execute("INSERT OR REPLACE INTO study VALUES ('key', 'forgotten')")
+                self._data.keep("study", "key", "forgotten")
         if forget_key:
             with contextlib.suppress(FileNotFoundError):
                 (self.folder / KEY).unlink()
 
     def _key(self) -> bytes:
         path = self.folder / KEY
-        if not path.exists():
+        if not os.path.exists(path):
             if self._keyless(self.connect()):
                 raise RunError(str(path), "thrown away", "the key of a study that is not closed")
             # A new key would lead nobody back to a place, and panels' ids to second ones.
@@ -230,16 +160,19 @@ class Study:
                     file.flush()
                     os.fsync(file.fileno())
                 atomic.sync_folder(self.folder)
-        key = regular.content(path, 32)
-        if len(key) != 32:
-            raise RunError(str(path), f"{len(key)} bytes", "a key of 32 bytes", "Put it back from a copy.")
-        return key
+        status = os.stat(path)
+        if (identity := (status.st_ino, status.st_mtime_ns, status.st_size)) != self._known[0]:
+            key = regular.content(path, 32)
+            if len(key) != 32:
+                raise RunError(str(path), f"{len(key)} bytes", "a key of 32 bytes", "Put it back from a copy.")
+            self._known = identity, key
+        return self._known[1]
 
     def _keyless(self, connection: sqlite3.Connection) -> bool:
         return connection.execute("SELECT 1 FROM study WHERE name='key'").fetchone() is not None
 
     def _hash(self, text: str) -> str:
-        return hmac.new(self._key(), text.encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key(), text.encode(), "sha256").hex()
 
     def admit(self, panel_id: str = "", code: str = "") -> tuple[Person, str] | None:
         """Give a person a place, or return to the place of a panel's id.
@@ -256,11 +189,12 @@ class Study:
         """
         secret, now = secrets.token_urlsafe(24), self._clock()
         hashed = (self._hash(f"id {panel_id}") if panel_id else None, self._hash(f"secret {secret}"))
-        with self._changing() as connection:
+        with self._data.changing() as connection:
             if hashed[0]:
                 known = connection.execute("SELECT person FROM people WHERE id=?", (hashed[0],)).fetchone()
                 if known:
                     connection.execute("UPDATE people SET secret=? WHERE person=?", (hashed[1], known[0]))
+                    self._data.keep("people", known[0])
                     return self._person(connection, known[0]), secret
             chosen = self._free_list(connection, now)
             if chosen is None:
@@ -273,6 +207,7 @@ class Study:
                 "INSERT INTO people (person, id, secret, list, place, started, seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (code, *hashed, chosen, row[0], now, now),
             )
+            self._data.keep("people", code)
             return self._person(connection, code), secret
 
     def _free_list(self, connection: sqlite3.Connection, now: float) -> int | None:
@@ -298,27 +233,26 @@ class Study:
         """Return the person with a browser's secret; None if there is none."""
         if not secret or len(secret) > 100:
             return None
-        with self._guarded():
-            connection = self.connect()
+        with self._data.reading() as connection:
             if self._keyless(connection):
                 return None
-            row = connection.execute(
-                "SELECT person FROM people WHERE secret=?", (self._hash(f"secret {secret}"),)
-            ).fetchone()
-            return self._person(connection, row[0]) if row else None
+            return self._found(connection, "secret", self._hash(f"secret {secret}"))
 
     def by_code(self, code: str) -> Person | None:
         """Return the person with a code; None if there is none."""
-        with self._guarded():
-            connection = self.connect()
-            row = connection.execute("SELECT 1 FROM people WHERE person=?", (code,)).fetchone()
-            return self._person(connection, code) if row else None
+        with self._data.reading() as connection:
+            return self._found(connection, "person", code)
 
     def _person(self, connection: sqlite3.Connection, code: str) -> Person:
-        row = connection.execute("SELECT list, place, seen, finished FROM people WHERE person=?", (code,)).fetchone()
-        if row is None:
+        if (person := self._found(connection, "person", code)) is None:
             raise InputError(str(self.path), "a person who was deleted", "a person who takes part")
-        number, place, seen, finished = row
+        return person
+
+    def _found(self, connection: sqlite3.Connection, column: str, value: str) -> Person | None:
+        query = f"SELECT person, list, place, seen, finished FROM people WHERE {column}=?"
+        if (row := connection.execute(query, (value,)).fetchone()) is None:
+            return None
+        code, number, place, seen, finished = row
         answered = frozenset(
             trial for (trial,) in connection.execute("SELECT trial FROM answers WHERE person=?", (code,))
         )
@@ -338,11 +272,12 @@ class Study:
     def resume(self, person: Person) -> Person | None:
         """Note a sign of life. A place that was free again is taken again, if the list still has room; None if not."""
         now = self._clock()
-        with self._changing() as connection:
+        with self._data.changing() as connection:
             current = self._person(connection, person.code)
             if not current.live and not self._has_room(connection, current.list, now):
                 return None
             connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code))
+            self._data.keep("people", person.code)
             return self._person(connection, person.code)
 
     def _has_room(self, connection: sqlite3.Connection, number: int, now: float) -> bool:
@@ -366,14 +301,13 @@ class Study:
             raise InputError("answer", f"the trial {str(name)[:50]!r}", "a trial of this person")
         answers.checked(self.plan, self.trials[name], person.code, person.list, body, f"answer to {name}")
         content, now = json.dumps(dict(body), sort_keys=True), self._clock()
-        with self._changing() as connection:
-            if connection.execute("SELECT 1 FROM people WHERE person=?", (person.code,)).fetchone() is None:
-                raise InputError("answer", "a person who was deleted", "a person who takes part")
-            stored = connection.execute(
-                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
-                (person.code, name, content, now, _seal(person.code, person.list, name, content)),
-            ).rowcount
-            connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code))
+        with self._data.changing() as connection:
+            row = person.code, name, content, now, _seal(person.code, person.list, name, content)
+            stored = connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row).rowcount
+            if stored:
+                if not connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code)).rowcount:
+                    raise InputError("answer", "a person who was deleted", "a person who takes part")
+                self._data.keep("answers", *row)
         return stored == 1
 
     def finish(self, person: Person, said: Sequence[str] = ()) -> bool:
@@ -389,7 +323,7 @@ class Study:
             raise InputError(
                 "questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each"
             )
-        with self._changing() as connection:
+        with self._data.changing() as connection:
             current = self._person(connection, person.code)
             if current.answered != self._names[person.list]:
                 return False
@@ -399,6 +333,7 @@ class Study:
                     "UPDATE people SET finished=?, seen=?, said=? WHERE person=?",
                     (now, now, json.dumps(list(said)), person.code),
                 )
+                self._data.keep("people", person.code)
         return True
 
     def answers(self) -> list[Answer]:
@@ -407,15 +342,11 @@ class Study:
         Raises:
             RunError: an answer is not as it was stored.
         """
-        with self._guarded():
-            found = (
-                self.connect()
-                .execute(
-                    "SELECT p.person, p.list, a.trial, a.body, a.seal FROM answers a LEFT JOIN people p ON a.person = p.person "
-                    "ORDER BY p.started, p.person, a.received, a.trial"
-                )
-                .fetchall()
-            )
+        with self._data.reading() as connection:
+            found = connection.execute(
+                "SELECT p.person, p.list, a.trial, a.body, a.seal FROM answers a LEFT JOIN people p ON a.person = p.person "
+                "ORDER BY p.started, p.person, a.received, a.trial"
+            ).fetchall()
         given = []
         for code, number, trial, body, seal in found:
             place = f"{self.path}, person {code}, trial {trial}"
@@ -429,10 +360,8 @@ class Study:
 
     def said(self) -> dict[str, list[str]]:
         """Return the answers to the questions at the end: person -> answers."""
-        with self._guarded():
-            rows = (
-                self.connect().execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
-            )
+        with self._data.reading() as connection:
+            rows = connection.execute("SELECT person, said FROM people WHERE said != '' ORDER BY started").fetchall()
         try:
             return {code: [str(text) for text in json.loads(said)] for code, said in rows}
         except (ValueError, TypeError) as error:
@@ -448,28 +377,21 @@ class Study:
         Raises:
             InputError: there is no such person.
         """
-        with self._guarded():
-            connection = self.connect()
+        with self._data.reading() as connection:
             row = connection.execute("SELECT person FROM people WHERE person=?", (who,)).fetchone()
             if row is None and (self.folder / KEY).exists():
                 row = connection.execute("SELECT person FROM people WHERE id=?", (self._hash(f"id {who}"),)).fetchone()
         if row is None:
             raise InputError(str(self.path), "no such person", "the code of a person, or the id of a panel")
-        with self._changing() as connection:
-            count = connection.execute("DELETE FROM answers WHERE person=?", row).rowcount
-            connection.execute("DELETE FROM people WHERE person=?", row)
-        with self._guarded():
-            # What was deleted must not stay in the log.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return count
+        return self._data.forget(row[0])
 
     def progress(self) -> "Progress":
         """Return how far the study is."""
         now = self._clock()
         alive = now - 60 * self.settings.timeout
-        with self._guarded():
-            rows = self.connect().execute("SELECT person, list, started, seen, finished FROM people").fetchall()
-            count = self.connect().execute("SELECT count(*) FROM answers").fetchone()[0]
+        with self._data.reading() as connection:
+            rows = connection.execute("SELECT person, list, started, seen, finished FROM people").fetchall()
+            count = connection.execute("SELECT count(*) FROM answers").fetchone()[0]
         lists = [[0, 0, 0] for _ in self.plan.lists]
         minutes = []
         for code, number, started, seen, finished in rows:
@@ -483,32 +405,6 @@ class Study:
             self.state(), tuple((done, live, gone) for done, live, gone in lists), tuple(self.quotas()), count,
             median(minutes) if minutes else None,
         )  # fmt: skip
-
-
-def _refuse_special(path: Path) -> None:
-    """Refuse a link or a special file in the place of a file of the study, which may also be absent."""
-    if path.is_symlink():
-        raise RunError(str(path), "a link", "a file of the study, or none")
-    if path.exists():
-        try:
-            regular.checked(path)
-        except OSError as error:
-            raise RunError(str(path), f"can't be read ({error.strerror})", "a file of the study, or none") from error
-
-
-def damage(path: Path) -> str:
-    """Return what is wrong with a file of answers; "" if nothing, or if there is none."""
-    try:
-        _refuse_special(path)
-        if not path.exists():
-            return ""
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            found = str(connection.execute("PRAGMA quick_check").fetchone()[0])
-            return "" if found == "ok" else found
-    except RunError as error:
-        return error.found
-    except sqlite3.Error as error:
-        return str(error)
 
 
 def _seal(person: str, number: int, trial: str, body: str) -> str:

@@ -12,6 +12,8 @@ FOLDER = "texts"
 SETTINGS = "study.toml"
 MAX_TEXT = 20_000
 
+# The contact in the settings that `write` writes: nobody's.
+_NOBODY = "name@example.org"
 _CONSENT = """# Taking part
 
 You are invited to take part in a study of how people understand sentences. It takes about MINUTES minutes. You will read
@@ -36,7 +38,7 @@ _SETTINGS = """# Settings of this study. Edit them before the first person takes
 # The heading of the pages.
 title = "Reading sentences"
 # Where people can write to.
-contact = "name@example.org"
+contact = "NOBODY"
 # The language of the sentences, for browsers: a code such as en or de.
 language = "en"
 # What a panel expects at the end. For Prolific: the completion code of the study.
@@ -104,7 +106,7 @@ def write(folder: Path, design: Design, trials: int) -> None:
         if not path.exists():
             atomic.write(path, content.encode())
     if not (folder / SETTINGS).exists():
-        atomic.write(folder / SETTINGS, _SETTINGS.encode())
+        atomic.write(folder / SETTINGS, _SETTINGS.replace("NOBODY", _NOBODY).encode())
 
 
 def read(folder: Path, design: Design) -> Texts:
@@ -119,6 +121,15 @@ def read(folder: Path, design: Design) -> Texts:
         found["reference"] = _text(folder / FOLDER / "reference.md").strip()
     contact = settings(folder).contact
     return Texts(**{name: text.replace("CONTACT", contact) for name, text in found.items()})
+
+
+def unreachable(folder: Path, design: Design) -> InputError | None:
+    """Return an error if what people read names no address but the one that was written as an example."""
+    shown = read(folder, design)
+    if not any(_NOBODY in text for text in (shown.consent, shown.instructions, shown.debriefing)):
+        return None
+    expected = "an address at which people can ask for their answers to be deleted"
+    return InputError(f"{folder / SETTINGS}, contact", f"the example {_NOBODY}", expected, "Write yours into the file.")
 
 
 def _text(path: Path) -> str:

@@ -125,7 +125,7 @@ class AnswerCache:
         try:
             return work()
         except Exception as error:  # whatever the module raises on a damaged file: not only its own errors
-            if _is_of_surroundings(error, self.path):
+            if is_of_surroundings(error, self.path):
                 self._switch_off(error)
             else:
                 self._set_aside(error, used)
@@ -184,7 +184,7 @@ def _refuse_other_tables(connection: sqlite3.Connection) -> None:
         raise OSError(errno.EINVAL, found)
 
 
-def _is_of_surroundings(error: Exception, path: Path) -> bool:
+def is_of_surroundings(error: Exception, path: Path) -> bool:
     """Return whether an error has another cause than a damaged file."""
     if not isinstance(error, sqlite3.Error):
         return isinstance(error, OSError)

@@ -10,14 +10,15 @@ pytest.importorskip("starlette")
 
 from asking import HOST, Answer, ask, opened
 
+from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.experiment import hosted as hosted_pages
-from syntagm.experiment import jspsych, pcibex
+from syntagm.experiment import jspsych, make, pcibex
 from syntagm.experiment.hosted import Hosted
 from syntagm.experiment.markup import html
 from syntagm.experiment.store import Study
 from syntagm.serve.application import Application
-from tests.experiment_for_tests import pairs, planned, written
+from tests.experiment_for_tests import filled, pairs, planned, written
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
@@ -165,6 +166,23 @@ def test_strangers_are_told_nothing_of_files(
         assert answer.status == 503
         assert str(study.folder) not in answer.text
     assert "the key with which people began" in capsys.readouterr().err
+
+
+def test_people_are_asked_only_if_they_can_reach_somebody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = planned([pairs(items=2)], "forced-choice", 2)
+    make.write(made, folder := tmp_path / "study")
+    before = sorted(folder.iterdir())
+    assert main(["serve", "--experiment", str(folder)]) == 2
+    assert "study.toml, contact: the example name@example.org; expected an address" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before
+    assert main(["experiment", "deploy", str(folder), "--as", "pcibex", "-o", str(tmp_path / "pages")]) == 0
+    assert "warning: " in capsys.readouterr().err
+    # The setting is not shown if the texts name somebody themselves; and simulated people reach nobody.
+    for name in ("consent", "debriefing"):
+        text = folder / "texts" / f"{name}.md"
+        text.write_text(text.read_text().replace("CONTACT", "lab@university.example"))
+    assert hosted_pages.of_folder(folder).study.state() == "open"
+    hosted_pages.of_folder(filled(made, tmp_path / "rehearsal").folder)
 
 
 def test_markup_of_texts() -> None:

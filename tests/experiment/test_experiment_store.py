@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.errors import InputError, RunError
-from syntagm.experiment.store import KEY, NAME, Study
+from syntagm.experiment.database import KEY, NAME
+from syntagm.experiment.store import Study
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study
 
 MADE = planned([pairs()], "forced-choice", 4)
@@ -196,7 +197,8 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     assert of.answer(person, {"trial": "0.0", "choice": "good"})
     pages = of.connect().execute("PRAGMA page_count").fetchone()[0]
     of.connect().execute(f"PRAGMA max_page_count={pages}")
-    with of.unsynced(), pytest.raises(RunError, match="room on the disk"):
+    of.unsynced()
+    with pytest.raises(RunError, match="room on the disk"):
         any(of.admit() is None for _ in range(1000))
     found = of.by_code(person.code)
     assert found

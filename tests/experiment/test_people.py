@@ -16,7 +16,7 @@ from syntagm.formula import parse
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import agreement
 from syntagm.suite import Item, Prediction, Sentence, Suite
-from tests.experiment_for_tests import crossed, filled, pairs, planned
+from tests.experiment_for_tests import crossed, filled, pairs, planned, written
 
 PAIRS = planned([pairs(items=2)], "forced-choice", 4)
 
@@ -210,7 +210,7 @@ def test_rules_are_said_as_they_are() -> None:
 
 
 def test_a_study_that_nobody_has_begun_has_no_answers(tmp_path: Path) -> None:
-    filled(PAIRS, tmp_path).path.unlink()
+    written(PAIRS, tmp_path)
     with pytest.raises(InputError, match=r"no answers\.sqlite"):
         read.read(tmp_path, PAIRS, {}, Audit())
 
@@ -364,6 +364,46 @@ def test_the_same_simulation_gives_the_same_answers(tmp_path: Path) -> None:
     made = planned([pairs(items=4)], "forced-choice", 4)
     first, second = (filled(made, tmp_path / name).answers() for name in "ab")
     assert first == second
+
+
+@pytest.mark.parametrize("design", ["forced-choice", "yes-no", "acceptability", "magnitude"])
+def test_honest_people_pass_attention_checks_whatever_the_effect(design: str) -> None:
+    # A check by a suite of one's own, whose conditions have other names.
+    items = tuple(
+        Item(item.id, {"fine": item.sentences["good"], "odd": item.sentences["bad"]}) for item in pairs().items
+    )
+    own = [Suite("own", items, (Prediction("better", parse("(verb;%fine%) < (verb;%odd%)")),))]
+    for catch in ([], own):
+        made = planned([pairs()], design, 2, built_in=True, catch=catch, exclusions=Exclusions(catch=0.75))
+        checks = [made.trials[number] for number, _ in made.lists[0] if made.trials[number].role == "catch"]
+        for effect in (-3.0, 0.0, 3.0):
+            simulated = simulate.Simulated(made, simulate.Truth(effect, lapse=0.0), 1)
+            passed = [
+                answers.attention(made, made.by_id, [
+                    answers.checked(made, trial, "a", 0, person.answer(trial), "here") for trial in checks
+                ])
+                for person in map(simulated.person, range(40))
+            ]  # fmt: skip
+            assert len(checks) >= 4
+            assert min(passed) >= 0.75, (design, effect, passed)
+
+
+def test_each_comparison_of_a_conjunction_has_the_effect() -> None:
+    def shares(text: str, timed: bool = False) -> dict[tuple[str, str], float]:
+        return simulate._shares(parse(text), timed)
+
+    assert shares("(v;%a%) < (v;%b%)") == {("b", ""): 0.5, ("a", ""): -0.5}
+    two = "[(v;%a%) < (v;%b%)] & [(w;%c%) > (w;%d%)]"
+    assert shares(two) == {("b", ""): 0.5, ("a", ""): -0.5, ("c", ""): 0.5, ("d", ""): -0.5}
+    # b - a = 1 and c - a = 1: the smallest are a = -2/3, b = c = 1/3.
+    three = shares("[(v;%a%) < (v;%b%)] & [(v;%a%) < (v;%c%)]")
+    assert three == pytest.approx({("b", ""): 1 / 3, ("a", ""): -2 / 3, ("c", ""): 1 / 3})
+    # Of times, each region of a comparison has its part, and regions of different comparisons have their own.
+    assert shares("(v;%a%) + (w;%a%) < (v;%b%) + (w;%b%)", True) == {
+        ("b", "v"): 0.25, ("b", "w"): 0.25, ("a", "v"): -0.25, ("a", "w"): -0.25,
+    }  # fmt: skip
+    apart = shares("[(v;%a%) < (v;%b%)] & [(w;%b%) < (w;%a%)] & [(u;%a%) = (u;%b%)]", True)
+    assert (apart["b", "v"] - apart["a", "v"], apart["a", "w"] - apart["b", "w"], apart["a", "u"]) == (1, 1, 0)
 
 
 @pytest.mark.slow

@@ -1,0 +1,319 @@
+"""The file of a study's people and answers, and its receipts: each change is in both, and each restores the other.
+
+A change is one transaction of SQLite, and within it its receipt is written to the disk: so SQLite need not wait for the disk
+itself, and a killed process leaves at most a change that was not acknowledged. Whoever opens a study compares the two. What
+only reads gets a copy in memory, and creates and mends nothing; what writes mends both.
+"""
+
+import contextlib
+import os
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from syntagm.display import shown_lines
+from syntagm.errors import RunError
+from syntagm.experiment import receipts
+from syntagm.experiment.receipts import Receipts, Rows
+from syntagm.io.number import counted
+from syntagm.runs.cache import is_of_surroundings
+
+NAME, KEY = "answers.sqlite", "key"
+# A damaged file whose place a new one has taken.
+DAMAGED = f"{NAME}.damaged"
+_TIMEOUT = 30.0
+# After so many pages, about 120 answers, SQLite's log is folded into the file.
+_SETTINGS = ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON", "wal_autocheckpoint=500")
+_SCHEMA = {
+    "study": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
+    "people": "person TEXT PRIMARY KEY, id TEXT UNIQUE, secret TEXT UNIQUE NOT NULL, list INTEGER NOT NULL, place INTEGER "
+    "NOT NULL, started REAL NOT NULL, seen REAL NOT NULL, finished REAL, said TEXT NOT NULL DEFAULT '', UNIQUE (list, place)",
+    "answers": "person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL, "
+    "PRIMARY KEY (person, trial)",
+}
+_WHERE = {"study": "name=?", "people": "person=?", "answers": "person=? AND trial=?"}
+# The rows of `study` that say up to where the receipts are in the file, and how many can't be read any more.
+_POSITION, _LOST = ("study", "receipts"), ("study", "lost")
+_COPY = "Put the file back from a copy."
+
+
+def begun(folder: Path) -> bool:
+    """Return whether the study in a folder has begun, even if its file of answers is missing."""
+    return any((folder / name).exists() for name in (NAME, f"{NAME}-wal", receipts.NAME, KEY))
+
+
+class Database:
+    """The file of a study, with its receipts.
+
+    Arguments:
+        folder: the folder of the experiment.
+        digest: the hash of its plan.
+        warn: receives a sentence about whatever is damaged or missing; by default, it is printed.
+    """
+
+    def __init__(self, folder: Path, digest: str, warn: Callable[[str], None] | None = None) -> None:
+        self.path, self._receipts = folder / NAME, folder / receipts.NAME
+        self._digest, self._warn = digest, warn or _print
+        self._file: sqlite3.Connection | None = None
+        self._copy: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+        self._pending: list[tuple[Any, ...]] = []
+        # The position after the last change by this process; if the receipts have another size, others have written, too.
+        self._known = 0, -2
+        # Whether changes wait for the disk.
+        self.synced = True
+        self.faults: dict[Path, str] = {}
+        self.lost = 0
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection to read from: to the file if it was opened to be changed, else to a copy in memory.
+
+        Raises:
+            RunError: the file can't be read, and there are no receipts; or it belongs to another plan.
+        """
+        with self._guarded():
+            if self._file is None and self._copy is None:
+                self._refuse_missing()
+                rows = self._compared(*self._found()) if begun(self.path.parent) else {}
+                self._copy = _connected(":memory:")
+                _put(self._copy, rows)
+            yield self._file or cast(sqlite3.Connection, self._copy)
+
+    def opened(self) -> sqlite3.Connection:
+        """Return a connection to the file, which is created or mended if necessary.
+
+        Raises:
+            RunError: see `reading`; or the file can't be written.
+        """
+        if self._file is not None:
+            return self._file
+        with self._guarded():
+            self._refuse_missing()
+            readable: Rows = {}
+            if self.path.exists():
+                _, stored, _, problem = self._found()
+                if problem:
+                    readable = stored
+                    self.path.replace(self.path.with_name(DAMAGED))
+                    for suffix in ("-wal", "-shm"):
+                        self.path.with_name(NAME + suffix).unlink(missing_ok=True)
+                    self._warn(f"{self.path}: {problem}; moved to {DAMAGED}")
+            connection = _connected(self.path)
+            try:
+                with _transaction(connection):
+                    self._agree(connection, readable)
+            except BaseException:
+                connection.close()
+                raise
+            self._file = connection
+        return self._file
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """Change the file in one transaction; `keep` notes what has changed."""
+        with self._guarded(), _transaction(self.opened()) as connection:
+            number, size = self._known
+            if receipts.size(self._receipts) != size:
+                number, size = _position(connection)
+                if receipts.size(self._receipts) != size:
+                    number, size = self._agree(connection, {})
+            self._pending = []
+            yield connection
+            if self._pending:
+                line = receipts.line(number + 1, self._pending)
+                _set_position(connection, number + 1, size + len(line))
+                receipts.append(self._receipts, line, size, self.synced)
+                try:
+                    connection.execute("COMMIT")
+                except sqlite3.Error:
+                    with contextlib.suppress(sqlite3.Error):
+                        connection.execute("ROLLBACK")
+                    with contextlib.suppress(sqlite3.Error), _transaction(connection):
+                        # Unless another process has made the change meanwhile, because it had a receipt.
+                        if _position(connection) == (number, size):
+                            os.truncate(self._receipts, size)
+                    raise
+                self._known = number + 1, size + len(line)
+
+    def keep(self, table: str, *row: Any) -> None:
+        """Note a row that has changed, which becomes part of the receipt; of a person, the code is enough."""
+        if table == "people":
+            row = self.opened().execute("SELECT * FROM people WHERE person=?", row).fetchone()
+        self._pending.append((table, *row))
+
+    def forget(self, person: str) -> int:
+        """Delete all rows of a person, and return the number of answers."""
+        with self.changing() as connection:
+            count = connection.execute("DELETE FROM answers WHERE person=?", (person,)).rowcount
+            connection.execute("DELETE FROM people WHERE person=?", (person,))
+            rows: Rows = {}
+            self._renew(connection, _load(connection, rows) + 1, rows)
+        with self._guarded():
+            # What was deleted must not stay in the log, nor in a damaged file.
+            self.opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.path.with_name(DAMAGED).unlink(missing_ok=True)
+        return count
+
+    def close(self) -> None:
+        """Close the file."""
+        for connection in filter(None, (self._file, self._copy)):
+            connection.close()
+        self._file = self._copy = None
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Let one thread at a time use the file, and say what SQLite refuses."""
+        try:
+            with self._lock:
+                yield
+        except sqlite3.Error as error:
+            if not is_of_surroundings(error, self.path):
+                raise RunError(
+                    str(self.path), f"damaged ({error})", "the answers as they were stored", _COPY
+                ) from error
+            raise RunError(
+                str(self.path), f"can't be used ({error})", "a file of answers, and room on the disk",
+                "Nothing that was acknowledged is lost.",
+            ) from error  # fmt: skip
+
+    def _refuse_missing(self) -> None:
+        """Refuse what is no file, and a study that has begun and has neither a file nor receipts."""
+        for path in map(self.path.with_name, (NAME, f"{NAME}-wal", f"{NAME}-shm", receipts.NAME, KEY)):
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise RunError(str(path), "a link, or not a regular file", "a file of the study, or none")
+        if begun(self.path.parent) and not self.path.exists() and not self._receipts.exists():
+            found = f"missing, like {receipts.NAME}, though the study had begun"
+            raise RunError(str(self.path), found, "the answers of those who took part", _COPY)
+
+    def _found(self) -> tuple[Receipts, Rows, int, str]:
+        """Return the receipts, what can be read of the file, its position, and why no more can be read."""
+        stored: Rows = {}
+        try:
+            with contextlib.closing(_connected(f"{self.path.absolute().as_uri()}?mode=rw", set_up=False)) as connection:
+                # Between two changes of other processes, the two agree.
+                connection.execute("BEGIN IMMEDIATE")
+                position = _load(connection, stored)
+                return receipts.read(self._receipts), stored, position, ""
+        except Exception as error:  # whatever SQLite's module raises on a damaged file: not only its own errors
+            found, exists = receipts.read(self._receipts), self.path.exists()
+            if not found.lines or isinstance(error, RunError) or (exists and is_of_surroundings(error, self.path)):
+                raise
+            return found, stored, 0, f"can't be read ({error})" if exists else "missing"
+
+    def _compared(self, found: Receipts, stored: Rows, position: int, problem: str) -> Rows:
+        """Return all rows that the receipts or the file have, and warn of what either lacks; see `_found`."""
+        rows = found.joined(stored, position)
+        if rows.setdefault(("study", "plan"), ("plan", self._digest))[1] != self._digest:
+            cure = "Put back the plan, or begin a new study in another folder."
+            raise RunError(str(self.path), "answers to another plan", "answers to the plan beside them", cure)
+        missing = found.lost(position)
+        # A file that can be read as a whole has everything up to its position.
+        lost = sum(number > (0 if problem else position) for number in missing)
+        self.lost = lost + int(rows.get(_LOST, ("", "0"))[1])
+        different = {key for key in {**rows, **stored} if stored.get(key) != rows.get(key)}
+        if max(found.lines, default=0) == position + 1:
+            # The last change of a process that was killed may be in the receipts alone.
+            for table, *row in found.lines[position + 1]:
+                different -= {receipts.key_of(table, row), ("people", row[0])}
+        answers = [key for key in rows if key[0] == "answers"]
+        lacking = len(different.difference(stored).intersection(answers))
+        self.faults = {}
+        if problem or (found.lines and different):
+            other = counted(len(different) - lacking, "other row")
+            lacks = problem or f"damaged ({counted(lacking, 'answer')} missing, {other} different)"
+            self.faults[self.path] = f"{lacks}; {receipts.NAME} has {counted(len(answers), 'answer')}"
+        if missing:
+            has = f"{NAME} has what was in them" if not lost else f"{NAME} lacks {lost:,} of them, too"
+            self.faults[self._receipts] = f"{counted(len(missing), 'line')} missing or damaged; {has}"
+        elif self.lost:
+            self.faults[self._receipts] = f"{counted(self.lost, 'line')} lost: they could be read in neither file"
+        for path, fault in self.faults.items():
+            self._warn(f"{path}: {fault}")
+        return rows
+
+    def _agree(self, connection: sqlite3.Connection, readable: Rows) -> tuple[int, int]:
+        """Within a transaction, put what either file lacks, or a damaged one had, into both; return the new position."""
+        stored: Rows = {}
+        position = _load(connection, stored)
+        found = receipts.read(self._receipts)
+        rows = self._compared(found, {**readable, **stored}, position, "restored" if readable else "")
+        if self.lost:
+            rows[_LOST] = ("lost", str(self.lost))
+        changed = [key for key in {**rows, **stored} if rows.get(key) != stored.get(key)]
+        for table, *key in changed:
+            connection.execute(f"DELETE FROM {table} WHERE {_WHERE[table]}", key)
+        _put(connection, {key: rows[key] for key in changed if key in rows})
+        last, size = max(position, *found.lost(position), *found.lines, 0), receipts.size(self._receipts)
+        if found.lost(position) or size < 0 or found.joined({}, 0) != rows:
+            return self._renew(connection, last + 1, rows)
+        return _set_position(connection, last, size)
+
+    def _renew(self, connection: sqlite3.Connection, number: int, rows: Rows) -> tuple[int, int]:
+        """Within a transaction, write the receipts anew, and return the new position."""
+        return _set_position(connection, receipts.renew(self._receipts, number, rows), receipts.size(self._receipts))
+
+
+def _connected(place: Path | str, set_up: bool = True) -> sqlite3.Connection:
+    """Return a connection to a file, which is made ready for changes if `set_up`."""
+    connection = sqlite3.connect(place, _TIMEOUT, isolation_level=None, check_same_thread=False, uri=not set_up)
+    if set_up:
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+        with _transaction(connection):
+            for table, columns in _SCHEMA.items():
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) WITHOUT ROWID")
+    return connection
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _load(connection: sqlite3.Connection, rows: Rows) -> int:
+    """Add the rows of a file, as far as it can be read, and return the number of the last receipt that it has, or 0."""
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+        return 0  # its first process was killed before there was anything
+    for table in receipts.TABLES:
+        rows.update((receipts.key_of(table, row), row) for row in connection.execute(f"SELECT * FROM {table}"))
+    rows.pop(_POSITION, None)
+    if (problem := connection.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+        raise sqlite3.DatabaseError(problem)
+    return _position(connection)[0]
+
+
+def _put(connection: sqlite3.Connection, rows: Rows) -> None:
+    for (table, *_), row in rows.items():
+        connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+
+
+def _position(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the number of the last receipt that a file has, and the size of the receipts up to there."""
+    row = connection.execute("SELECT value FROM study WHERE name='receipts'").fetchone()
+    try:
+        number, size = map(int, row[0].split())
+    except (ValueError, TypeError, AttributeError):
+        return 0, -2
+    return number, size
+
+
+def _set_position(connection: sqlite3.Connection, number: int, size: int) -> tuple[int, int]:
+    query = "INSERT INTO study VALUES ('receipts', ?) ON CONFLICT DO UPDATE SET value=excluded.value"
+    connection.execute(query, (f"{number} {size}",))
+    return number, size
+
+
+def _print(line: str) -> None:
+    print(shown_lines(f"warning: {line}"), file=sys.stderr)
