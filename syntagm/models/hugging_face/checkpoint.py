@@ -64,12 +64,14 @@ class Checkpoint:
     Arguments:
         unused: the stored weights that the model doesn't use, as from `unused_weights`.
         quantisation: the quantisation that its configuration describes; None if the weights are not quantised.
+        stated: the content of config.json, without a library's defaults.
     """
 
     model: Any
     tokenizer: Any
     unused: list[str]
     quantisation: dict[str, Any] | None
+    stated: dict[str, Any]
 
 
 def read_checkpoint(
@@ -138,6 +140,7 @@ def read_checkpoint(
                 source = {key: arguments[key] for key in ("revision", "local_files_only") if key in arguments}
                 if remote and (file := cached_file(name, "tokenizer.json", **_HERE_OR_NOT, **source)):
                     refuse_endless_tokenizer(Path(file).parent)
+            stated, _ = transformers.PretrainedConfig.get_config_dict(name, **arguments)
             default = torch.float32 if quantisation is None else "auto"
             with _reading() as reading:
                 model, loading = LOADERS[kind].from_pretrained(
@@ -182,7 +185,7 @@ def read_checkpoint(
         # Checkpoints of a training often lack it.
         again = f"Save it there: tokenizer.save_pretrained({name!r})."
     _refuse_another_kind(place, kind, model, tokenizer, again)
-    return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
+    return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation, stated)
 
 
 def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> None:

@@ -53,6 +53,7 @@ class Loaded:
         adapter: whether its adapter is `separate` or `merged`; None if it has none.
         quantised: how its weights are quantised, as in signatures; empty if they are not.
         record: further information for its record.
+        stated: the content of its config.json; None for a model in memory.
     """
 
     model: Any
@@ -64,6 +65,7 @@ class Loaded:
     adapter: str | None = None
     quantised: str = ""
     record: Mapping[str, object] = field(default_factory=dict)
+    stated: Mapping[str, Any] | None = None
 
 
 def read(
@@ -120,7 +122,7 @@ def read(
     loaded = Loaded(
         checkpoint.model, checkpoint.tokenizer, label, _digest(checkpoint, name, gguf), checkpoint.unused,
         quantised=types or (described(checkpoint.quantisation) if checkpoint.quantisation else ""),
-        record=_record(checkpoint, types, file, spread),
+        record=_record(checkpoint, types, file, spread), stated=checkpoint.stated,
     )  # fmt: skip
     if folder:
         loaded = _adapted(place, loaded, folder, chosen.get("adapter", "separate"), pickle)

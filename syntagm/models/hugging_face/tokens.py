@@ -5,7 +5,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from syntagm.models.hugging_face.foreign import one_error
 
 # Only one thread at a time may change how tokenizers truncate and pad.
 _SETTINGS = threading.Lock()
+# The content of a config.json; None if there is none, as for a model in memory.
+Stated: TypeAlias = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,50 +28,134 @@ class Encoded:
     in_vocabulary: NDArray[np.bool_]
 
 
-def start_symbol(choice: str, tokenizer: Any, config: Any) -> int | None:
-    """Return the id of the start-of-text symbol under `bos=auto|yes|no`; None if there is none.
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The symbol before texts, or after them.
 
-    It is the tokenizer's bos, else the eos if the model uses one symbol for both.
+    Arguments:
+        number: its token id; None if there is none.
+        remark: a sentence on a symbol that the configuration names and that is not special in the tokenizer; else empty.
+    """
+
+    number: int | None
+    remark: str = ""
+
+
+def start_symbol(choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
+    """Return the start-of-text symbol under `bos=auto|yes|no`.
+
+    It is the tokenizer's bos. If that has none, `auto` takes the one symbol that the model's own configuration names as
+    bos and eos, if it is special in the tokenizer; `yes` takes any that the model's own configuration names.
 
     Arguments:
         choice: the value of the option `bos`.
         tokenizer: the tokenizer.
         config: the model's configuration.
+        stated: the content of its config.json; None for a model in memory.
 
     Raises:
         UsageError: `bos=yes`, and the model has none.
     """
     if choice == "no":
-        return None
-    symbol = tokenizer.bos_token_id
-    if symbol is None and config.bos_token_id is not None and config.bos_token_id == config.eos_token_id:
-        symbol = config.eos_token_id
-    if symbol is None and choice == "yes":
-        raise UsageError(
-            "model option bos=yes", "no start symbol in this model", "a model with one", "Use bos=auto or bos=no."
-        )
-    return None if symbol is None else int(symbol)
+        return Symbol(None)
+    return _symbol("bos", choice == "yes", tokenizer, config, stated)
 
 
-def end_symbol(choice: str, tokenizer: Any, config: Any) -> int | None:
-    """Return the id of the end-of-text symbol under `eos=yes|no`; None for `no`.
+def end_symbol(choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
+    """Return the end-of-text symbol under `eos=yes|no`; under `auto`, that which ends words.
+
+    It is the tokenizer's eos, or else one that the model's own configuration names: under `auto`, only if it is special
+    in the tokenizer.
 
     Arguments:
-        choice: the value of the option `eos`.
-        tokenizer: the tokenizer.
-        config: the model's configuration.
+        choice: the value of the option `eos`, or `auto`.
+        tokenizer, config, stated: as for `start_symbol`.
 
     Raises:
         UsageError: `eos=yes`, and the model has none.
     """
     if choice == "no":
-        return None
-    symbol = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else config.eos_token_id
-    if isinstance(symbol, list):
-        symbol = symbol[0]
-    if symbol is None:
-        raise UsageError("model option eos=yes", "no end symbol in this model", "a model with one", "Use eos=no.")
-    return int(symbol)
+        return Symbol(None)
+    return _symbol("eos", choice == "yes", tokenizer, config, stated)
+
+
+def remarks(*symbols: Symbol) -> tuple[str, ...]:
+    """Return the remarks on symbols that have one."""
+    return tuple(symbol.remark for symbol in symbols if symbol.remark)
+
+
+# What a symbol is called; what follows if it is taken, and if there is none.
+_CALLED = {
+    "bos": ("start symbol", "it precedes each text", "nothing precedes a text"),
+    "eos": ("end symbol", "it ends each text", "no symbol ends a word"),
+}
+
+
+def _symbol(key: str, demanded: bool, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
+    """Return the symbol `key`, which is `bos` or `eos`, with a remark if the tokenizer's files don't declare it.
+
+    Arguments:
+        demanded: whether one that is not special in the tokenizer is taken, too, and none is refused.
+    """
+    kind, so, otherwise = _CALLED[key]
+    number, shown, remark = getattr(tokenizer, f"{key}_token_id"), str(getattr(tokenizer, f"{key}_token")), ""
+    if number is not None and not _is_added_by_class(tokenizer, key):
+        return Symbol(int(number))
+    if number is not None:
+        number, remark = None, f"The {kind} {shown!r} is only a default of transformers"
+    elif (other := configured(config, f"{key}_token_id")) is not None and (
+        # GPT-2 and Pythia use one symbol for both.
+        key == "eos" or demanded or other == configured(config, "eos_token_id")
+    ):
+        shown = described_symbol(tokenizer, other)
+        if not _is_own(config, f"{key}_token_id", stated):
+            remark = f"The {kind} {shown} is only a default of transformers"
+        elif other in special_symbols(tokenizer):
+            return Symbol(other)
+        else:
+            remark = f"The {kind} of the configuration, {shown}, is not special in the tokenizer"
+            number = other if demanded else None
+    if number is None and demanded:
+        cure = "Use bos=auto or bos=no." if key == "bos" else "Use eos=no."
+        found = f"no {kind} in this model" + (f". {remark}" if remark else "")
+        raise UsageError(f"model option {key}=yes", found, "a model with one", cure)
+    return Symbol(number, f"{remark}, so {otherwise if number is None else so}." if remark else "")
+
+
+def described_symbol(tokenizer: Any, number: int) -> str:
+    """Return a token for messages."""
+    token = tokenizer.convert_ids_to_tokens(number)
+    return f"number {number}" if token is None else f"{token!r} (number {number})"
+
+
+def configured(config: Any, key: str) -> int | None:
+    """Return the number of a symbol in a configuration, or in that of its language model; the first of several."""
+    number = getattr(config, key, None)
+    if number is None:
+        number = getattr(config.get_text_config(), key, None)
+    number = number[0] if isinstance(number, list) and number else number
+    return number if isinstance(number, int) else None
+
+
+def _is_own(config: Any, key: str, stated: Stated) -> bool:
+    """Return whether a configuration has a symbol itself, and not from the defaults of its class."""
+    if stated is not None:
+        return any(part.get(key) is not None for part in (stated, stated.get("text_config") or {}))
+    # What is written is not known of a model in memory, only what differs from the defaults.
+    classes = {type(part) for part in (config, config.get_text_config())}
+    defaults: list[Any] = []
+    with contextlib.suppress(TypeError):  # a class that needs arguments has no defaults
+        defaults = [kind() for kind in classes]
+    return bool(defaults) and all(configured(default, key) != configured(config, key) for default in defaults)
+
+
+def _is_added_by_class(tokenizer: Any, key: str) -> bool:
+    """Return whether the class of a tokenizer has added a symbol that is not in the files it was read from."""
+    settings, token = tokenizer.init_kwargs, getattr(tokenizer, f"{key}_token")
+    if "added_tokens_decoder" not in settings or str(settings.get(f"{key}_token")) != token:
+        return False  # it was not read from files, or the symbol was added later
+    known = {str(added) for added in settings["added_tokens_decoder"].values()}
+    return token not in known and token not in tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,16 +327,17 @@ def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDAr
     return starts
 
 
-def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], model: str) -> None:
-    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are other tokens, too.
+def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], size: int, model: str) -> None:
+    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are none of the model.
 
     Arguments:
         tokenizer: the tokenizer.
         symbols: the ids of the special symbols in use, by their names.
+        size: the size of the model's vocabulary.
         model: name of the model, for messages.
 
     Raises:
-        ModelError: it has a dropout, or a symbol shares its id with another token.
+        ModelError: it has a dropout, or a symbol shares its id with another token, or the model has no entry for it.
     """
     if dropout := getattr(tokenizer.backend_tokenizer.model, "dropout", None):
         raise ModelError(
@@ -263,6 +350,12 @@ def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], model: str)
         if number in used:
             owners[number].append(token)
     for name, number in symbols.items():
+        if number is not None and number >= size:
+            raise ModelError(
+                model, f"the {name} symbol {described_symbol(tokenizer, number)}",
+                f"a number below {size:,}, the size of the model's vocabulary",
+                "Check that config.json and the tokenizer belong to the weights.",
+            )  # fmt: skip
         if number is not None and len(owners[number]) > 1:
             shared = " and ".join(map(repr, sorted(owners[number])[:3]))
             raise ModelError(

@@ -77,7 +77,8 @@ class Masked(Identified):
         if tokenizer.mask_token_id is None:
             raise ModelError(name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
-        refuse_random(tokenizer, {"mask": tokenizer.mask_token_id}, name)
+        size = int(model.get_input_embeddings().weight.shape[0])
+        refuse_random(tokenizer, {"mask": tokenizer.mask_token_id}, size, name)
         self.bos = _before(tokenizer, name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
         self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", name)
