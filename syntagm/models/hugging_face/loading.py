@@ -12,6 +12,7 @@ from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, seal
+from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter, location, state
 from syntagm.models.hugging_face.checkpoint import LOADERS, Checkpoint, Kind, read_checkpoint
@@ -39,7 +40,7 @@ from syntagm.models.hugging_face.weights import (
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
-_Model = TypeVar("_Model")
+_Model = TypeVar("_Model", bound=LanguageModel)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +156,9 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
     )  # fmt: skip
     like = f"Is it a model with a {kind} head, such as one of {LOADERS[kind].__name__}, and is this its tokenizer?"
     with one_error(f"{kind}:{label}", UNUSABLE, like):
-        return create(loaded)
+        created = create(loaded)
+        created._given_out()
+    return created
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:
