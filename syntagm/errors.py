@@ -15,6 +15,7 @@ Each message names the place, what was found there, what was expected, and the c
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from traceback import walk_tb
 
 from syntagm.display import shown_lines
 
@@ -66,6 +67,22 @@ class RunError(SyntagmError):
 
 class Interrupted(Exception):
     """The user requested a stop. Finished work is on disk; running the same command again resumes it."""
+
+
+# What a mistake in code raises, and not a library that can't read a file.
+_MISTAKES = (AttributeError, NameError, TypeError, LookupError, AssertionError)
+# The methods of a library in which an attribute that our code asks for is missing.
+_LOOKING = ("__getattr__", "__getattribute__", "__getitem__")
+
+
+def is_mistake(error: BaseException) -> bool:
+    """Return whether an error was raised by a mistake in this package's own code, for which no file is to blame."""
+    frames = [
+        frame.f_globals.get("__name__", "")
+        for frame, _ in walk_tb(error.__traceback__)
+        if frame.f_code.co_name not in _LOOKING
+    ]
+    return isinstance(error, _MISTAKES) and frames[-1:] != [] and frames[-1].startswith("syntagm.")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -78,7 +78,10 @@ def _main(argv: Sequence[str] | None) -> int:
         # The reader of our output has closed the pipe, as `head` does.
         sys.stderr.close()
         return DONE
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        # On a CPU, PyTorch raises a RuntimeError with such a message.
+        if not (isinstance(error, MemoryError) or "allocate memory" in str(error) or "not enough memory" in str(error)):
+            raise
         print("syntagm: out of memory; expected less to do at once, or a larger machine", file=sys.stderr)
         return FAILED
     except OSError as error:

@@ -371,9 +371,7 @@ def _number(bits: float) -> float | None:
 
 
 def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
-    from rich.console import Console
-
-    from syntagm.cli._text import plain, side_by_side
+    from syntagm.cli._text import Printer, plain, side_by_side
 
     surprisals = answer.surprisals
     notes = _notes(model, surprisals)
@@ -385,7 +383,7 @@ def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
     if named := _named(surprisals.text, words):
         tables.append(("words", [("word", "bits", ""), *((word, f"{bits:.3f}", "") for word, bits in named)]))
     title, header, *rows = side_by_side(*tables)
-    console = Console(highlight=False, soft_wrap=True)
+    console = Printer()
     console.print(plain(surprisals.text, style="bold"))
     console.print(plain(title, style="italic"))
     console.print(plain(header, style="bold"))

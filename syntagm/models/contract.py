@@ -107,6 +107,8 @@ class LanguageModel(ABC):
     record: Mapping[str, object]
 
     _weights_given = ""
+    # Whether an object can be copied and pickled.
+    _copies = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -115,6 +117,14 @@ class LanguageModel(ABC):
     def _add_to_record(self, further: Mapping[str, object]) -> None:
         """Add information to the record."""
         self.record = {**self.record, **further}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self._copies and self.steady:
+            return super().__reduce_ex__(protocol)
+        cure = (
+            "Load it again where it is needed: syntagm.load_model(name), or from_transformers with a copy of its model."
+        )
+        raise ModelError(self.name, "a loaded model that is copied or pickled", "its name, or its weights", cure)
 
     def _weights_now(self) -> str:
         """Return a checksum of all weights in this process; "" if there are none that a user's code could change."""

@@ -37,7 +37,7 @@ from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
-from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import (
     Borders,
     Encoded,
@@ -79,6 +79,7 @@ class Causal(Identified):
         chosen, config = FAMILY.choose(options), model.config
         refuse_with_chat(options, chosen["chat"])
         self.can = FAMILY.able(chosen)
+        refuse_headless(model, "causal", loaded.label)
         eos, ending = (end_symbol(choice, tokenizer, config, loaded.stated) for choice in (chosen["eos"], "auto"))
         self.eos_id, self._ending, bos = eos.number, ending.number, Symbol(None)
         refuse_nan(model, FAMILY.canonical(loaded.label, options))

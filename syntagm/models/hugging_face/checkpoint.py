@@ -19,7 +19,7 @@ from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.models.hugging_face import location, trial
 from syntagm.models.hugging_face.damage import count_stored_numbers, refuse_damaged_settings
-from syntagm.models.hugging_face.foreign import described, is_panic
+from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
@@ -147,10 +147,8 @@ def read_checkpoint(
                     name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
                 )
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
-        except ModelError:
-            raise
         except BaseException as error:  # transformers raises exceptions of many types, and panics of tokenizers
-            if not (isinstance(error, Exception) or is_panic(error)):
+            if not is_foreign(error):
                 raise
             stored = location.stored(name, revision) if remote else Path(name)
             if stored and not gguf:

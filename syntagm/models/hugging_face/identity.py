@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Self
 
 from syntagm.models.contract import LanguageModel, changed
 from syntagm.models.hugging_face.loading import Loaded
@@ -20,6 +21,13 @@ class Identified(LanguageModel):
 
     Scoring a few texts needs neither, and takes less time than hashing.
     """
+
+    _copies = False
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def _identify(
         self,

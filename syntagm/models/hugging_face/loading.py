@@ -147,6 +147,11 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
         ModelError: it can't be computed as one of this kind.
     """
     refuse_training(model, label)
+    if any(weights.is_meta for weights in model.parameters()):
+        found = "a model on the device meta, which has no weights"
+        raise ModelError(
+            f"{kind}:{label}", found, "a model with weights", "Load it without device_map or torch.device."
+        )
     state.refuse_mixed_precision(model, label)
     quantisation = settings_of(model.config)
     loaded = Loaded(
@@ -159,6 +164,13 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
         created = create(loaded)
         created._given_out()
     return created
+
+
+def refuse_headless(model: Any, kind: Kind, label: str) -> None:
+    """Raise ModelError for a model without a language-model head."""
+    if model.base_model is model and model.get_output_embeddings() is None:
+        found, like = f"a {type(model).__name__}, which has no head", LOADERS[kind].__name__
+        raise ModelError(f"{kind}:{label}", found, f"a model with a {kind} head", f"Load it with {like}.")
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:

@@ -24,7 +24,7 @@ from syntagm.errors import ModelError
 from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
-from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame, refuse_random
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
@@ -73,6 +73,7 @@ class Masked(Identified):
         chosen, name = FAMILY.choose(options), FAMILY.canonical(loaded.label, options)
         self._masking = MASKINGS[chosen["masking"]]
         self.can, self.sees = FAMILY.able(chosen), FAMILY.seen(chosen)
+        refuse_headless(model, "masked", loaded.label)
         refuse_nan(model, name)
         if tokenizer.mask_token_id is None:
             raise ModelError(name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")

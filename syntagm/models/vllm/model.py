@@ -24,7 +24,7 @@ from syntagm.io import hub
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.foreign import is_panic
+from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import encode, end_symbol, refuse_random, remarks, start_symbol
@@ -71,7 +71,7 @@ class Vllm(LanguageModel):
                 max_model_len=int(chosen["positions"]) if "positions" in chosen else None, **reserved,
             )  # fmt: skip
         except BaseException as error:  # both libraries raise exceptions of many types, and panics of tokenizers
-            if not (isinstance(error, Exception) or is_panic(error)):
+            if not is_foreign(error):
                 raise
             raise ModelError(self.name, _shown(error), "a model that vLLM can load", _CURE) from error
         self._sampling = program.SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False)
